@@ -1,0 +1,50 @@
+import type { Clock } from './clock.ts'
+import type { Random } from './random.ts'
+
+export interface BackoffOptions {
+  readonly clock: Clock
+  readonly random: Random
+  /** The first delay, in milliseconds. */
+  readonly initial: number
+  /** No delay is longer than this before jitter. */
+  readonly cap: number
+  /** @default 2 */
+  readonly factor?: number
+  /** Each delay is stretched by a random share of up to this much: 1 means up to twice as long. @default 0 */
+  readonly jitter?: number
+  /** The delay starts over when `next` was not called for this long. @default never */
+  readonly resetAfter?: number
+}
+
+/** How long to wait before the next try. */
+export interface Backoff {
+  next(): number
+  reset(): void
+}
+
+export function createBackoff(options: BackoffOptions): Backoff {
+  const {
+    clock,
+    random,
+    initial,
+    cap,
+    factor = 2,
+    jitter = 0,
+    resetAfter = Number.POSITIVE_INFINITY,
+  } = options
+  let delay = initial
+  let last = Number.NEGATIVE_INFINITY
+  return {
+    next() {
+      const now = clock.monotonic()
+      if (now - last >= resetAfter) delay = initial
+      last = now
+      const current = Math.min(delay, cap)
+      delay = Math.min(delay * factor, cap)
+      return jitter > 0 ? current + current * jitter * random.next() : current
+    },
+    reset() {
+      delay = initial
+    },
+  }
+}

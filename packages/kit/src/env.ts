@@ -1,0 +1,17 @@
+import { type Clock, createRealClock } from './clock.ts'
+import { type Logger, silentLogger } from './logger.ts'
+import { createRealRandom, type Random } from './random.ts'
+import { directScheduler, type Scheduler } from './scheduler.ts'
+
+/** What a part of the system may know of the world besides network (`wire`) and disk (`storage`). */
+export interface Env {
+  readonly clock: Clock
+  readonly random: Random
+  readonly scheduler: Scheduler
+  readonly log: Logger
+}
+
+/** The real world. @default silent */
+export function createRealEnv(log: Logger = silentLogger): Env {
+  return { clock: createRealClock(), random: createRealRandom(), scheduler: directScheduler, log }
+}

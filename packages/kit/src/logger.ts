@@ -1,0 +1,40 @@
+export type LogFields = Readonly<Record<string, unknown>>
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** A structured logger: a constant message, and fields for everything that varies. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+  /** A logger that adds `fields` to every record. */
+  child(fields: LogFields): Logger
+}
+
+/** Discards everything. */
+export const silentLogger: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  child: () => silentLogger,
+}
+
+export interface LogRecord {
+  readonly level: LogLevel
+  readonly message: string
+  readonly fields: LogFields
+}
+
+/** Hands every record to `sink`: for tests, the simulator and the browser. */
+export function createLogger(sink: (record: LogRecord) => void, bound: LogFields = {}): Logger {
+  const write = (level: LogLevel) => (message: string, fields?: LogFields) =>
+    sink({ level, message, fields: fields ? { ...bound, ...fields } : bound })
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: fields => createLogger(sink, { ...bound, ...fields }),
+  }
+}

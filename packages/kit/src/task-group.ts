@@ -1,0 +1,58 @@
+import { createAbortError, isAbort } from './abort.ts'
+
+/**
+ * Tasks that live and die together. The first failure aborts the others; `join` rejects with it once all have
+ * stopped. A task that ends because the group was aborted does not count as failed.
+ */
+export class TaskGroup implements AsyncDisposable {
+  readonly #controller = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+  readonly #unlink: () => void
+  #failure: { readonly error: unknown } | undefined
+
+  /** Aborts with `parent`, if given. */
+  constructor(parent?: AbortSignal) {
+    const onAbort = () => this.#controller.abort(parent?.reason)
+    if (parent?.aborted) onAbort()
+    else parent?.addEventListener('abort', onAbort, { once: true })
+    this.#unlink = () => parent?.removeEventListener('abort', onAbort)
+  }
+
+  /** Aborted as soon as the group is to stop. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Starts `task`. Its synchronous part runs at once. */
+  spawn(task: (signal: AbortSignal) => Promise<void> | void): void {
+    const run = (async () => {
+      try {
+        await task(this.signal)
+      } catch (error) {
+        if (isAbort(error, this.signal) && this.signal.aborted) return
+        this.#failure ??= { error }
+        this.abort(error)
+      }
+    })()
+    this.#running.add(run)
+    run.finally(() => this.#running.delete(run))
+  }
+
+  /** Asks every task to stop. */
+  abort(reason: unknown = createAbortError()): void {
+    this.#controller.abort(reason)
+  }
+
+  /** Resolves when every task has stopped, those spawned meanwhile included; rejects with the first failure. */
+  async join(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+    this.#unlink()
+    if (this.#failure) throw this.#failure.error
+  }
+
+  /** Aborts and joins. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.abort()
+    await this.join()
+  }
+}

@@ -1,0 +1,261 @@
+import { type Clock, sleepWith, type Timer } from './clock.ts'
+import type { Env } from './env.ts'
+import { type Logger, silentLogger } from './logger.ts'
+import { createSeededRandom, type Random } from './random.ts'
+import type { Lane, Scheduler } from './scheduler.ts'
+
+export interface VirtualWorldOptions {
+  /** Decides the order of hand-offs and every random number. @default 1 */
+  readonly seed?: number
+  /** What the clock shows at first, in milliseconds since the epoch. @default 2030-01-01T00:00:00Z */
+  readonly start?: number
+  /** Called for every hand-off and timer as it is taken: the event log of the run. */
+  readonly onStep?: (record: StepRecord) => void
+  /** Makes the logger, given the clock so that records can be stamped. @default silent */
+  readonly log?: (clock: Clock) => Logger
+}
+
+export interface StepRecord {
+  readonly time: number
+  readonly label: string
+}
+
+/** Steps taken without the clock moving before the world is called a live-lock. */
+const stepLimit = 1_000_000
+
+const defaultStart = Date.UTC(2030, 0, 1)
+
+interface PendingTimer {
+  readonly due: number
+  readonly order: number
+  readonly callback: () => void
+}
+
+/** The hand-offs that wait in one lane, oldest first. A lone step is a lane of its own. */
+interface PendingLane {
+  readonly label: string
+  readonly actions: (() => void)[]
+}
+
+/**
+ * A world without real time: the clock moves only when told to, hand-offs are taken one at a time in an order that
+ * the seed decides, and between two of them all promise work is drained. Code in it may await promises, this
+ * world's clock and its scheduler, and nothing else; then two runs from one seed are identical.
+ */
+export class VirtualWorld implements Env {
+  readonly clock: Clock
+  readonly random: Random
+  readonly scheduler: Scheduler
+  readonly log: Logger
+
+  readonly #order: Random
+  readonly #onStep: ((record: StepRecord) => void) | undefined
+  /** Lanes with something to hand over. Order carries no meaning. */
+  readonly #ready: PendingLane[] = []
+  /** A binary heap by (due, order). */
+  readonly #timers: PendingTimer[] = []
+  readonly #start: number
+  #elapsed = 0
+  #timerCount = 0
+  #driving = false
+
+  constructor(options: VirtualWorldOptions = {}) {
+    const { seed = 1, start = defaultStart, onStep } = options
+    this.#start = start
+    this.#onStep = onStep
+    this.#order = createSeededRandom(seed)
+    this.random = createSeededRandom(seed + 0x5eed)
+    const after = (ms: number, callback: () => void) => this.#after(ms, callback)
+    this.clock = {
+      now: () => this.#start + this.#elapsed,
+      monotonic: () => this.#elapsed,
+      after,
+      sleep: (ms, sleepOptions) => sleepWith(after, ms, sleepOptions),
+    }
+    this.scheduler = {
+      step: label => new Promise(resolve => this.#ready.push({ label, actions: [resolve] })),
+      lane: label => this.#lane(label),
+    }
+    this.log = options.log?.(this.clock) ?? silentLogger
+  }
+
+  /** Whether there is nothing to do until a timer is due (promise work not counted: `settle` drains it). */
+  get idle(): boolean {
+    return this.#ready.length === 0 && !(this.#timers[0] && this.#timers[0].due <= this.#elapsed)
+  }
+
+  /** When the next timer is due, in milliseconds from now; undefined if there is none. */
+  get nextTimer(): number | undefined {
+    const timer = this.#timers[0]
+    return timer && Math.max(0, timer.due - this.#elapsed)
+  }
+
+  /** Runs until nothing is left to do at the present time. */
+  settle(): Promise<void> {
+    return this.#drive(() => this.#settle())
+  }
+
+  /** Moves the clock by `ms`, running each timer when it is due and settling in between. */
+  advance(ms: number): Promise<void> {
+    return this.#drive(() => this.#advanceTo(this.#elapsed + ms))
+  }
+
+  /**
+   * Settles, then moves from timer to timer until `condition` holds. Throws when it still does not after `within`
+   * milliseconds of this world's time.
+   */
+  runUntil(condition: () => boolean, within = 3_600_000): Promise<void> {
+    return this.#drive(async () => {
+      const deadline = this.#elapsed + within
+      await this.#settle()
+      while (!condition()) {
+        const timer = this.#timers[0]
+        if (!timer || timer.due > deadline) {
+          throw new Error(
+            `the condition does not hold after ${this.#elapsed - (deadline - within)} ms of virtual time`,
+          )
+        }
+        await this.#advanceTo(timer.due)
+      }
+    })
+  }
+
+  /** Drives the world until `promise` settles, and settles likewise. Throws when nothing is left that could settle it. */
+  async run<T>(promise: Promise<T>): Promise<T> {
+    let settled = false
+    const mark = () => {
+      settled = true
+    }
+    promise.then(mark, mark)
+    await this.runUntil(() => settled, Number.POSITIVE_INFINITY)
+    return promise
+  }
+
+  async #drive(work: () => Promise<void>): Promise<void> {
+    if (this.#driving) throw new Error('the world is being driven already: await the earlier call first')
+    this.#driving = true
+    try {
+      await work()
+    } finally {
+      this.#driving = false
+    }
+  }
+
+  async #settle(): Promise<void> {
+    await drainPromises()
+    for (let taken = 0; this.#takeStep(); taken++) {
+      if (taken === stepLimit) throw new Error(`live-lock: ${stepLimit} steps without time passing`)
+      await drainPromises()
+    }
+  }
+
+  async #advanceTo(target: number): Promise<void> {
+    await this.#settle()
+    for (let timer = this.#timers[0]; timer && timer.due <= target; timer = this.#timers[0]) {
+      this.#elapsed = Math.max(this.#elapsed, timer.due)
+      await this.#settle()
+    }
+    this.#elapsed = Math.max(this.#elapsed, target)
+  }
+
+  /** Takes one due timer or one hand-off. Due timers go first, in the order of their time and creation. */
+  #takeStep(): boolean {
+    const timer = this.#timers[0]
+    if (timer && timer.due <= this.#elapsed) {
+      popHeap(this.#timers)
+      this.#onStep?.({ time: this.clock.now(), label: 'timer' })
+      timer.callback()
+      return true
+    }
+    if (this.#ready.length === 0) return false
+    const index = this.#order.below(this.#ready.length)
+    const lane = this.#ready[index]!
+    const action = lane.actions.shift()!
+    if (lane.actions.length === 0) {
+      const last = this.#ready.pop()!
+      if (last !== lane) this.#ready[index] = last
+    }
+    this.#onStep?.({ time: this.clock.now(), label: lane.label })
+    action()
+    return true
+  }
+
+  #lane(label: string): Lane {
+    const lane: PendingLane = { label, actions: [] }
+    const post = (action: () => void) => {
+      if (lane.actions.push(action) === 1) this.#ready.push(lane)
+    }
+    return { post, step: () => new Promise(resolve => post(resolve)) }
+  }
+
+  #after(ms: number, callback: () => void): Timer {
+    const timer = { due: this.#elapsed + Math.max(0, ms), order: this.#timerCount++, callback }
+    pushHeap(this.#timers, timer)
+    return { cancel: () => removeFromHeap(this.#timers, timer) }
+  }
+}
+
+/** Resolves when no promise callback is left to run: macrotasks wait for all microtasks. */
+const drainPromises: () => Promise<void> =
+  typeof setImmediate === 'function'
+    ? () => new Promise(resolve => setImmediate(resolve))
+    : () =>
+        new Promise(resolve => {
+          const { port1, port2 } = new MessageChannel()
+          port1.onmessage = () => {
+            port1.close()
+            resolve()
+          }
+          port2.postMessage(undefined)
+        })
+
+const isBefore = (a: PendingTimer, b: PendingTimer) => a.due < b.due || (a.due === b.due && a.order < b.order)
+
+function pushHeap(heap: PendingTimer[], timer: PendingTimer): void {
+  heap.push(timer)
+  siftUp(heap, heap.length - 1)
+}
+
+function popHeap(heap: PendingTimer[]): void {
+  removeAt(heap, 0)
+}
+
+function removeFromHeap(heap: PendingTimer[], timer: PendingTimer): void {
+  const index = heap.indexOf(timer)
+  if (index >= 0) removeAt(heap, index)
+}
+
+function removeAt(heap: PendingTimer[], index: number): void {
+  const last = heap.pop()!
+  if (index === heap.length) return
+  heap[index] = last
+  siftUp(heap, index)
+  siftDown(heap, index)
+}
+
+function siftUp(heap: PendingTimer[], from: number): void {
+  for (let at = from; at > 0; ) {
+    const parent = (at - 1) >> 1
+    if (!isBefore(heap[at]!, heap[parent]!)) return
+    swap(heap, at, parent)
+    at = parent
+  }
+}
+
+function siftDown(heap: PendingTimer[], from: number): void {
+  for (let at = from; ; ) {
+    const left = 2 * at + 1
+    if (left >= heap.length) return
+    const right = left + 1
+    const child = right < heap.length && isBefore(heap[right]!, heap[left]!) ? right : left
+    if (!isBefore(heap[child]!, heap[at]!)) return
+    swap(heap, at, child)
+    at = child
+  }
+}
+
+function swap(heap: PendingTimer[], a: number, b: number): void {
+  const held = heap[a]!
+  heap[a] = heap[b]!
+  heap[b] = held
+}

@@ -1,0 +1,16 @@
+export type {
+  Change,
+  Condition,
+  GetOptions,
+  GetResult,
+  KeyValue,
+  Operation,
+  RangeOptions,
+  RangeResult,
+  Store,
+  StoreStatus,
+  Transaction,
+  TransactionResult,
+  WatchBatch,
+  WatchOptions,
+} from './store.ts'

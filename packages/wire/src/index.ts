@@ -1,0 +1,9 @@
+export type {
+  Handler,
+  PeerCertificate,
+  Transport,
+  WireBody,
+  WireHeaders,
+  WireRequest,
+  WireResponse,
+} from './message.ts'

@@ -1,0 +1,55 @@
+/** A request as the server sees it and as a client sends it. Owned by the receiver once handed over. */
+export interface WireRequest {
+  /** Upper case. */
+  readonly method: string
+  /** As on the wire: still percent-encoded, without the query, never normalised. */
+  readonly path: string
+  /** What follows the `?`, still encoded; empty when there is none. */
+  readonly query: string
+  readonly headers: WireHeaders
+  readonly body?: Uint8Array
+  /** The certificate the client proved to own, verified against the client CA. Set by the transport alone. */
+  readonly peer?: PeerCertificate
+  /** Where the request comes from, for audit and logs. */
+  readonly remoteAddress?: string
+  /** Aborts when the client goes away or the server stops. */
+  readonly signal: AbortSignal
+}
+
+/** Names in lower case. A header that came several times is an array only where order and separateness matter. */
+export type WireHeaders = Readonly<Record<string, string | readonly string[]>>
+
+export interface PeerCertificate {
+  readonly commonName: string
+  readonly organizations: readonly string[]
+  /** The subject's uid attribute (1.3.6.1.4.1.57683.2), if any. */
+  readonly uid?: string
+  readonly notAfter: number
+}
+
+export interface WireResponse {
+  readonly status: number
+  readonly headers: WireHeaders
+  /**
+   * The whole body, its pieces in order, or a stream of chunks that are sent as they come. Whoever receives a stream
+   * must iterate it or call its `return`.
+   */
+  readonly body?: WireBody
+}
+
+export type WireBody = Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
+
+/**
+ * A server is a function. It rejects only when it is broken: what a client did wrong, and what went wrong inside, are
+ * answers. It never reads the request's `signal` reason as an error.
+ */
+export type Handler = (request: WireRequest) => Promise<WireResponse>
+
+/** What a client sends requests through: a socket, or a {@link Handler} in the same process. */
+export interface Transport extends AsyncDisposable {
+  /**
+   * Resolves with the head of the answer. Rejects with a `TransportError` when there is no answer, with the signal's
+   * reason when it aborts.
+   */
+  send(request: WireRequest): Promise<WireResponse>
+}
