@@ -1,0 +1,44 @@
+import type { JsonObject } from '../json.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import type { ServerState, UserInfo } from '../request/context.ts'
+
+/** What is about to be written. */
+export interface Attributes {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  readonly resource: ServedResource
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  /** Undefined for deletes. Mutating plug-ins may change it. */
+  readonly object: JsonObject | undefined
+  /** Undefined for creates. */
+  readonly oldObject: JsonObject | undefined
+  readonly dryRun: boolean
+  readonly user: UserInfo
+  readonly state: ServerState
+}
+
+/** A gate before the store. Refuses by throwing a StatusError. */
+export interface AdmissionPlugin {
+  /** As in `--enable-admission-plugins`. */
+  readonly name: string
+  readonly mutate?: (attributes: Attributes) => Promise<void> | void
+  readonly validate?: (attributes: Attributes) => Promise<void> | void
+}
+
+export interface Admission {
+  mutate(attributes: Attributes): Promise<void>
+  validate(attributes: Attributes): Promise<void>
+}
+
+/** Runs the plug-ins one after the other, in the order given. */
+export function createAdmission(plugins: readonly AdmissionPlugin[]): Admission {
+  return {
+    async mutate(attributes) {
+      for (const plugin of plugins) await plugin.mutate?.(attributes)
+    },
+    async validate(attributes) {
+      for (const plugin of plugins) await plugin.validate?.(attributes)
+    },
+  }
+}

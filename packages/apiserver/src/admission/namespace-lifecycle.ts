@@ -1,0 +1,33 @@
+import { newForbidden, newNotFound, StatusError } from '@coxswain/apimachinery'
+import type { JsonObject } from '../json.ts'
+import type { AdmissionPlugin } from './admission.ts'
+
+const immortal = new Set(['default', 'kube-system', 'kube-public'])
+
+/** Nothing is created in a namespace that is not there or is going; the namespaces of the system stay. */
+export const namespaceLifecycle: AdmissionPlugin = {
+  name: 'NamespaceLifecycle',
+  mutate({ operation, resource, namespace, name, object, state }) {
+    const { info } = resource
+    if (operation === 'DELETE' && info.group === '' && info.resource === 'namespaces' && immortal.has(name)) {
+      throw newForbidden(info, name, 'this namespace may not be deleted')
+    }
+    if (operation !== 'CREATE' || !info.namespaced) return
+    const found = state.cache.resource('/core/namespaces/').get(`/core/namespaces/${namespace}`)
+    if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace)
+    const status = found.parse().status as JsonObject | undefined
+    if (status?.phase !== 'Terminating') return
+    const objectName = ((object?.metadata ?? {}) as { name?: string }).name ?? ''
+    const refusal = newForbidden(
+      info,
+      objectName,
+      `unable to create new content in namespace ${namespace} because it is being terminated`,
+    )
+    const cause = {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    }
+    throw new StatusError({ ...refusal.status, details: { ...refusal.status.details, causes: [cause] } })
+  },
+}

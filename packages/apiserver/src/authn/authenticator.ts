@@ -1,0 +1,32 @@
+import type { WireRequest } from '@coxswain/wire'
+import { getHeader } from '@coxswain/wire'
+import type { UserInfo } from '../request/context.ts'
+
+/** Says who sent a request; undefined when it carries nothing that this authenticator knows about. */
+export type Authenticator = (request: WireRequest) => UserInfo | 'invalid' | undefined
+
+export const allAuthenticated = 'system:authenticated'
+
+/** The owner of the client certificate: CN is the name, O are the groups. */
+export const authenticateCertificate: Authenticator = ({ peer }) => {
+  if (!peer || peer.commonName === '') return undefined
+  return {
+    name: peer.commonName,
+    groups: [...peer.organizations, allAuthenticated],
+    ...(peer.uid !== undefined && { uid: peer.uid }),
+  }
+}
+
+/** Bearer tokens known beforehand. A token that is not among them is invalid, not anonymous. */
+export function createTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): Authenticator {
+  return request => {
+    const header = getHeader(request.headers, 'authorization')
+    if (!header) return undefined
+    const [scheme = '', token = ''] = header.trim().split(/ +/, 2)
+    if (scheme.toLowerCase() !== 'bearer' || token === '') return undefined
+    const user = users.get(token)
+    return user ? { ...user, groups: [...user.groups, allAuthenticated] } : 'invalid'
+  }
+}
+
+export const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type CacheEvent, ResourceCache } from './resource-cache.ts'
+import { encodeStored, StoredObject } from './stored-object.ts'
+
+const prefix = '/core/configmaps/'
+
+function stored(namespace: string, name: string, revision: number): StoredObject {
+  const bytes = encodeStored({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { namespace, name, labels: { r: `${revision}` } },
+  })
+  return new StoredObject(`${prefix}${namespace}/${name}`, namespace, name, revision, bytes)
+}
+
+const names = (objects: readonly StoredObject[]) =>
+  objects.map(({ namespace, name }) => `${namespace}/${name}`)
+
+describe('ResourceCache', () => {
+  it('lists in the order of keys, whatever the order of writes', () => {
+    const cache = new ResourceCache(prefix, 0)
+    for (const [i, [namespace, name]] of [
+      ['b', 'x'],
+      ['a', 'y'],
+      ['a', 'x'],
+      ['ab', 'x'],
+    ].entries()) {
+      cache.put(stored(namespace!, name!, i + 1))
+    }
+    assert.deepEqual(names(cache.list()), ['a/x', 'a/y', 'ab/x', 'b/x'])
+    assert.deepEqual(names(cache.list(`${prefix}a/`)), ['a/x', 'a/y'])
+    assert.deepEqual(names(cache.list(prefix, `${prefix}a/y`)), ['a/y', 'ab/x', 'b/x'])
+  })
+
+  it('tells watchers of each change once, with the revision of a deletion', () => {
+    const cache = new ResourceCache(prefix, 0)
+    const seen: string[] = []
+    cache.addWatcher({
+      namespace: 'a',
+      onEvent: ({ type, object, revision }: CacheEvent) =>
+        seen.push(`${type} ${object.name}@${object.revision} ${revision}`),
+      onEnd: () => seen.push('end'),
+    })
+    cache.put(stored('a', 'x', 1))
+    cache.put(stored('b', 'x', 2))
+    cache.put(stored('a', 'x', 3))
+    cache.delete(`${prefix}a/x`, 4)
+    cache.delete(`${prefix}a/x`, 5)
+    cache.endWatches()
+    cache.put(stored('a', 'x', 6))
+    assert.deepEqual(seen, ['ADDED x@1 1', 'MODIFIED x@3 3', 'DELETED x@4 4', 'end'])
+  })
+
+  it('keeps a window of history and knows where it begins', () => {
+    const cache = new ResourceCache(prefix, 0)
+    for (let revision = 1; revision <= 25_000; revision++) cache.put(stored('a', 'x', revision))
+    assert.equal(cache.covers(1), false)
+    assert.equal(cache.covers(cache.floor), false)
+    assert.equal(cache.covers(cache.floor + 1), true)
+    const since = cache.since(24_990)
+    assert.deepEqual([since.length, since[0]!.revision, since.at(-1)!.revision], [11, 24_990, 25_000])
+    assert.equal(cache.since(cache.floor + 1)[0]!.revision, cache.floor + 1)
+  })
+})
+
+describe('StoredObject', () => {
+  it('splices the resourceVersion into bytes that do not have it', () => {
+    const object = stored('a', 'x', 7)
+    const text = new TextDecoder().decode(Buffer.concat(object.pieces()))
+    assert.equal(JSON.parse(text).metadata.resourceVersion, '7')
+    assert.deepEqual(JSON.parse(text), object.parse())
+    assert.equal(
+      JSON.parse(new TextDecoder().decode(Buffer.concat(object.at(9).pieces()))).metadata.resourceVersion,
+      '9',
+    )
+  })
+
+  it('knows when a write would change nothing', () => {
+    const object = stored('a', 'x', 7)
+    assert.equal(object.hasBytes(encodeStored(object.parse())), true)
+    assert.equal(object.hasBytes(encodeStored({ ...object.parse(), data: {} })), false)
+  })
+})

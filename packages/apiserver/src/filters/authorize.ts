@@ -1,0 +1,14 @@
+import { newForbidden } from '@coxswain/apimachinery'
+import { type Authorizer, describeRefusal } from '../authz/authorizer.ts'
+import type { Filter } from './filter.ts'
+
+export function createAuthorize(authorize: Authorizer): Filter {
+  return (context, next) => {
+    if (authorize(context)) return next(context)
+    const { info } = context
+    const resource = info.isResource
+      ? { group: info.group, resource: info.resource }
+      : { group: '', resource: '' }
+    throw newForbidden(resource, info.isResource ? info.name : '', describeRefusal(context.user, info))
+  }
+}

@@ -1,0 +1,45 @@
+import { isStatusError, newInternalError } from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
+import { errorResponse } from '../response.ts'
+import type { Filter } from './filter.ts'
+
+/** Longest text of one warning, and of all together, as upstream cuts them. */
+const warningLimit = 4096
+
+/** Turns what is thrown into a Status, adds warnings and the audit id. Outermost: nothing gets past it. */
+export const answerErrors: Filter = async (context, next) => {
+  let response: WireResponse
+  try {
+    response = await next(context)
+  } catch (error) {
+    if (isStatusError(error)) {
+      response = errorResponse(error)
+    } else {
+      if (!context.request.signal.aborted) {
+        context.state.env.log.error('request failed', {
+          error,
+          method: context.request.method,
+          path: context.request.path,
+        })
+      }
+      response = errorResponse(newInternalError(error instanceof Error ? error : String(error)))
+    }
+  }
+  const headers: Record<string, string | readonly string[]> = {
+    'audit-id': context.state.env.random.uuid(),
+    ...response.headers,
+  }
+  if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings)
+  return { ...response, headers }
+}
+
+function formatWarnings(warnings: readonly string[]): string[] {
+  const lines: string[] = []
+  let total = 0
+  for (const text of new Set(warnings)) {
+    if (total + text.length > warningLimit) break
+    total += text.length
+    lines.push(`299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`)
+  }
+  return lines
+}

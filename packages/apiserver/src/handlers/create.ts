@@ -1,0 +1,85 @@
+import { newAlreadyExists, newBadRequest, newMethodNotSupported } from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
+import { encodeStored, StoredObject } from '../cache/stored-object.ts'
+import type { JsonObject } from '../json.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import { objectKey } from '../registry/served-resource.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
+import { readBody } from './body.ts'
+import { applyDefaults, receiveObject } from './incoming.ts'
+import { metadataOf, placeInNamespace, prepareForCreate, validateObject } from './lifecycle.ts'
+import { trackUpdate } from './managed-fields.ts'
+import { View } from './view.ts'
+
+/** Names tried for `generateName` before giving up. */
+const generateAttempts = 8
+
+export async function handleCreate(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const { resource } = endpoint
+  if (context.info.name !== '') throw newMethodNotSupported(resource.info, 'create')
+  if (resource.info.namespaced && context.info.namespace === '') {
+    throw newBadRequest('an empty namespace may not be set during creation')
+  }
+  const view = new View(context, endpoint)
+  const options = parseWriteOptions(context, 'CreateOptions')
+  const object = receiveObject(context, endpoint, readBody(context), options)
+  return view.object(201, await createObject(context, endpoint, object, options))
+}
+
+/** Takes a received object through admission and validation into the store. */
+export async function createObject(
+  context: ResourceContext,
+  endpoint: Endpoint,
+  object: JsonObject,
+  options: WriteOptions,
+): Promise<StoredObject | JsonObject> {
+  const { state } = context
+  const { resource } = endpoint
+  const { namespace } = context.info
+  placeInNamespace(resource, object, namespace)
+  const generated = !metadataOf(object).name && Boolean(metadataOf(object).generateName)
+  const attributes = {
+    operation: 'CREATE' as const,
+    resource,
+    subresource: '',
+    namespace,
+    name: metadataOf(object).name ?? '',
+    object,
+    oldObject: undefined,
+    dryRun: options.dryRun,
+    user: context.user,
+    state,
+  }
+  await state.admission.mutate(attributes)
+  applyDefaults(endpoint, object)
+  prepareForCreate(state, endpoint, object)
+  validateObject(endpoint, object)
+  await state.admission.validate(attributes)
+  trackUpdate(state, endpoint, { object, old: undefined, manager: options.fieldManager, subresource: '' })
+
+  for (let attempt = 1; ; attempt++) {
+    const name = metadataOf(object).name!
+    const key = objectKey(resource, namespace, name)
+    if (options.dryRun) {
+      if (resource.cache.get(key)) throw newAlreadyExists(resource.info, name)
+      return object
+    }
+    const bytes = encodeStored(object)
+    const result = await state.store.transact({
+      conditions: [{ key, modRevision: 0 }],
+      operations: [{ type: 'put', key, value: bytes, ...ttlOf(endpoint) }],
+    })
+    if (result.committed) {
+      await state.cache.waitFor(result.revision)
+      return new StoredObject(key, namespace, name, result.revision, bytes)
+    }
+    if (!generated || attempt === generateAttempts) throw newAlreadyExists(resource.info, name)
+    delete metadataOf(object).name
+    prepareForCreate(state, endpoint, object)
+  }
+}
+
+function ttlOf({ resource }: Endpoint): { ttl?: number } {
+  return resource.strategy.ttl === undefined ? {} : { ttl: resource.strategy.ttl }
+}

@@ -1,0 +1,166 @@
+import { newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
+import { encodeStored, StoredObject } from '../cache/stored-object.ts'
+import type { JsonObject } from '../json.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import { objectKey } from '../registry/served-resource.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { parseListOptions, validateListOptions } from '../request/list-options.ts'
+import { readInteger } from '../request/query.ts'
+import { type DeleteOptions, parseDeleteOptions } from '../request/write-options.ts'
+import { statusResponse } from '../response.ts'
+import { readBody } from './body.ts'
+import { checkPreconditions, formatTime, metadataOf } from './lifecycle.ts'
+import { createMatcher } from './matcher.ts'
+import { readPage } from './read.ts'
+import { View } from './view.ts'
+
+const attempts = 100
+const orphanFinalizer = 'orphan'
+const foregroundFinalizer = 'foregroundDeletion'
+
+/** What became of an object that was to be deleted. */
+type Deletion =
+  | { readonly gone: true; readonly object: StoredObject }
+  /** It waits for its finalizers or its grace period. */
+  | { readonly gone: false; readonly object: StoredObject | JsonObject }
+
+export async function handleDelete(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const { resource } = endpoint
+  const view = new View(context, endpoint)
+  const options = readDeleteOptions(context)
+  await context.state.cache.fresh()
+  const outcome = await deleteObject(context, endpoint, context.info.namespace, context.info.name, options)
+  if (!outcome.gone || resource.strategy.returnsDeleted) return view.object(200, outcome.object)
+  const { uid = '' } = metadataOf(outcome.object.parse())
+  const details = {
+    name: context.info.name,
+    ...(resource.info.group !== '' && { group: resource.info.group }),
+    kind: resource.info.resource,
+    uid,
+  }
+  return statusResponse(successStatus(details))
+}
+
+export async function handleDeleteCollection(
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  const view = new View(context, endpoint)
+  const options = readDeleteOptions(context)
+  const listOptions = parseListOptions(context.query)
+  validateListOptions(listOptions, false)
+  const page = await readPage(context, endpoint, listOptions, createMatcher(endpoint, listOptions))
+  const deleted: StoredObject[] = []
+  for (const object of page.objects) {
+    const outcome = await deleteObject(context, endpoint, object.namespace, object.name, options).catch(
+      ignoreNotFound,
+    )
+    if (outcome) deleted.push(outcome.object instanceof StoredObject ? outcome.object : object)
+  }
+  return view.list(deleted, { resourceVersion: String(page.revision) })
+}
+
+function ignoreNotFound(error: unknown): undefined {
+  if ((error as { reason?: string }).reason === 'NotFound') return undefined
+  throw error
+}
+
+function readDeleteOptions(context: ResourceContext): DeleteOptions {
+  if (context.request.body && context.request.body.length > 0)
+    return parseDeleteOptions(readBody(context).object)
+  const { query } = context
+  const orphan = query.get('orphanDependents')
+  return parseDeleteOptions({
+    dryRun: query.getAll('dryRun'),
+    gracePeriodSeconds: readInteger(query, 'gracePeriodSeconds'),
+    propagationPolicy: query.get('propagationPolicy'),
+    ...(orphan !== undefined && { orphanDependents: orphan === 'true' || orphan === '1' }),
+  })
+}
+
+async function deleteObject(
+  context: ResourceContext,
+  endpoint: Endpoint,
+  namespace: string,
+  name: string,
+  options: DeleteOptions,
+): Promise<Deletion> {
+  const { state } = context
+  const { resource } = endpoint
+  const key = objectKey(resource, namespace, name)
+  let current = resource.cache.get(key)
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (!current) throw newNotFound(resource.info, name)
+    const old = current.parse()
+    checkPreconditions(resource, old, options.preconditions)
+    const attributes = {
+      operation: 'DELETE' as const,
+      resource,
+      subresource: '',
+      namespace,
+      name,
+      object: undefined,
+      oldObject: old,
+      dryRun: options.dryRun,
+      user: context.user,
+      state,
+    }
+    await state.admission.mutate(attributes)
+    await state.admission.validate(attributes)
+
+    const marked = markForDeletion(context, endpoint, old, options)
+    if (options.dryRun) return marked ? { gone: false, object: marked } : { gone: true, object: current }
+    const value = marked && encodeStored(marked)
+    if (value && current.hasBytes(value)) return { gone: false, object: current }
+    const result = await state.store.transact({
+      conditions: [{ key, modRevision: current.revision }],
+      operations: [value ? { type: 'put', key, value } : { type: 'delete', key }],
+    })
+    if (result.committed) {
+      await state.cache.waitFor(result.revision)
+      return value
+        ? { gone: false, object: new StoredObject(key, namespace, name, result.revision, value) }
+        : { gone: true, object: current.at(result.revision) }
+    }
+    const present: { modRevision: number; value: Uint8Array } | undefined = result.present[0]
+    current = present && new StoredObject(key, namespace, name, present.modRevision, present.value)
+  }
+  throw newConflict(resource.info, name, 'the object changes too fast to be deleted')
+}
+
+/** The object as it waits for its end; undefined when nothing holds it. */
+function markForDeletion(
+  context: ResourceContext,
+  { resource }: Endpoint,
+  old: JsonObject,
+  options: DeleteOptions,
+): JsonObject | undefined {
+  const { strategy } = resource
+  const finalizers = new Set(metadataOf(old).finalizers ?? [])
+  const policy = options.propagationPolicy ?? (strategy.propagation === 'orphan' ? 'Orphan' : undefined)
+  if (policy !== undefined) {
+    finalizers.delete(orphanFinalizer)
+    finalizers.delete(foregroundFinalizer)
+    if (policy === 'Orphan') finalizers.add(orphanFinalizer)
+    if (policy === 'Foreground') finalizers.add(foregroundFinalizer)
+  }
+  const grace = strategy.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0
+  if (finalizers.size === 0 && grace === 0 && !strategy.holdsDeletion?.(old)) return undefined
+
+  const object: JsonObject = { ...old, metadata: { ...metadataOf(old) } }
+  const metadata = metadataOf(object)
+  if (finalizers.size > 0) metadata.finalizers = [...finalizers]
+  const present = metadata.deletionGracePeriodSeconds
+  if (metadata.deletionTimestamp === undefined) {
+    metadata.deletionTimestamp = formatTime(context.state.env.clock.now() + grace * 1000)
+    metadata.deletionGracePeriodSeconds = grace
+    if (metadata.generation !== undefined) metadata.generation++
+  } else if (present !== undefined && grace < present) {
+    const earlier = Date.parse(metadata.deletionTimestamp) - (present - grace) * 1000
+    metadata.deletionTimestamp = formatTime(earlier)
+    metadata.deletionGracePeriodSeconds = grace
+  }
+  strategy.prepareForDelete?.(object)
+  return object
+}

@@ -1,0 +1,70 @@
+import { newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery'
+import { encodeStored, StoredObject } from '../cache/stored-object.ts'
+import type { JsonObject } from '../json.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { objectKey } from '../registry/served-resource.ts'
+import type { ServerState } from '../request/context.ts'
+
+/** What an update makes of the present object. */
+export type UpdateOutcome =
+  | { readonly type: 'put'; readonly object: JsonObject }
+  /** Remove it: its last finalizer is gone. `object` is what the client gets to see. */
+  | { readonly type: 'delete'; readonly object: JsonObject }
+
+export interface GuaranteedUpdate {
+  readonly resource: ServedResource
+  readonly namespace: string
+  readonly name: string
+  readonly dryRun: boolean
+  /** Whether a lost race is the client's business: it named the version it changes. Asked after each `change`. */
+  readonly conditional: () => boolean
+  /** Called with a copy of the present object, again whenever somebody else was faster. Throws to give up. */
+  readonly change: (current: JsonObject) => Promise<UpdateOutcome>
+}
+
+const attempts = 100
+
+/** Writes what `change` returns if the object is still the one it was given, else tries again. */
+export async function guaranteedUpdate(
+  state: ServerState,
+  update: GuaranteedUpdate,
+): Promise<StoredObject | JsonObject> {
+  const { resource, namespace, name } = update
+  const key = objectKey(resource, namespace, name)
+  await state.cache.fresh()
+  let current = resource.cache.get(key)
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (!current) throw newNotFound(resource.info, name)
+    const outcome = await update.change(current.parse())
+    if (update.dryRun) return outcome.object
+    if (outcome.type === 'put') {
+      const bytes = encodeStored(outcome.object)
+      if (current.hasBytes(bytes)) return current
+      const result = await state.store.transact({
+        conditions: [{ key, modRevision: current.revision }],
+        operations: [{ type: 'put', key, value: bytes }],
+      })
+      if (result.committed) {
+        await state.cache.waitFor(result.revision)
+        return new StoredObject(key, namespace, name, result.revision, bytes)
+      }
+      current = fromPresent(result.present[0])
+    } else {
+      const result = await state.store.transact({
+        conditions: [{ key, modRevision: current.revision }],
+        operations: [{ type: 'delete', key }],
+      })
+      if (result.committed) {
+        await state.cache.waitFor(result.revision)
+        return outcome.object
+      }
+      current = fromPresent(result.present[0])
+    }
+    if (update.conditional()) break
+  }
+  throw newConflict(resource.info, name, optimisticLockMessage)
+
+  function fromPresent(kv: { readonly modRevision: number; readonly value: Uint8Array } | undefined) {
+    return kv && new StoredObject(key, namespace, name, kv.modRevision, kv.value)
+  }
+}

@@ -1,0 +1,120 @@
+import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
+import { compileSchema, isMachineryError, newBadRequest, newInvalid } from '@coxswain/apimachinery'
+import type { JsonObject } from '../json.ts'
+import { nameOf } from '../registry/convert.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import { apiVersionOf } from '../registry/served-resource.ts'
+import type { RequestContext } from '../request/context.ts'
+import type { WriteOptions } from '../request/write-options.ts'
+import type { DecodedBody } from './body.ts'
+
+/**
+ * Makes a decoded body an object of the endpoint's storage version: its kind is checked, unknown fields are dropped and
+ * told, defaults are filled in. Throws a 400 when it is something else.
+ */
+export function receiveObject(
+  context: RequestContext,
+  endpoint: Endpoint,
+  body: DecodedBody,
+  options: WriteOptions,
+): JsonObject {
+  const { resource, version } = endpoint
+  checkKind(endpoint, body.object)
+  const { object, unknown } = resource.custom ? decodeCustom(endpoint, body) : decodeKind(endpoint, body)
+  reportStrict(context, endpoint, strictErrors(unknown, body.duplicates), options)
+  applyDefaults(endpoint, object)
+  if (resource.storageVersion !== version) {
+    object.apiVersion = apiVersionOf(resource.info.group, resource.storageVersion.name)
+  }
+  return object
+}
+
+interface Decoded {
+  readonly object: JsonObject
+  readonly unknown: readonly string[]
+}
+
+function decodeKind({ resource, version }: Endpoint, body: DecodedBody): Decoded {
+  const { group, kind } = resource.info
+  try {
+    return decodeBuiltin({ group, version: version.name, kind }, body.object, { literals: body.literals })
+  } catch (error) {
+    throw undecodable(kind, version.name, error)
+  }
+}
+
+function decodeCustom({ resource, version }: Endpoint, body: DecodedBody): Decoded {
+  const { object } = body
+  try {
+    const metadata = decodeObjectMeta(object.metadata, { literals: body.literals })
+    object.metadata = metadata.object
+    const schema = compileSchema(version.schema())
+    const pruned = schema.prune(object, { resourceRoot: true })
+    schema.dropNulls(object)
+    const embedded = schema.coerceEmbedded(object)
+    if (embedded.error) throw newInvalid(resource.info, nameOf(object).name, [embedded.error])
+    return { object, unknown: [...metadata.unknown, ...pruned, ...embedded.unknown].sort() }
+  } catch (error) {
+    throw undecodable(resource.info.kind, version.name, error)
+  }
+}
+
+function undecodable(kind: string, version: string, error: unknown): unknown {
+  if (!isMachineryError(error, 'BadJson')) return error
+  return newBadRequest(
+    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`,
+  )
+}
+
+/** Fills in the schema's defaults and the kind's own. Changes nothing the second time. */
+export function applyDefaults({ resource, version }: Endpoint, object: JsonObject): void {
+  if (resource.custom) compileSchema(version.schema()).applyDefaults(object)
+  else resource.strategy.default?.(object)
+}
+
+function checkKind({ resource, version }: Endpoint, object: JsonObject): void {
+  const expected = apiVersionOf(resource.info.group, version.name)
+  const { apiVersion = '', kind = '' } = object as { apiVersion?: string; kind?: string }
+  if (resource.custom) {
+    if (kind === '') throw newBadRequest("Object 'Kind' is missing in the body of the request")
+    if (apiVersion === '') throw newBadRequest("Object 'apiVersion' is missing in the body of the request")
+  }
+  if (apiVersion !== '' && apiVersion !== expected) {
+    throw newBadRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    )
+  }
+  if (kind !== '' && kind !== resource.info.kind) {
+    throw newBadRequest(
+      `the kind in the data (${kind}) does not match the expected kind (${resource.info.kind})`,
+    )
+  }
+  object.kind = resource.info.kind
+  object.apiVersion = expected
+}
+
+/** Unknown fields before duplicate ones, as upstream lists them. */
+function strictErrors(unknown: readonly string[], duplicates: readonly string[]): string[] {
+  return [
+    ...unknown.map(path => `unknown field ${JSON.stringify(path)}`),
+    ...duplicates.map(path => `duplicate field ${JSON.stringify(path)}`),
+  ]
+}
+
+function reportStrict(
+  context: RequestContext,
+  { resource, version }: Endpoint,
+  errors: readonly string[],
+  options: WriteOptions,
+): void {
+  if (errors.length === 0 || options.fieldValidation === 'Ignore') return
+  if (options.fieldValidation === 'Warn') {
+    context.warnings.push(...errors)
+    return
+  }
+  const { kind } = resource.info
+  const detail = `strict decoding error: ${errors.join(', ')}`
+  throw newBadRequest(
+    `${kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind}: ${detail}`,
+  )
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { compileJsonPath, printJsonPath } from './json-path.ts'
+
+const object = {
+  metadata: { labels: { 'app.kubernetes.io/name': 'web' } },
+  spec: {
+    replicas: 3,
+    steps: [
+      { model: 'a', size: 1 },
+      { model: 'b', size: 2 },
+    ],
+    empty: null,
+  },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'Idle', status: 'False' },
+    ],
+  },
+}
+
+describe('compileJsonPath', () => {
+  const cases: readonly (readonly [string, readonly unknown[]])[] = [
+    ['.spec.replicas', [3]],
+    ['.spec.nothing', []],
+    ['.spec.nothing.below', []],
+    ['.spec.steps[*].model', ['a', 'b']],
+    ['.spec.steps[0].model', ['a']],
+    ['.spec.steps[-1].model', ['b']],
+    ['.spec.steps[7].model', []],
+    ['.spec.steps[0:1].model', ['a']],
+    [".metadata.labels['app.kubernetes.io/name']", ['web']],
+    ['.metadata.labels.app\\.kubernetes\\.io/name', ['web']],
+    ['.status.conditions[?(@.type=="Ready")].status', ['True']],
+    ["$.status.conditions[?(@.type=='Idle')].status", ['False']],
+    ['.spec.steps[?(@.size>1)].model', ['b']],
+    ['.constructor', []],
+    ['.spec.__proto__', []],
+  ]
+  for (const [path, expected] of cases) {
+    it(`finds ${path}`, () => assert.deepEqual(compileJsonPath(path)(object), expected))
+  }
+
+  for (const path of ['spec', '.spec[', '.spec[?(@)]', '.', '.spec..a']) {
+    it(`refuses ${path}`, () => assert.throws(() => compileJsonPath(path), /JSONPath/))
+  }
+
+  it('prints several values as one cell', () => {
+    assert.equal(printJsonPath(compileJsonPath('.spec.steps[*].model')(object)), 'a,b')
+    assert.equal(printJsonPath([{ a: 1 }, 2]), '{"a":1},2')
+  })
+})

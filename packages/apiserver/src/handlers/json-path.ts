@@ -1,0 +1,124 @@
+/**
+ * The part of kubectl's JSONPath that printer columns use: fields, `['quoted']` fields, indexes (also negative),
+ * slices, wildcards and `[?(@.field=="value")]` filters. A path that leads nowhere finds nothing.
+ */
+export type JsonPath = (root: unknown) => readonly unknown[]
+
+type Step = (values: readonly unknown[]) => unknown[]
+
+const compiled = new Map<string, JsonPath>()
+const compiledLimit = 2_000
+
+/** Throws an Error that says what is wrong with the path. */
+export function compileJsonPath(text: string): JsonPath {
+  const known = compiled.get(text)
+  if (known) return known
+  const steps = parse(text)
+  const path: JsonPath = root => steps.reduce<readonly unknown[]>((values, step) => step(values), [root])
+  if (compiled.size >= compiledLimit) compiled.clear()
+  compiled.set(text, path)
+  return path
+}
+
+/** Several values as one cell. */
+export function printJsonPath(values: readonly unknown[]): string {
+  return values.map(value => (typeof value === 'object' ? JSON.stringify(value) : String(value))).join(',')
+}
+
+function parse(text: string): Step[] {
+  const steps: Step[] = []
+  let at = 0
+  const fail = (reason: string): never => {
+    throw new Error(`JSONPath ${JSON.stringify(text)}: ${reason} at ${at}`)
+  }
+  if (text[at] === '$') at++
+  while (at < text.length) {
+    if (text[at] === '.') {
+      at++
+      if (text[at] === '[') continue
+      const name = /^(?:\\.|[^.[\]])+/.exec(text.slice(at))?.[0] ?? fail('a field name is missing')
+      at += name.length
+      steps.push(name === '*' ? wildcard : fieldStep(name.replace(/\\(.)/g, '$1')))
+    } else if (text[at] === '[') {
+      const end = findClose(text, at) ?? fail('"[" is not closed')
+      steps.push(parseSubscript(text.slice(at + 1, end)) ?? fail('the subscript is not understood'))
+      at = end + 1
+    } else fail('"." or "[" is missing')
+  }
+  return steps
+}
+
+function findClose(text: string, open: number): number | undefined {
+  let quote: string | undefined
+  for (let i = open + 1; i < text.length; i++) {
+    const c = text[i]
+    if (quote) {
+      if (c === '\\') i++
+      else if (c === quote) quote = undefined
+    } else if (c === '"' || c === "'") quote = c
+    else if (c === ']') return i
+  }
+  return undefined
+}
+
+function parseSubscript(text: string): Step | undefined {
+  if (text === '*') return wildcard
+  const quoted = /^(['"])(.*)\1$/.exec(text)
+  if (quoted) return fieldStep(quoted[2]!.replace(/\\(.)/g, '$1'))
+  if (/^-?[0-9]+$/.test(text)) return indexStep(Number(text))
+  const slice = /^(-?[0-9]*):(-?[0-9]*)$/.exec(text)
+  if (slice) {
+    const start = slice[1] === '' ? undefined : Number(slice[1])
+    const end = slice[2] === '' ? undefined : Number(slice[2])
+    return values => values.flatMap(value => (Array.isArray(value) ? value.slice(start, end) : []))
+  }
+  const filter = /^\?\(@((?:\.[\w-]+)+)\s*(==|!=|<=|>=|<|>)\s*(?:"([^"]*)"|'([^']*)'|([\w.-]+))\)$/.exec(text)
+  if (!filter) return undefined
+  const names = filter[1]!.slice(1).split('.')
+  const literal = filter[3] ?? filter[4] ?? filter[5]!
+  const compare = comparisons[filter[2]!]!
+  return values =>
+    values.flatMap(value =>
+      Array.isArray(value)
+        ? value.filter(item => {
+            const found = names.reduce<unknown>((held, name) => member(held, name), item)
+            return found !== undefined && compare(typeof found === 'number' ? found : String(found), literal)
+          })
+        : [],
+    )
+}
+
+const comparisons: Readonly<Record<string, (value: string | number, literal: string) => boolean>> = {
+  '==': (value, literal) => String(value) === literal,
+  '!=': (value, literal) => String(value) !== literal,
+  '<': (value, literal) => (typeof value === 'number' ? value < Number(literal) : value < literal),
+  '>': (value, literal) => (typeof value === 'number' ? value > Number(literal) : value > literal),
+  '<=': (value, literal) => (typeof value === 'number' ? value <= Number(literal) : value <= literal),
+  '>=': (value, literal) => (typeof value === 'number' ? value >= Number(literal) : value >= literal),
+}
+
+const wildcard: Step = values =>
+  values.flatMap(value => {
+    if (Array.isArray(value)) return value
+    return typeof value === 'object' && value !== null ? Object.values(value) : []
+  })
+
+function fieldStep(name: string): Step {
+  return values =>
+    values.flatMap(value => {
+      const found = member(value, name)
+      return found === undefined ? [] : [found]
+    })
+}
+
+function indexStep(index: number): Step {
+  return values =>
+    values.flatMap(value => (Array.isArray(value) && value.at(index) !== undefined ? [value.at(index)] : []))
+}
+
+/** Own members only: a path can never reach a prototype. */
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+}

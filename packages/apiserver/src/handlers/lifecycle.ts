@@ -1,0 +1,197 @@
+import {
+  compileSchema,
+  deepEqual,
+  type FieldError,
+  field,
+  nameIsDNSSubdomain,
+  newBadRequest,
+  newConflict,
+  newInvalid,
+  type ObjectMeta,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '@coxswain/apimachinery'
+import type { JsonObject } from '../json.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import type { ServerState } from '../request/context.ts'
+
+export type Metadata = JsonObject & {
+  name?: string
+  generateName?: string
+  namespace?: string
+  uid?: string
+  resourceVersion?: string
+  generation?: number
+  creationTimestamp?: string
+  deletionTimestamp?: string
+  deletionGracePeriodSeconds?: number
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  finalizers?: string[]
+  ownerReferences?: JsonObject[]
+}
+
+export function metadataOf(object: JsonObject): Metadata {
+  return object.metadata as Metadata
+}
+
+/** Seconds, as metav1.Time is written. */
+export function formatTime(ms: number): string {
+  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`
+}
+
+const generatedNameBase = 58
+
+export function hasStatus({ version }: Endpoint): boolean {
+  return version.subresources.some(subresource => subresource.name === 'status')
+}
+
+/** The path's namespace goes into the object; another one there is a mistake. */
+export function placeInNamespace(resource: ServedResource, object: JsonObject, namespace: string): void {
+  const metadata = metadataOf(object)
+  if (!resource.info.namespaced) {
+    if (metadata.namespace) throw newBadRequest('namespace is not allowed on this type')
+    delete metadata.namespace
+    return
+  }
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw newBadRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    )
+  }
+  metadata.namespace = namespace
+}
+
+/** Sets what only the server decides about a new object. */
+export function prepareForCreate(state: ServerState, endpoint: Endpoint, object: JsonObject): void {
+  const { clock, random } = state.env
+  const metadata = metadataOf(object)
+  if (metadata.resourceVersion)
+    throw newBadRequest('resourceVersion should not be set on objects to be created')
+  delete metadata.resourceVersion
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  if (metadata.generateName && !metadata.name) {
+    metadata.name = metadata.generateName.slice(0, generatedNameBase) + random.suffix(5)
+  }
+  metadata.uid = random.uuid()
+  metadata.creationTimestamp = formatTime(clock.now())
+  delete metadata.generation
+  if (followsGeneration(endpoint)) metadata.generation = 1
+  if (hasStatus(endpoint) && endpoint.resource.custom) delete object.status
+  endpoint.resource.strategy.prepareForCreate?.(object, state.env)
+}
+
+/** Whether `metadata.generation` counts changes of the object's wishes. */
+function followsGeneration({ resource }: Endpoint): boolean {
+  if (resource.custom) return true
+  return resource.strategy.generation === 'spec'
+}
+
+/** Carries over what a client cannot change; the status too where it has an endpoint of its own. */
+export function prepareForUpdate(
+  state: ServerState,
+  endpoint: Endpoint,
+  object: JsonObject,
+  old: JsonObject,
+): void {
+  keepSystemMetadata(object, old)
+  if (hasStatus(endpoint)) {
+    if (old.status === undefined) delete object.status
+    else object.status = old.status
+  }
+  endpoint.resource.strategy.prepareForUpdate?.(object, old, state.env)
+  if (followsGeneration(endpoint) && hasChangedWishes(endpoint, object, old)) {
+    metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
+  }
+}
+
+/** Only the status changes; for built-in kinds labels and annotations too. */
+export function prepareForStatusUpdate(
+  state: ServerState,
+  endpoint: Endpoint,
+  object: JsonObject,
+  old: JsonObject,
+): void {
+  keepSystemMetadata(object, old)
+  const status = object.status
+  const metadata = endpoint.resource.custom
+    ? { ...metadataOf(old), managedFields: metadataOf(object).managedFields }
+    : {
+        ...metadataOf(object),
+        ownerReferences: metadataOf(old).ownerReferences,
+        finalizers: metadataOf(old).finalizers,
+      }
+  for (const key of Object.keys(object)) delete object[key]
+  Object.assign(object, old, { metadata: dropUndefined(metadata) })
+  if (status === undefined) delete object.status
+  else object.status = status
+  endpoint.resource.strategy.prepareForStatusUpdate?.(object, old, state.env)
+}
+
+function dropUndefined(object: JsonObject): JsonObject {
+  for (const key of Object.keys(object)) if (object[key] === undefined) delete object[key]
+  return object
+}
+
+const systemMetadata = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'generateName',
+] as const
+
+function keepSystemMetadata(object: JsonObject, old: JsonObject): void {
+  const metadata = metadataOf(object)
+  const before = metadataOf(old)
+  for (const key of systemMetadata) {
+    if (before[key] === undefined) delete metadata[key]
+    else (metadata as JsonObject)[key] = before[key]
+  }
+  delete metadata.selfLink
+}
+
+function hasChangedWishes(endpoint: Endpoint, object: JsonObject, old: JsonObject): boolean {
+  if (!endpoint.resource.custom) return !deepEqual(object.spec, old.spec)
+  const ignored = hasStatus(endpoint) ? ['metadata', 'status'] : ['metadata']
+  const keys = new Set([...Object.keys(object), ...Object.keys(old)])
+  for (const key of keys) if (!ignored.includes(key) && !deepEqual(object[key], old[key])) return true
+  return false
+}
+
+/** Throws a 409 when the client's uid or version is not the object's. */
+export function checkPreconditions(resource: ServedResource, current: JsonObject, wanted: Metadata): void {
+  const metadata = metadataOf(current)
+  const conflict = (what: string, given: string, found: string | undefined) =>
+    newConflict(
+      resource.info,
+      metadata.name ?? '',
+      `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`,
+    )
+  if (wanted.uid && wanted.uid !== metadata.uid) throw conflict('UID', wanted.uid, metadata.uid)
+  if (wanted.resourceVersion && wanted.resourceVersion !== metadata.resourceVersion) {
+    throw conflict('ResourceVersion', wanted.resourceVersion, metadata.resourceVersion)
+  }
+}
+
+/** Throws a 422 with everything that is wrong with `object`. */
+export function validateObject(endpoint: Endpoint, object: JsonObject, old?: JsonObject): void {
+  const { resource, version } = endpoint
+  const path = field.Path.of('metadata')
+  const metadata = metadataOf(object) as unknown as ObjectMeta
+  const validateName = resource.strategy.validateName ?? nameIsDNSSubdomain
+  const errors: FieldError[] = validateObjectMeta(
+    metadata,
+    { namespaced: resource.info.namespaced, validateName },
+    path,
+  )
+  if (old) errors.push(...validateObjectMetaUpdate(metadata, metadataOf(old) as unknown as ObjectMeta, path))
+  if (resource.custom) errors.push(...compileSchema(version.schema()).validate(object, { old }))
+  errors.push(...(resource.strategy.validate?.(object) ?? []))
+  if (old) errors.push(...(resource.strategy.validateUpdate?.(object, old) ?? []))
+  if (errors.length > 0) throw newInvalid(resource.info, metadataOf(object).name ?? '', errors)
+}

@@ -1,0 +1,50 @@
+import { newBadRequest, parseFieldSelector, parseLabelSelector } from '@coxswain/apimachinery'
+import type { StoredObject } from '../cache/stored-object.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import { fieldsOf } from './selectable-fields.ts'
+
+export interface Matcher {
+  /** Whether every object passes. */
+  readonly all: boolean
+  /** The one name that can pass, when the field selector asks for it. */
+  readonly name: string | undefined
+  matches(object: StoredObject): boolean
+}
+
+/** Reads the two selectors of a request. Throws a 400 in upstream's words. */
+export function createMatcher(
+  endpoint: Endpoint,
+  selectors: { labelSelector: string; fieldSelector: string },
+): Matcher {
+  const { labels, fields } = parseSelectors(endpoint, selectors)
+  const needsLabels = !labels.isEmpty
+  const needsFields = !fields.isEmpty
+  return {
+    all: !needsLabels && !needsFields,
+    name: fields.requiresExactMatch('metadata.name'),
+    matches: object =>
+      (!needsLabels || labels.matches(object.labels)) &&
+      (!needsFields || fields.matches(fieldsOf(endpoint.resource, object))),
+  }
+}
+
+function parseSelectors(endpoint: Endpoint, selectors: { labelSelector: string; fieldSelector: string }) {
+  const known = ['metadata.name', 'metadata.namespace', ...endpoint.version.selectableFields]
+  let labels: ReturnType<typeof parseLabelSelector>
+  let fields: ReturnType<typeof parseFieldSelector>
+  try {
+    labels = parseLabelSelector(selectors.labelSelector)
+    fields = parseFieldSelector(selectors.fieldSelector)
+  } catch (error) {
+    throw newBadRequest(error instanceof Error ? error.message : String(error))
+  }
+  for (const { field } of fields.requirements) {
+    if (known.includes(field)) continue
+    throw newBadRequest(
+      endpoint.resource.custom || endpoint.version.selectableFields.length > 0
+        ? `field label not supported: ${field}`
+        : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    )
+  }
+  return { labels, fields }
+}

@@ -1,0 +1,121 @@
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  decodeJsonPatch,
+  decodeMergePatch,
+  decodeStrategicMergePatch,
+  deepClone,
+  isMachineryError,
+  newBadRequest,
+  newInvalid,
+  newRequestEntityTooLarge,
+  newUnsupportedMediaType,
+  readJson,
+  StatusError,
+} from '@coxswain/apimachinery'
+import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
+import { isObject, type JsonObject } from '../json.ts'
+import { convertForServing } from '../registry/convert.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { parseWriteOptions } from '../request/write-options.ts'
+import { handleApply } from './apply.ts'
+import { guaranteedUpdate } from './guaranteed-update.ts'
+import { receiveObject } from './incoming.ts'
+import { checkPreconditions, metadataOf, placeInNamespace } from './lifecycle.ts'
+import { changeObject, checkVersion } from './update.ts'
+import { View } from './view.ts'
+
+const jsonPatch = 'application/json-patch+json'
+const mergePatch = 'application/merge-patch+json'
+const strategicPatch = 'application/strategic-merge-patch+json'
+const applyPatch = 'application/apply-patch+yaml'
+
+/** Makes the patched object out of the present one. */
+type Patcher = (current: JsonObject) => unknown
+
+export async function handlePatch(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const { resource } = endpoint
+  const { type } = parseMediaType(getHeader(context.request.headers, 'content-type') ?? '')
+  const types = resource.custom
+    ? [jsonPatch, mergePatch, applyPatch]
+    : [jsonPatch, mergePatch, strategicPatch, applyPatch]
+  if (!types.includes(type)) throw newUnsupportedMediaType(types)
+  if (type === applyPatch) return await handleApply(context, endpoint)
+
+  const view = new View(context, endpoint)
+  const options = parseWriteOptions(context, 'PatchOptions')
+  const patch = compilePatch(endpoint, type, context.request.body ?? new Uint8Array())
+  let versioned = false
+  const result = await guaranteedUpdate(context.state, {
+    resource,
+    namespace: context.info.namespace,
+    name: context.info.name,
+    dryRun: options.dryRun,
+    conditional: () => versioned,
+    change: current => {
+      const served = convertForServing(endpoint, current)
+      const patched = runPatch(endpoint, patch, served)
+      const object = receiveObject(context, endpoint, { object: patched, duplicates: [] }, options)
+      const wanted = metadataOf(object)
+      versioned = wanted.resourceVersion !== metadataOf(current).resourceVersion
+      checkVersion(resource.info, current, wanted.resourceVersion)
+      checkPreconditions(resource, current, { ...(wanted.uid && { uid: wanted.uid }) })
+      placeInNamespace(resource, object, context.info.namespace)
+      return changeObject(context, endpoint, object, current, options)
+    },
+  })
+  return view.object(200, result)
+}
+
+function compilePatch({ version }: Endpoint, type: string, body: Uint8Array): Patcher {
+  try {
+    const { value } = readJson(body)
+    if (type === jsonPatch) {
+      const operations = decodeJsonPatch(value)
+      return current => applyJsonPatch(current, operations)
+    }
+    if (type === mergePatch) {
+      const patch = decodeMergePatch(value)
+      return current => applyMergePatch(current, patch)
+    }
+    const patch = decodeStrategicMergePatch(value)
+    return current => applyStrategicMergePatch(current, patch, version.schema())
+  } catch (error) {
+    if (isMachineryError(error, 'PatchTooLarge') || isMachineryError(error, 'JsonTooLarge')) {
+      throw newRequestEntityTooLarge(error.message)
+    }
+    if (isMachineryError(error)) throw newBadRequest(error.message)
+    throw error
+  }
+}
+
+/** A copy of the present object with the patch applied. Throws a 422 when it does not fit. */
+function runPatch({ resource }: Endpoint, patch: Patcher, current: JsonObject): JsonObject {
+  let patched: unknown
+  try {
+    patched = deepClone(patch(current))
+  } catch (error) {
+    if (isMachineryError(error, 'PatchUndecodable')) throw newBadRequest(error.message)
+    if (isMachineryError(error))
+      throw unprocessable(resource.info, metadataOf(current).name ?? '', error.message)
+    throw error
+  }
+  if (!isObject(patched)) throw newBadRequest('the patch leaves no object')
+  return patched
+}
+
+/** A well-formed patch that cannot be applied. */
+function unprocessable(
+  info: { readonly group: string; readonly kind: string },
+  name: string,
+  message: string,
+): StatusError {
+  const { status } = newInvalid(info, name, [])
+  return new StatusError({
+    ...status,
+    message: `the server rejected our request due to an error in our request`,
+    details: { ...status.details, causes: [{ reason: 'FieldValueInvalid', message }] },
+  })
+}

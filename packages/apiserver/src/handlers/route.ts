@@ -1,0 +1,96 @@
+import {
+  newBadRequest,
+  newMethodNotSupported,
+  newNotFound,
+  newUnknownError,
+  StatusError,
+} from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
+import type { Endpoint } from '../registry/registry.ts'
+import type { RequestContext, ResourceContext } from '../request/context.ts'
+import type { RequestVerb } from '../request/request-info.ts'
+import { notFoundPage } from '../response.ts'
+import { handleCreate } from './create.ts'
+import { handleDelete, handleDeleteCollection } from './delete.ts'
+import { serveDocument } from './document.ts'
+import { handlePatch } from './patch.ts'
+import { handleGet, handleList } from './read.ts'
+import { findSubresourceHandler } from './subresources.ts'
+import { handleUpdate } from './update.ts'
+import { handleWatch } from './watch.ts'
+
+export type EndpointHandler = (context: ResourceContext, endpoint: Endpoint) => Promise<WireResponse>
+
+const handlers: Readonly<Record<RequestVerb, EndpointHandler>> = {
+  create: handleCreate,
+  delete: handleDelete,
+  deletecollection: handleDeleteCollection,
+  get: handleGet,
+  list: handleList,
+  patch: handlePatch,
+  update: handleUpdate,
+  watch: handleWatch,
+}
+
+/** The end of the filter list: finds the handler of a request. */
+export async function route(context: RequestContext): Promise<WireResponse> {
+  const { info, path, request } = context
+  if (!path.valid) throw newBadRequest('the path is not well-formed')
+  if (!info.isResource || info.resource === '') return await serveDocument(context)
+  const endpoint = context.state.registry.find(info.group, info.version, info.resource)
+  if (!endpoint) {
+    if (!context.state.registry.hasGroupVersion(info.group, info.version)) return notFoundPage
+    throw unknownResource()
+  }
+  if (request.method === 'HEAD' || request.method === 'OPTIONS')
+    throw newMethodNotSupported(info, request.method)
+  const { info: resource } = endpoint.resource
+  const namespaceObject = info.group === '' && info.resource === 'namespaces'
+  if (!resource.namespaced && info.namespace !== '' && !namespaceObject) throw unknownResource()
+  checkSegment('Name', info.name)
+  if (!namespaceObject) checkSegment('Namespace', info.namespace)
+  const resourceContext = context as ResourceContext
+  if (info.subresource !== '') return await routeSubresource(resourceContext, endpoint)
+  if (resource.namespaced && info.namespace === '' && info.name !== '') throw unknownResource()
+  if (!(endpoint.version.verbs as readonly string[]).includes(info.verb)) {
+    throw newMethodNotSupported(resource, info.verb)
+  }
+  const verb = info.verb === 'create' && info.name !== '' ? undefined : info.verb
+  if (!verb) throw newMethodNotSupported(resource, 'create')
+  return await handlers[verb](resourceContext, endpoint)
+}
+
+async function routeSubresource(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const { info } = context
+  const subresource = endpoint.version.subresources.find(candidate => candidate.name === info.subresource)
+  if (!subresource || info.name === '') throw unknownResource()
+  if (!(subresource.verbs as readonly string[]).includes(info.verb)) {
+    throw newMethodNotSupported(endpoint.resource.info, info.verb)
+  }
+  const handler = info.subresource === 'status' ? handlers[info.verb] : findSubresourceHandler(endpoint, info)
+  if (!handler) throw notImplemented(`${info.resource}/${info.subresource} is not served yet`)
+  return await handler(context, endpoint)
+}
+
+/** 404 as for a path that no resource has. */
+function unknownResource(): StatusError {
+  const { status } = newNotFound({ group: '', resource: '' }, '')
+  return new StatusError({
+    ...status,
+    message: 'the server could not find the requested resource',
+    details: {},
+  })
+}
+
+function notImplemented(message: string): StatusError {
+  return new StatusError({ ...newUnknownError(message).status, reason: 'NotImplemented', code: 501 })
+}
+
+/** A name or namespace that could be mistaken for a way through the tree is refused before anything looks it up. */
+function checkSegment(what: string, value: string): void {
+  if (value === '.' || value === '..' || value.includes('/') || value.includes('%')) {
+    throw newBadRequest(
+      `${what} parameter invalid: ${JSON.stringify(value)}: may not be or contain '.', '..', '/' or '%'`,
+    )
+  }
+}

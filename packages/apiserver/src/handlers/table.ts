@@ -1,0 +1,101 @@
+import { field, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
+import type { JsonObject } from '../json.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import { formatAge } from './age.ts'
+import { compileJsonPath, printJsonPath } from './json-path.ts'
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object'
+
+/** Throws a 400 in upstream's words for anything else. */
+export function parseIncludeObject(value: string | undefined): IncludeObject {
+  if (value === undefined || value === '' || value === 'Metadata') return 'Metadata'
+  if (value === 'None' || value === 'Object') return value
+  const detail = field.invalid(
+    field.Path.of('includeObject'),
+    value,
+    "must be 'Metadata', 'Object', 'None', or empty",
+  )
+  throw newBadRequest(`Unable to convert to Table as requested: ${detail.field}: ${detail.body}`)
+}
+
+const nameColumn: PrinterColumn = { name: 'Name', type: 'string', format: 'name', priority: 0 }
+const ageColumn: PrinterColumn = {
+  name: 'Age',
+  type: 'date',
+  priority: 0,
+  jsonPath: '.metadata.creationTimestamp',
+}
+const createdColumn: PrinterColumn = {
+  name: 'Created At',
+  type: 'date',
+  priority: 0,
+  jsonPath: '.metadata.creationTimestamp',
+}
+
+/** Rows of one resource at one version. */
+export interface TablePrinter {
+  readonly columns: readonly PrinterColumn[]
+  cells(object: JsonObject, now: number): readonly unknown[]
+}
+
+export function createTablePrinter({ resource, version }: Endpoint): TablePrinter {
+  const { cells } = resource.strategy
+  if (cells) return { columns: version.columns, cells }
+  const declared = resource.custom ? version.columns : [createdColumn]
+  const columns = [nameColumn, ...(declared.length > 0 ? declared : [ageColumn])]
+  const readers = columns.map(column =>
+    column.jsonPath === undefined ? undefined : compileJsonPath(column.jsonPath),
+  )
+  return {
+    columns,
+    cells: (object, now) =>
+      columns.map((column, i) => {
+        const read = readers[i]
+        if (!read) return (object.metadata as JsonObject).name ?? ''
+        return resource.custom || column.name === 'Age' ? toCell(column, read(object), now) : read(object)[0]
+      }),
+  }
+}
+
+/** A custom column's cell: the wire type for numbers and booleans, text otherwise, an age for dates. */
+function toCell(column: PrinterColumn, values: readonly unknown[], now: number): unknown {
+  const [first] = values
+  if (first === undefined || first === null) return null
+  switch (column.type) {
+    case 'integer':
+      return typeof first === 'number' ? Math.trunc(first) : typeof first === 'bigint' ? first : null
+    case 'number':
+      return typeof first === 'number' || typeof first === 'bigint' ? first : null
+    case 'boolean':
+      return typeof first === 'boolean' ? first : null
+    case 'date':
+      return typeof first === 'string' ? formatAge(first, now) : null
+    default:
+      return printJsonPath(values)
+  }
+}
+
+/** What stands in `columnDefinitions`. */
+export function columnDefinitions(columns: readonly PrinterColumn[]): readonly JsonObject[] {
+  return columns.map(({ name, type, format = '', description = '', priority }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }))
+}
+
+export function partialMetadata(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata }
+}
+
+/** What a row carries beside its cells. */
+export function rowObject(
+  object: JsonObject,
+  include: IncludeObject,
+  version: 'v1' | 'v1beta1',
+): JsonObject | null {
+  if (include === 'None') return null
+  return include === 'Object' ? object : partialMetadata(object, version)
+}

@@ -1,0 +1,122 @@
+import {
+  deepClone,
+  field,
+  newBadRequest,
+  newConflict,
+  newInvalid,
+  newNotFound,
+  optimisticLockMessage,
+} from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
+import type { JsonObject } from '../json.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import { objectKey } from '../registry/served-resource.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
+import { readBody } from './body.ts'
+import { createObject } from './create.ts'
+import { guaranteedUpdate, type UpdateOutcome } from './guaranteed-update.ts'
+import { applyDefaults, receiveObject } from './incoming.ts'
+import {
+  checkPreconditions,
+  metadataOf,
+  placeInNamespace,
+  prepareForStatusUpdate,
+  prepareForUpdate,
+  validateObject,
+} from './lifecycle.ts'
+import { trackUpdate } from './managed-fields.ts'
+import { View } from './view.ts'
+
+export async function handleUpdate(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const { state, info } = context
+  const { resource } = endpoint
+  const view = new View(context, endpoint)
+  const options = parseWriteOptions(context, 'UpdateOptions')
+  const received = receiveObject(context, endpoint, readBody(context), options)
+  const name = metadataOf(received).name
+  if (!name && info.name) throw newBadRequest('name must be provided')
+  if (name !== info.name) {
+    throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`)
+  }
+  placeInNamespace(resource, received, info.namespace)
+  const wanted = metadataOf(received)
+
+  await state.cache.fresh()
+  if (!resource.cache.get(objectKey(resource, info.namespace, info.name))) {
+    if (!resource.strategy.createOnUpdate || info.subresource !== '')
+      throw newNotFound(resource.info, info.name)
+    return view.object(201, await createObject(context, endpoint, received, options))
+  }
+  requireVersion(endpoint, wanted.resourceVersion, info.name)
+  const result = await guaranteedUpdate(state, {
+    resource,
+    namespace: info.namespace,
+    name: info.name,
+    dryRun: options.dryRun,
+    conditional: () => Boolean(wanted.resourceVersion),
+    change: current => {
+      checkVersion(resource.info, current, wanted.resourceVersion)
+      checkPreconditions(resource, current, { ...(wanted.uid && { uid: wanted.uid }) })
+      return changeObject(context, endpoint, deepClone(received), current, options)
+    },
+  })
+  return view.object(200, result)
+}
+
+/** A stale version is a conflict in the words every client knows. */
+export function checkVersion(
+  resource: { readonly group: string; readonly resource: string },
+  current: JsonObject,
+  version: string | undefined,
+): void {
+  if (version && version !== metadataOf(current).resourceVersion) {
+    throw newConflict(resource, metadataOf(current).name ?? '', optimisticLockMessage)
+  }
+}
+
+function requireVersion({ resource }: Endpoint, version: string | undefined, name: string): void {
+  if (version || resource.strategy.unconditionalUpdate !== false) return
+  throw newInvalid(resource.info, name, [
+    field.invalid(field.Path.of('metadata', 'resourceVersion'), 0, 'must be specified for an update'),
+  ])
+}
+
+/** Takes the wished-for object through admission and validation, for the main resource or its status. */
+export async function changeObject(
+  context: ResourceContext,
+  endpoint: Endpoint,
+  object: JsonObject,
+  old: JsonObject,
+  options: WriteOptions,
+): Promise<UpdateOutcome> {
+  const { state, info } = context
+  const { resource } = endpoint
+  const attributes = {
+    operation: 'UPDATE' as const,
+    resource,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+    object,
+    oldObject: old,
+    dryRun: options.dryRun,
+    user: context.user,
+    state,
+  }
+  const prepare = info.subresource === 'status' ? prepareForStatusUpdate : prepareForUpdate
+  await state.admission.mutate(attributes)
+  applyDefaults(endpoint, object)
+  prepare(state, endpoint, object, old)
+  metadataOf(object).resourceVersion = metadataOf(old).resourceVersion!
+  validateObject(endpoint, object, old)
+  await state.admission.validate(attributes)
+  trackUpdate(state, endpoint, { object, old, manager: options.fieldManager, subresource: info.subresource })
+  return isFinished(object) ? { type: 'delete', object } : { type: 'put', object }
+}
+
+/** Whether an object that is being deleted has nothing left to wait for. */
+function isFinished(object: JsonObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadataOf(object)
+  return deletionTimestamp !== undefined && !finalizers?.length && !deletionGracePeriodSeconds
+}

@@ -1,0 +1,88 @@
+import { newBadRequest, newResourceExpired, type StatusError, writeJsonBytes } from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
+import type { Endpoint } from '../registry/registry.ts'
+import type { ResourceContext } from '../request/context.ts'
+import {
+  type ListOptions,
+  parseListOptions,
+  parseResourceVersion,
+  validateListOptions,
+} from '../request/list-options.ts'
+import { createMatcher } from './matcher.ts'
+import { freshen } from './read.ts'
+import { eventBytes, View } from './view.ts'
+import { openWatchStream } from './watch-stream.ts'
+
+/** Without a `timeoutSeconds` a watch lasts between this and twice as long. */
+const minimumTimeout = 30 * 60_000
+
+export async function handleWatch(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const view = new View(context, endpoint)
+  const options = nameInSelector(context, parseListOptions(context.query))
+  validateListOptions(options, true)
+  const { matches } = createMatcher(endpoint, options)
+  const revision = parseResourceVersion(options.resourceVersion, 'watch')
+  const { cache, env } = context.state
+  const { cache: objects } = endpoint.resource
+
+  const fromState = options.sendInitialEvents ?? revision === 0
+  if (fromState) {
+    try {
+      await freshen(context, options.resourceVersion, revision)
+    } catch (error) {
+      return streamOf([errorEvent(error as StatusError)])
+    }
+  } else if (revision > 0 && !objects.covers(revision + 1)) {
+    return streamOf([
+      errorEvent(newResourceExpired(`too old resource version: ${revision} (${objects.floor})`)),
+    ])
+  }
+  const timeoutMs =
+    options.timeoutSeconds !== undefined && options.timeoutSeconds > 0
+      ? options.timeoutSeconds * 1000
+      : minimumTimeout + env.random.next() * minimumTimeout
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
+    body: openWatchStream({
+      env,
+      cache: objects,
+      encoder: view,
+      namespace: context.info.namespace,
+      matches,
+      begin: fromState
+        ? { from: 'state', endBookmark: options.allowWatchBookmarks }
+        : { from: 'revision', revision: revision === 0 ? cache.revision : revision },
+      bookmarks: options.allowWatchBookmarks,
+      currentRevision: () => cache.revision,
+      timeoutMs,
+      signal: context.request.signal,
+    }),
+  }
+}
+
+/** The old path `/watch/.../NAME` is a field selector on the name. */
+function nameInSelector(context: ResourceContext, options: ListOptions): ListOptions {
+  const { name } = context.info
+  if (name === '') return options
+  const wanted = `metadata.name=${name}`
+  if (options.fieldSelector !== '' && options.fieldSelector !== wanted) {
+    throw newBadRequest(`fieldSelector metadata.name doesn't match requested name`)
+  }
+  return { ...options, fieldSelector: wanted }
+}
+
+function errorEvent(error: StatusError): Uint8Array {
+  return eventBytes('ERROR', [writeJsonBytes(error.status)])
+}
+
+function streamOf(chunks: readonly Uint8Array[]): WireResponse {
+  async function* body(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* chunks
+  }
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
+    body: body(),
+  }
+}

@@ -1,0 +1,44 @@
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery'
+import type { ResourceCache } from '../cache/resource-cache.ts'
+import type { Strategy } from './strategy.ts'
+
+/** A resource that the server serves now. */
+export interface ServedResource {
+  readonly info: ResourceInfo
+  /** Whether it comes from a CustomResourceDefinition. */
+  readonly custom: boolean
+  readonly storageVersion: VersionInfo
+  readonly strategy: Strategy
+  readonly cache: ResourceCache
+}
+
+export function createServedResource(
+  info: ResourceInfo,
+  strategy: Strategy,
+  options: { readonly custom: boolean; readonly cacheOf: (prefix: string) => ResourceCache },
+): ServedResource {
+  const storageVersion = info.versions.find(version => version.storage)
+  if (!storageVersion) throw new Error(`${info.resource}.${info.group} has no storage version`)
+  return {
+    info,
+    custom: options.custom,
+    storageVersion,
+    strategy,
+    cache: options.cacheOf(storagePrefix(info)),
+  }
+}
+
+/** Where the store keeps the resource's objects. */
+export function storagePrefix(info: ResourceInfo): string {
+  return `/${info.group === '' ? 'core' : info.group}/${info.resource}/`
+}
+
+export function objectKey(resource: ServedResource, namespace: string, name: string): string {
+  return resource.info.namespaced
+    ? `${resource.cache.prefix}${namespace}/${name}`
+    : `${resource.cache.prefix}${name}`
+}
+
+export function apiVersionOf(group: string, version: string): string {
+  return group === '' ? version : `${group}/${version}`
+}

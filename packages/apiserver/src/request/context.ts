@@ -1,0 +1,44 @@
+import type { Env } from '@coxswain/kit'
+import type { Store } from '@coxswain/storage'
+import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
+import type { Admission } from '../admission/admission.ts'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { Documents } from '../documents.ts'
+import type { HealthCheck } from '../health.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
+
+/** Who is asking. */
+export interface UserInfo {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** What all requests share. */
+export interface ServerState {
+  readonly env: Env
+  readonly store: Store
+  readonly cache: WatchCache
+  readonly registry: Registry
+  readonly documents: Documents
+  readonly admission: Admission
+  readonly healthChecks: readonly HealthCheck[]
+}
+
+/** One request on its way through the filters to its handler. */
+export interface RequestContext {
+  readonly state: ServerState
+  readonly request: WireRequest
+  readonly path: ParsedPath
+  readonly query: QueryParameters
+  readonly info: RequestInfo
+  /** Set by the authentication filter. */
+  user: UserInfo
+  /** Texts for `Warning` headers; they go out with errors too. */
+  readonly warnings: string[]
+}
+
+/** A context whose request is about a resource. */
+export type ResourceContext = RequestContext & { readonly info: ResourceRequestInfo }

@@ -1,0 +1,130 @@
+import { builtinResources } from '@coxswain/api'
+import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
+import { type Env, TaskGroup } from '@coxswain/kit'
+import type { Store } from '@coxswain/storage'
+import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
+import { type AdmissionPlugin, createAdmission } from './admission/admission.ts'
+import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
+import { type Authenticator, anonymous, authenticateCertificate } from './authn/authenticator.ts'
+import { type Authorizer, authorizeMasters } from './authz/authorizer.ts'
+import { createBootstrapObjects } from './bootstrap.ts'
+import { WatchCache } from './cache/watch-cache.ts'
+import { CrdController } from './crd/controller.ts'
+import { Documents } from './documents.ts'
+import { createAuthenticate } from './filters/authenticate.ts'
+import { createAuthorize } from './filters/authorize.ts'
+import { answerErrors } from './filters/errors.ts'
+import { compose, type Filter } from './filters/filter.ts'
+import { route } from './handlers/route.ts'
+import type { HealthCheck } from './health.ts'
+import { Registry } from './registry/registry.ts'
+import { createServedResource } from './registry/served-resource.ts'
+import type { RequestContext, ServerState } from './request/context.ts'
+import { parseRequestInfo } from './request/request-info.ts'
+import { strategyFor } from './strategies/index.ts'
+
+export interface ApiServerOptions {
+  readonly env: Env
+  /** Everything the server knows. It belongs to the caller, who closes it after `run` has ended. */
+  readonly store: Store
+  /** Asked in order. @default client certificates */
+  readonly authenticators?: readonly Authenticator[]
+  /** @default `system:masters` may do everything, anybody may ask for health and version */
+  readonly authorizer?: Authorizer
+  /** In the order in which they are asked. @default {@link defaultAdmissionPlugins} */
+  readonly admission?: readonly AdmissionPlugin[]
+}
+
+/** An API server without a socket: give its `handler` to a transport. */
+export interface ApiServer {
+  readonly handler: Handler
+  /** Resolves when `/readyz` is 200; rejects when the start fails. */
+  readonly ready: Promise<void>
+  /** Loads the store, serves until `signal` aborts, and resolves when everything has stopped. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Upstream's order. */
+export const defaultAdmissionPlugins: readonly AdmissionPlugin[] = [namespaceLifecycle]
+
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  const { env, store } = options
+  const started = Promise.withResolvers<void>()
+  started.promise.catch(() => {})
+  let isReady = false
+
+  const registry = new Registry()
+  const cache = new WatchCache({ store, env })
+  const healthChecks: HealthCheck[] = [
+    { name: 'ping', check: () => undefined },
+    { name: 'etcd', check: () => cache.failure && 'the store has failed' },
+    {
+      name: 'poststarthook/start-apiextensions-controllers',
+      check: () => (isReady ? undefined : 'not finished'),
+      readyOnly: true,
+    },
+  ]
+  const state: ServerState = {
+    env,
+    store,
+    cache,
+    registry,
+    documents: new Documents(registry),
+    admission: createAdmission(options.admission ?? defaultAdmissionPlugins),
+    healthChecks,
+  }
+  const waitForStart: Filter = (context, next) => {
+    if (isReady || !context.info.isResource) return next(context)
+    const { status } = newServiceUnavailable('the server is starting')
+    throw new StatusError({ ...status, details: { retryAfterSeconds: 1 } })
+  }
+  /** Every request passes these, first to last. */
+  const filters: readonly Filter[] = [
+    answerErrors,
+    createAuthenticate(options.authenticators ?? [authenticateCertificate]),
+    createAuthorize(options.authorizer ?? authorizeMasters),
+    waitForStart,
+  ]
+  const handle = compose(filters, route)
+
+  return {
+    handler: request => handle(createContext(state, request)),
+    ready: started.promise,
+    async run(signal) {
+      await using group = new TaskGroup(signal)
+      try {
+        await cache.load()
+        for (const info of builtinResources()) {
+          const strategy = strategyFor(info.group, info.resource)
+          registry.add(
+            createServedResource(info, strategy, {
+              custom: false,
+              cacheOf: prefix => cache.resource(prefix),
+            }),
+          )
+        }
+        group.spawn(cancel => cache.run(cancel))
+        const isNew = cache.revision === 0
+        await createBootstrapObjects(state)
+        if (isNew) await store.compact(cache.revision)
+        const definitions = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
+        const crds = new CrdController(state, definitions)
+        crds.loadEstablished()
+        group.spawn(cancel => crds.run(cancel))
+        isReady = true
+        started.resolve()
+      } catch (error) {
+        started.reject(error)
+        throw error
+      }
+      await group.join()
+    },
+  }
+}
+
+function createContext(state: ServerState, request: WireRequest): RequestContext {
+  const path = parsePath(request.path)
+  const query = parseQuery(request.query)
+  const info = parseRequestInfo(request.method, request.path, path.segments, query)
+  return { state, request, path, query, info, user: anonymous, warnings: [] }
+}
