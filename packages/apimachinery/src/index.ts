@@ -1,1 +1,262 @@
-export {}
+/**
+ * The type system of the Kubernetes API, without I/O: what a server, its clients and its tools agree on.
+ *
+ *   names     gvk, version, keys, scheme, rest-mapper
+ *   answers   status (StatusError and its predicates), field (paths and field errors)
+ *   values    quantity, int-or-string, time, duration, selectors, validation
+ *   objects   meta, unstructured, conditions, owner references
+ *
+ * @module
+ */
+import * as field from './field/index.ts'
+
+export { durationToMilliseconds, formatDuration, parseDuration } from './duration.ts'
+export { isMachineryError, MachineryError, type MachineryErrorCode } from './errors.ts'
+export type { FieldError, FieldErrorType } from './field/error.ts'
+export {
+  formatGroupKind,
+  formatGroupResource,
+  formatGroupVersion,
+  formatGroupVersionKind,
+  formatGroupVersionResource,
+  type GroupKind,
+  type GroupResource,
+  type GroupVersion,
+  type GroupVersionKind,
+  type GroupVersionResource,
+  gvkOf,
+  parseGroupKind,
+  parseGroupResource,
+  parseGroupVersion,
+  parseKindArg,
+  parseResourceArg,
+} from './gvk.ts'
+export {
+  type IntOrString,
+  intValue,
+  isPercentage,
+  parseIntOrString,
+  scaledValueFromIntOrPercent,
+} from './int-or-string.ts'
+export type { Literals } from './json/exact-reader.ts'
+export { type JsonDocument, maxJsonBytes, type ReadJsonOptions, readJson } from './json/read-json.ts'
+export { deepClone, deepEqual, setMember } from './json/value.ts'
+export { writeJson, writeJsonBytes } from './json/write-json.ts'
+export { formatKey, keyOf, parseKey } from './keys.ts'
+export type { ApplyOf, CreateOf, Kind, KindOf } from './kind.ts'
+export type {
+  ApiList,
+  ApiObject,
+  Condition,
+  DeepReadonly,
+  ListMeta,
+  ManagedFieldsEntry,
+  ObjectKey,
+  ObjectMeta,
+  OwnerReference,
+  TypeMeta,
+} from './meta.ts'
+export {
+  applyJsonPatch,
+  decodeJsonPatch,
+  type JsonPatchOperation,
+  maxJsonPatchCopyBytes,
+  maxJsonPatchOperations,
+  unknownJsonPatchFields,
+} from './patch/json-patch.ts'
+export {
+  applyMergePatch,
+  createMergePatch,
+  createThreeWayJsonMergePatch,
+  decodeMergePatch,
+} from './patch/merge-patch.ts'
+export {
+  createThreeWayMergePatch,
+  createTwoWayMergePatch,
+  type ThreeWayOptions,
+  type TwoWayOptions,
+} from './patch/strategic-diff.ts'
+export { applyStrategicMergePatch, decodeStrategicMergePatch } from './patch/strategic-merge.ts'
+export {
+  createProtobufCodec,
+  type DefaultKind,
+  type ElementType,
+  type FieldType,
+  frame,
+  type Message,
+  type MessageField,
+  type MessageSource,
+  type ProtobufCodec,
+  protobufMediaType,
+  readFrames,
+  type ScalarType,
+  type WatchEventObject,
+  type WellKnownType,
+} from './protobuf/index.ts'
+export { canonicalizeQuantity, isQuantity, parseQuantity, Quantity } from './quantity/quantity.ts'
+export type { QuantityFormat } from './quantity/suffix.ts'
+export type { PrinterColumn, ResourceInfo, SubresourceInfo, Verb, VersionInfo } from './resource-info.ts'
+export { type CompiledSchema, compileSchema } from './schema/compile.ts'
+export type { Schema, ValidationRule } from './schema.ts'
+export {
+  escapeFieldValue,
+  type FieldRequirement,
+  FieldSelector,
+  type Fields,
+  type FieldTransform,
+  fieldSelectorFromFields,
+  parseFieldSelector,
+  unescapeFieldValue,
+} from './selectors/field-selector.ts'
+export {
+  formatLabelSelector,
+  type LabelSelector,
+  type LabelSelectorRequirement,
+  labelSelectorAsSelector,
+  parseLabelSelector,
+  parseToLabelSelector,
+  Selector,
+  selectorFromLabels,
+} from './selectors/label-selector.ts'
+export {
+  createRequirement,
+  type LabelOperator,
+  type Labels,
+  type Requirement,
+} from './selectors/requirement.ts'
+export {
+  fromStatus,
+  newAlreadyExists,
+  newApplyConflict,
+  newBadRequest,
+  newConflict,
+  newForbidden,
+  newGenerateNameConflict,
+  newGone,
+  newInternalError,
+  newInvalid,
+  newMethodNotSupported,
+  newNotAcceptable,
+  newNotFound,
+  newRequestEntityTooLarge,
+  newResourceExpired,
+  newServerTimeout,
+  newServiceUnavailable,
+  newTimeout,
+  newTooLargeResourceVersion,
+  newTooManyRequests,
+  newTooManyRequestsError,
+  newUnauthorized,
+  newUnknownError,
+  newUnsupportedMediaType,
+  optimisticLockMessage,
+  successStatus,
+} from './status/constructors.ts'
+export { type GenericResponse, newGenericServerResponse } from './status/generic-response.ts'
+export {
+  findStatusCause,
+  isAlreadyExists,
+  isBadRequest,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isGone,
+  isInternalError,
+  isInvalid,
+  isMethodNotSupported,
+  isNotAcceptable,
+  isNotFound,
+  isRequestEntityTooLarge,
+  isResourceExpired,
+  isServerTimeout,
+  isServiceUnavailable,
+  isStoreReadError,
+  isTimeout,
+  isTooLargeResourceVersion,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnexpectedServerError,
+  isUnsupportedMediaType,
+  reasonOf,
+  suggestsClientDelay,
+} from './status/predicates.ts'
+export {
+  isStatus,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  type StatusReason,
+} from './status/status.ts'
+export {
+  type FailureInit,
+  failureStatus,
+  findStatusError,
+  isStatusError,
+  StatusError,
+} from './status/status-error.ts'
+export {
+  canonicalizeMicroTime,
+  canonicalizeTime,
+  formatMicroTime,
+  formatTime,
+  type Moment,
+  parseMicroTime,
+  parseTime,
+} from './time.ts'
+export {
+  isDNS1035Label,
+  isDNS1123Label,
+  isDNS1123Subdomain,
+  isDNS1123SubdomainCaseless,
+  isDNS1123SubdomainWithUnderscore,
+  isWildcardDNS1123Subdomain,
+} from './validation/dns.ts'
+export { inclusiveRangeError, maxBytesError, maxLenError, regexError } from './validation/messages.ts'
+export {
+  isCIdentifier,
+  isConfigMapKey,
+  isEnvVarName,
+  isHTTPHeaderName,
+  isInRange,
+  isQualifiedName,
+  isRelaxedEnvVarName,
+  isValidGroupID,
+  isValidLabelValue,
+  isValidPathSegmentName,
+  isValidPathSegmentPrefix,
+  isValidPercent,
+  isValidPortName,
+  isValidPortNum,
+  isValidUserID,
+} from './validation/names.ts'
+export {
+  fieldImmutableMessage,
+  type NameValidator,
+  nameIsDNS1035Label,
+  nameIsDNSLabel,
+  nameIsDNSSubdomain,
+  nameIsPathSegment,
+  type ObjectMetaRules,
+  totalAnnotationSizeLimit,
+  validateAnnotations,
+  validateFinalizerName,
+  validateFinalizers,
+  validateImmutableField,
+  validateLabelName,
+  validateLabels,
+  validateNonnegativeField,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+  validateOwnerReferences,
+} from './validation/object-meta.ts'
+export {
+  type DeleteOptionsToValidate,
+  validateDeleteOptions,
+  validateFieldManager,
+  validateManagedFields,
+  validatePatchOptions,
+  validateWriteOptions,
+  type WriteOptions,
+} from './validation/options.ts'
+export { comparePreferredVersions, isKubernetesVersion } from './version.ts'
+export { field }

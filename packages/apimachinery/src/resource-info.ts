@@ -13,6 +13,8 @@ export interface ResourceInfo {
   readonly namespaced: boolean
   /** In the order of preference. */
   readonly versions: readonly VersionInfo[]
+  /** What discovery's storage hash is made of, when it is not the group and the version marked as storage. */
+  readonly storedAs?: { readonly group: string; readonly version: string }
 }
 
 export interface VersionInfo {

@@ -1,4 +1,4 @@
-/** The reason {@link createAbort} and {@link TaskGroup} abort with when nobody gives another. */
+/** What to abort with when there is no better reason. */
 export function createAbortError(message = 'stopped'): Error {
   return new DOMException(message, 'AbortError')
 }

@@ -17,7 +17,7 @@ export interface Clock {
   monotonic(): number
   /** Resolves after `ms` milliseconds (at once, but not synchronously, for 0 or less). */
   sleep(ms: number, options?: SleepOptions): Promise<void>
-  /** Calls `callback` once after `ms` milliseconds. The callback must not throw. */
+  /** Calls `callback` once after `ms` milliseconds, never synchronously. The callback must not throw. */
   after(ms: number, callback: () => void): Timer
 }
 
@@ -34,7 +34,7 @@ export function createRealClock(): Clock {
         ? setTimeout(() => {
             handle = arm()
           }, longestDelay)
-        : setTimeout(callback, Math.max(0, left))
+        : setTimeout(callback, Math.max(0, Math.ceil(left))) // the platform cuts fractions off and would be early
     }
     let handle = arm()
     return { cancel: () => clearTimeout(handle) }

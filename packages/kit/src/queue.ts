@@ -1,20 +1,26 @@
+/** Items taken one by one are dropped from memory in batches of at least this many. */
+const compactAt = 64
+
 /**
  * A bounded hand-over from a producer that must not wait to a consumer that iterates: the plumbing of every stream.
  * `push` tells whether there was room; what to do when there is none is the producer's business.
  */
 export class AsyncQueue<T> implements AsyncIterable<T> {
   readonly #limit: number
+  /** What waits starts at `#head`; what is before it was taken. */
   #items: T[] = []
+  #head = 0
   #wake: (() => void) | undefined
   #end: { readonly error?: unknown } | undefined
 
   /** `limit` counts items that wait. @default unlimited */
-  constructor(limit = Number.POSITIVE_INFINITY) {
+  constructor(limit: number = Number.POSITIVE_INFINITY) {
     this.#limit = limit
   }
 
+  /** How many items wait. */
   get size(): number {
-    return this.#items.length
+    return this.#items.length - this.#head
   }
 
   get ended(): boolean {
@@ -23,7 +29,7 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
 
   /** False, and nothing is added, when the queue is full or has ended. */
   push(item: T): boolean {
-    if (this.#end || this.#items.length >= this.#limit) return false
+    if (this.#end || this.size >= this.#limit) return false
     this.#items.push(item)
     this.#notify()
     return true
@@ -43,28 +49,60 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
 
   /** Everything that waits, at once; undefined when the queue has ended. For one consumer at a time. */
   async takeAll(): Promise<T[] | undefined> {
-    while (this.#items.length === 0) {
+    if (this.size === 0 && !(await this.#filled())) return undefined
+    const items = this.#head === 0 ? this.#items : this.#items.slice(this.#head)
+    this.#clear()
+    return items
+  }
+
+  /**
+   * For one consumer at a time. Leaving the loop ends the queue and drops what waits; so does `return()` on an
+   * iterator that has not begun or that waits in `next()`, which then gives the end.
+   */
+  [Symbol.asyncIterator](): AsyncIterableIterator<T, undefined> {
+    const iterator: AsyncIterableIterator<T, undefined> = {
+      next: async () => {
+        if (this.size === 0 && !(await this.#filled())) return { done: true, value: undefined }
+        return { done: false, value: this.#take() }
+      },
+      return: async () => {
+        this.end()
+        this.#clear()
+        return { done: true, value: undefined }
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    }
+    return iterator
+  }
+
+  /** Waits for an item: true when there is one, false at the end. Throws what `fail` was given. */
+  async #filled(): Promise<boolean> {
+    while (this.size === 0) {
       if (this.#end) {
         if ('error' in this.#end) throw this.#end.error
-        return undefined
+        return false
       }
+      if (this.#wake) throw new Error('an AsyncQueue has one consumer at a time')
       await new Promise<void>(resolve => {
         this.#wake = resolve
       })
     }
-    const items = this.#items
-    this.#items = []
-    return items
+    return true
   }
 
-  /** For one consumer. Leaving the loop ends the queue. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    try {
-      for (let items = await this.takeAll(); items; items = await this.takeAll()) yield* items
-    } finally {
-      this.end()
-      this.#items = []
+  #take(): T {
+    const item = this.#items[this.#head++]!
+    if (this.#head === this.#items.length) this.#clear()
+    else if (this.#head >= compactAt && this.#head * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
     }
+    return item
+  }
+
+  #clear(): void {
+    this.#items = []
+    this.#head = 0
   }
 
   #notify(): void {

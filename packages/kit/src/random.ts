@@ -2,7 +2,7 @@
 export interface Random {
   /** A number in [0, 1). */
   next(): number
-  /** A whole number in [0, bound). */
+  /** A whole number in [0, bound), for bounds up to 2^32. */
   below(bound: number): number
   bytes(length: number): Uint8Array
   /** An RFC 4122 version 4 UUID in lower case. */
@@ -46,6 +46,9 @@ function formatUuid(bytes: Uint8Array): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+/** The most bytes the platform gives in one call. */
+const quota = 65_536
+
 /** Randomness from the platform's cryptographic generator. */
 export function createRealRandom(): Random {
   const pool = new Uint32Array(256)
@@ -59,7 +62,11 @@ export function createRealRandom(): Random {
   })
   return {
     ...random,
-    bytes: length => crypto.getRandomValues(new Uint8Array(length)),
+    bytes: length => {
+      const out = new Uint8Array(length)
+      for (let at = 0; at < length; at += quota) crypto.getRandomValues(out.subarray(at, at + quota))
+      return out
+    },
     uuid: () => crypto.randomUUID(),
   }
 }

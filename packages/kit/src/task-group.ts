@@ -7,15 +7,14 @@ import { createAbortError, isAbort } from './abort.ts'
 export class TaskGroup implements AsyncDisposable {
   readonly #controller = new AbortController()
   readonly #running = new Set<Promise<void>>()
-  readonly #unlink: () => void
+  readonly #parent: AbortSignal | undefined
+  readonly #onParentAbort = () => this.#controller.abort(this.#parent?.reason)
   #failure: { readonly error: unknown } | undefined
 
   /** Aborts with `parent`, if given. */
   constructor(parent?: AbortSignal) {
-    const onAbort = () => this.#controller.abort(parent?.reason)
-    if (parent?.aborted) onAbort()
-    else parent?.addEventListener('abort', onAbort, { once: true })
-    this.#unlink = () => parent?.removeEventListener('abort', onAbort)
+    this.#parent = parent
+    this.#link()
   }
 
   /** Aborted as soon as the group is to stop. */
@@ -25,6 +24,7 @@ export class TaskGroup implements AsyncDisposable {
 
   /** Starts `task`. Its synchronous part runs at once. */
   spawn(task: (signal: AbortSignal) => Promise<void> | void): void {
+    this.#link()
     const run = (async () => {
       try {
         await task(this.signal)
@@ -46,7 +46,7 @@ export class TaskGroup implements AsyncDisposable {
   /** Resolves when every task has stopped, those spawned meanwhile included; rejects with the first failure. */
   async join(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
-    this.#unlink()
+    this.#parent?.removeEventListener('abort', this.#onParentAbort)
     if (this.#failure) throw this.#failure.error
   }
 
@@ -54,5 +54,11 @@ export class TaskGroup implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.abort()
     await this.join()
+  }
+
+  /** Follows the parent, from now until the group has been joined: a long-lived parent keeps no finished groups. */
+  #link(): void {
+    if (this.#parent?.aborted) this.#onParentAbort()
+    else this.#parent?.addEventListener('abort', this.#onParentAbort, { once: true })
   }
 }

@@ -11,6 +11,8 @@ export interface VirtualWorldOptions {
   readonly start?: number
   /** Called for every hand-off and timer as it is taken: the event log of the run. */
   readonly onStep?: (record: StepRecord) => void
+  /** Steps taken without the clock moving before the world is called a live-lock. @default 1000000 */
+  readonly stepLimit?: number
   /** Makes the logger, given the clock so that records can be stamped. @default silent */
   readonly log?: (clock: Clock) => Logger
 }
@@ -20,8 +22,8 @@ export interface StepRecord {
   readonly label: string
 }
 
-/** Steps taken without the clock moving before the world is called a live-lock. */
-const stepLimit = 1_000_000
+/** A periodic timer keeps a world alive for ever; after thirty days a promise counts as stuck. */
+const longestRun = 30 * 24 * 3_600_000
 
 const defaultStart = Date.UTC(2030, 0, 1)
 
@@ -29,6 +31,8 @@ interface PendingTimer {
   readonly due: number
   readonly order: number
   readonly callback: () => void
+  /** Its place in the heap; -1 once it has run or was cancelled. */
+  at: number
 }
 
 /** The hand-offs that wait in one lane, oldest first. A lone step is a lane of its own. */
@@ -55,13 +59,15 @@ export class VirtualWorld implements Env {
   /** A binary heap by (due, order). */
   readonly #timers: PendingTimer[] = []
   readonly #start: number
+  readonly #stepLimit: number
   #elapsed = 0
   #timerCount = 0
   #driving = false
 
   constructor(options: VirtualWorldOptions = {}) {
-    const { seed = 1, start = defaultStart, onStep } = options
+    const { seed = 1, start = defaultStart, stepLimit = 1_000_000, onStep } = options
     this.#start = start
+    this.#stepLimit = stepLimit
     this.#onStep = onStep
     this.#order = createSeededRandom(seed)
     this.random = createSeededRandom(seed + 0x5eed)
@@ -106,13 +112,15 @@ export class VirtualWorld implements Env {
    */
   runUntil(condition: () => boolean, within = 3_600_000): Promise<void> {
     return this.#drive(async () => {
-      const deadline = this.#elapsed + within
+      const started = this.#elapsed
+      const deadline = started + within
       await this.#settle()
       while (!condition()) {
         const timer = this.#timers[0]
         if (!timer || timer.due > deadline) {
+          const why = timer ? `within ${within} ms` : 'and nothing is left to run'
           throw new Error(
-            `the condition does not hold after ${this.#elapsed - (deadline - within)} ms of virtual time`,
+            `the condition does not hold after ${this.#elapsed - started} ms of virtual time, ${why}`,
           )
         }
         await this.#advanceTo(timer.due)
@@ -120,14 +128,17 @@ export class VirtualWorld implements Env {
     })
   }
 
-  /** Drives the world until `promise` settles, and settles likewise. Throws when nothing is left that could settle it. */
-  async run<T>(promise: Promise<T>): Promise<T> {
+  /**
+   * Drives the world until `promise` settles, and settles likewise. Throws when nothing is left that could settle it,
+   * or when it has not after `within` milliseconds of this world's time.
+   */
+  async run<T>(promise: Promise<T>, within: number = longestRun): Promise<T> {
     let settled = false
     const mark = () => {
       settled = true
     }
     promise.then(mark, mark)
-    await this.runUntil(() => settled, Number.POSITIVE_INFINITY)
+    await this.runUntil(() => settled, within)
     return promise
   }
 
@@ -144,7 +155,7 @@ export class VirtualWorld implements Env {
   async #settle(): Promise<void> {
     await drainPromises()
     for (let taken = 0; this.#takeStep(); taken++) {
-      if (taken === stepLimit) throw new Error(`live-lock: ${stepLimit} steps without time passing`)
+      if (taken === this.#stepLimit) throw new Error(`live-lock: ${taken} steps without time passing`)
       await drainPromises()
     }
   }
@@ -158,18 +169,23 @@ export class VirtualWorld implements Env {
     this.#elapsed = Math.max(this.#elapsed, target)
   }
 
-  /** Takes one due timer or one hand-off. Due timers go first, in the order of their time and creation. */
+  /**
+   * Takes one hand-off or one due timer: the seed decides which. Due timers keep the order of their time and creation
+   * among themselves, as if they were one more lane.
+   */
   #takeStep(): boolean {
     const timer = this.#timers[0]
-    if (timer && timer.due <= this.#elapsed) {
-      popHeap(this.#timers)
+    const isDue = timer !== undefined && timer.due <= this.#elapsed
+    const choices = this.#ready.length + (isDue ? 1 : 0)
+    if (choices === 0) return false
+    const index = this.#order.below(choices)
+    const lane = this.#ready[index]
+    if (!lane) {
       this.#onStep?.({ time: this.clock.now(), label: 'timer' })
-      timer.callback()
+      removeAt(this.#timers, 0)
+      timer!.callback()
       return true
     }
-    if (this.#ready.length === 0) return false
-    const index = this.#order.below(this.#ready.length)
-    const lane = this.#ready[index]!
     const action = lane.actions.shift()!
     if (lane.actions.length === 0) {
       const last = this.#ready.pop()!
@@ -189,9 +205,9 @@ export class VirtualWorld implements Env {
   }
 
   #after(ms: number, callback: () => void): Timer {
-    const timer = { due: this.#elapsed + Math.max(0, ms), order: this.#timerCount++, callback }
+    const timer = { due: this.#elapsed + Math.max(0, ms), order: this.#timerCount++, callback, at: -1 }
     pushHeap(this.#timers, timer)
-    return { cancel: () => removeFromHeap(this.#timers, timer) }
+    return { cancel: () => removeAt(this.#timers, timer.at) }
   }
 }
 
@@ -212,23 +228,17 @@ const drainPromises: () => Promise<void> =
 const isBefore = (a: PendingTimer, b: PendingTimer) => a.due < b.due || (a.due === b.due && a.order < b.order)
 
 function pushHeap(heap: PendingTimer[], timer: PendingTimer): void {
-  heap.push(timer)
+  timer.at = heap.push(timer) - 1
   siftUp(heap, heap.length - 1)
 }
 
-function popHeap(heap: PendingTimer[]): void {
-  removeAt(heap, 0)
-}
-
-function removeFromHeap(heap: PendingTimer[], timer: PendingTimer): void {
-  const index = heap.indexOf(timer)
-  if (index >= 0) removeAt(heap, index)
-}
-
+/** Does nothing for an `index` of -1. */
 function removeAt(heap: PendingTimer[], index: number): void {
-  const last = heap.pop()!
-  if (index === heap.length) return
-  heap[index] = last
+  if (index < 0) return
+  const last = heap.length - 1
+  swap(heap, index, last)
+  heap.pop()!.at = -1
+  if (index === last) return
   siftUp(heap, index)
   siftDown(heap, index)
 }
@@ -258,4 +268,6 @@ function swap(heap: PendingTimer[], a: number, b: number): void {
   const held = heap[a]!
   heap[a] = heap[b]!
   heap[b] = held
+  heap[a].at = a
+  held.at = b
 }

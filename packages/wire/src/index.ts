@@ -1,3 +1,20 @@
+/**
+ * Requests and responses as plain records, and the ways to carry them.
+ *
+ *   client -> Transport -> ... -> Handler -> server
+ *
+ * In this entry: the contract, and the transport without sockets. `@coxswain/wire/node` has TLS, HTTP/1.1 and HTTP/2.
+ * @module
+ */
+export { discardBody, isStream, joinChunks, readBody } from './body.ts'
+export {
+  isTransportError,
+  TransportError,
+  type TransportErrorCode,
+  type TransportErrorOptions,
+} from './errors.ts'
+export { getHeader, getHeaderValues, type MediaType, parseMediaType, splitHeaderList } from './headers.ts'
+export { createInProcessTransport, type InProcessTransportOptions } from './in-process.ts'
 export type {
   Handler,
   PeerCertificate,
@@ -7,3 +24,6 @@ export type {
   WireRequest,
   WireResponse,
 } from './message.ts'
+export { type ParsedPath, parsePath } from './path.ts'
+export { encodeSegment } from './percent.ts'
+export { formatQuery, parseQuery, type QueryParameters } from './query.ts'

@@ -8,9 +8,13 @@ export interface WireRequest {
   readonly query: string
   readonly headers: WireHeaders
   readonly body?: Uint8Array
+  /** The body was longer than the server takes; it was not kept, and `body` is absent. The answer is a 413. */
+  readonly bodyTooLarge?: boolean
   /** The certificate the client proved to own, verified against the client CA. Set by the transport alone. */
   readonly peer?: PeerCertificate
-  /** Where the request comes from, for audit and logs. */
+  /** Why the certificate that the client showed does not count. The answer is a 401 unless something else proves who it is. */
+  readonly peerError?: string
+  /** Where the request comes from, for audit and logs: an address without the port. */
   readonly remoteAddress?: string
   /** Aborts when the client goes away or the server stops. */
   readonly signal: AbortSignal

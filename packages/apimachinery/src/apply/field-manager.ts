@@ -1,0 +1,356 @@
+import { formatGroupVersionKind, gvkOf } from '../gvk.ts'
+import { getOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
+import { deepEqual } from '../json/value.ts'
+import type { ManagedFieldsEntry } from '../meta.ts'
+import type { Schema } from '../schema.ts'
+import { newBadRequest, newInternalError } from '../status/constructors.ts'
+import { conflictError } from './conflict.ts'
+import { difference, emptyFieldSet, type FieldSet, isEmptySet, isEqualSet, union } from './field-set.ts'
+import { allowedConflicts, hasLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
+import {
+  capUpdaters,
+  decodeManagedFields,
+  encodeManagedFields,
+  isReset,
+  type Manager,
+  type Managers,
+  managerIdentifier,
+} from './managed-fields.ts'
+import { TypedValueError } from './path-element.ts'
+import { createResetFilter, type ResetFields } from './reset-fields.ts'
+import { objectSchema, type TypeNode, typeNodeOf } from './type-node.ts'
+import { printTypedError, validateTyped } from './typed-walk.ts'
+import { applyConfig, type Conflict, ConflictError, trackUpdate, type UpdaterContext } from './updater.ts'
+
+export interface FieldManagerOptions {
+  /** The version that requests speak; every object given is of it. */
+  readonly apiVersion: string
+  readonly kind: string
+  /** The schema of the whole object. A custom kind's may leave out apiVersion, kind and metadata. */
+  readonly schema: Schema
+  /** Fields that are not declared are merged too. @default false */
+  readonly preserveUnknownFields?: boolean
+  /** The kind's other versions, which older entries of managedFields may speak of. @default none */
+  readonly versions?: {
+    /** `undefined` for a version that does not exist: its managers are forgotten. */
+    readonly schemaOf: (apiVersion: string) => Schema | undefined
+    readonly convert: (object: PlainObject, apiVersion: string) => PlainObject | undefined
+  }
+  /** What a request cannot change, by subresource (empty for the object itself) and version. @default nothing */
+  readonly resetFields?: (subresource: string, apiVersion: string) => ResetFields | undefined
+  /**
+   * What an object is before it is created: a field that is here already is not owned by the creator. Built-in types
+   * have fields that are always written (see `zeroObject`). @default apiVersion and kind
+   */
+  readonly emptyObject?: PlainObject
+  /** The time of an operation, RFC 3339 with seconds. */
+  readonly now: () => string
+}
+
+export interface UpdateRequest {
+  /** The stored object; `undefined` when it is created. */
+  readonly live: PlainObject | undefined
+  /** The object to store, as the client's write makes it. */
+  readonly next: PlainObject
+  readonly manager: string
+  /** @default the object itself */
+  readonly subresource?: string
+}
+
+export interface ApplyRequest {
+  readonly live: PlainObject | undefined
+  /** The applied configuration. */
+  readonly patch: PlainObject
+  readonly manager: string
+  /** Take over fields that others own. @default false */
+  readonly force?: boolean
+  /** @default the object itself */
+  readonly subresource?: string
+}
+
+/**
+ * Keeps `metadata.managedFields` of one kind at one version. Objects are never changed; results share what did not
+ * change with them.
+ */
+export interface FieldManager {
+  /**
+   * `next` with the fields that it changes owned by `manager`. A write that changes nothing keeps the entries as they
+   * are. An object that does not fit its schema loses them, as upstream decides.
+   */
+  update(request: UpdateRequest): PlainObject
+  /**
+   * `live` after a server-side apply. Throws a StatusError: 400 for a patch that does not fit, 409 with a cause for each
+   * field that another manager owns. Defaults are the caller's to set.
+   */
+  apply(request: ApplyRequest): PlainObject
+}
+
+export function createFieldManager(options: FieldManagerOptions): FieldManager {
+  const context = createContext(options)
+  return {
+    update: request => update(options, context(request.subresource ?? ''), request),
+    apply: request => apply(options, context(request.subresource ?? ''), request),
+  }
+}
+
+/** Never in anybody's set. */
+const unowned: FieldSet = {
+  'f:apiVersion': emptyFieldSet,
+  'f:kind': emptyFieldSet,
+  'f:metadata': Object.fromEntries(
+    [
+      '.',
+      'f:name',
+      'f:namespace',
+      'f:creationTimestamp',
+      'f:selfLink',
+      'f:uid',
+      'f:clusterName',
+      'f:generation',
+      'f:managedFields',
+      'f:resourceVersion',
+    ].map(element => [element, emptyFieldSet]),
+  ),
+}
+
+function createContext(options: FieldManagerOptions): (subresource: string) => UpdaterContext {
+  const { apiVersion, preserveUnknownFields, versions } = options
+  const nodeOf = (schema: Schema): TypeNode => typeNodeOf(objectSchema(schema), preserveUnknownFields)
+  const own = nodeOf(options.schema)
+  const contexts = new Map<string, UpdaterContext>()
+  return subresource => {
+    let context = contexts.get(subresource)
+    if (context !== undefined) return context
+    const filters = new Map<string, (set: FieldSet) => FieldSet>()
+    context = {
+      apiVersion,
+      typeOf: version => {
+        if (version === apiVersion) return own
+        const schema = versions?.schemaOf(version)
+        return schema === undefined ? undefined : nodeOf(schema)
+      },
+      convert: (object, version) =>
+        object.apiVersion === version || (object.apiVersion === undefined && version === apiVersion)
+          ? object
+          : versions?.convert(object, version),
+      filter: (set, version) => {
+        let filter = filters.get(version)
+        if (filter === undefined) {
+          filter = createResetFilter(options.resetFields?.(subresource, version))
+          filters.set(version, filter)
+        }
+        return filter(set)
+      },
+    }
+    contexts.set(subresource, context)
+    return context
+  }
+}
+
+function update(options: FieldManagerOptions, context: UpdaterContext, request: UpdateRequest): PlainObject {
+  const { live, next, subresource = '' } = request
+  if (!isPlainObject(next.metadata)) return next
+  const liveEntries = entriesOf(live)
+  const nextEntries = entriesOf(next)
+  const isOwn = subresource !== '' || nextEntries === undefined || deepEqual(nextEntries, liveEntries)
+  try {
+    const managers = isOwn ? decodeOrEmpty(liveEntries) : decodeRequested(nextEntries, liveEntries)
+    if (managers.size === 0 && hasUid(live)) return withEntries(next, undefined)
+    const before = live ?? options.emptyObject ?? { apiVersion: options.apiVersion, kind: options.kind }
+    const changed = track(before, next, managers, context, options, {
+      manager: request.manager === '' ? 'unknown' : request.manager,
+      subresource,
+    })
+    if (!changed && isOwn) return withEntries(next, liveEntries)
+    return withEntries(next, encodeManagedFields(managers))
+  } catch (error) {
+    if (error instanceof TypedValueError || error instanceof RangeError) return withEntries(next, undefined)
+    throw error
+  }
+}
+
+/** Gives to an updater what changes from `live` to `next`; false if that changes no manager. Changes `managers`. */
+function track(
+  live: PlainObject,
+  next: PlainObject,
+  managers: Managers,
+  context: UpdaterContext,
+  options: FieldManagerOptions,
+  who: { readonly manager: string; readonly subresource: string },
+): boolean {
+  const known = new Map(managers)
+  const changes = trackUpdate(tracked(live), tracked(next), managers, context)
+  const set = changes === undefined ? emptyFieldSet : difference(changes, unowned)
+  if (!isEmptySet(set)) {
+    const identity = { ...who, operation: 'Update', apiVersion: options.apiVersion } as const
+    const id = managerIdentifier(identity)
+    const previous = managers.get(id)
+    const owned = previous === undefined ? set : union(set, previous.set)
+    managers.set(id, { ...identity, set: owned, time: options.now() })
+    capUpdaters(managers)
+    return true
+  }
+  return known.size !== managers.size || [...known].some(([id, manager]) => managers.get(id) !== manager)
+}
+
+function apply(options: FieldManagerOptions, context: UpdaterContext, request: ApplyRequest): PlainObject {
+  const { live, patch, manager } = request
+  checkPatch(options, patch, context.typeOf(options.apiVersion)!)
+  try {
+    let result: PlainObject
+    try {
+      result = applyOnce(options, context, request)
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error
+      result = applyAgain(options, context, request, error)
+    }
+    if (manager !== kubectlManager || live === undefined || !hasLastApplied(result)) return result
+    return withLastApplied(result, patch)
+  } catch (error) {
+    if (error instanceof TypedValueError) throw newInternalError(printTypedError(error))
+    if (error instanceof RangeError) throw newBadRequest('the object is nested too deep')
+    throw error
+  }
+}
+
+/** Conflicts with what kubectl itself had applied from the client's side are none; others become the 409. */
+function applyAgain(
+  options: FieldManagerOptions,
+  context: UpdaterContext,
+  request: ApplyRequest,
+  error: ConflictError,
+): PlainObject {
+  const { live, manager } = request
+  let conflicts = error.conflicts
+  if (manager === kubectlManager && live !== undefined) {
+    const allowed = allowedConflicts(live, options.apiVersion, context.typeOf(options.apiVersion)!)
+    if (allowed !== undefined) {
+      conflicts = conflicts
+        .map((conflict): Conflict => ({ ...conflict, set: difference(conflict.set, allowed) }))
+        .filter(conflict => !isEmptySet(conflict.set))
+      if (conflicts.length === 0) return applyOnce(options, context, { ...request, force: true })
+    }
+  }
+  throw conflictError(conflicts, error.managers)
+}
+
+function applyOnce(
+  options: FieldManagerOptions,
+  context: UpdaterContext,
+  request: ApplyRequest,
+): PlainObject {
+  const { live, patch, manager, subresource = '', force = false } = request
+  const managers = decodeLive(live)
+  if (managers.size === 0 && live !== undefined) {
+    const empty = options.emptyObject ?? { apiVersion: options.apiVersion, kind: options.kind }
+    track(empty, live, managers, context, options, { manager: 'before-first-apply', subresource })
+  }
+  const identity = { manager, operation: 'Apply', subresource, apiVersion: options.apiVersion } as const
+  const id = managerIdentifier(identity)
+  const last = managers.get(id)
+  const before = live ?? {}
+  const next = applyConfig(before, patch, managers, context, { id, manager: identity, force })
+  const isChanged = live === undefined || !deepEqual(next, live)
+  finishManager(managers, id, last, isChanged ? options.now() : last?.time)
+  return withEntries(next, encodeManagedFields(managers))
+}
+
+/** Strips the applier's set and gives it its time, or keeps its entry if both are as before. */
+function finishManager(
+  managers: Managers,
+  id: string,
+  last: Manager | undefined,
+  time: string | undefined,
+): void {
+  const applied = managers.get(id)
+  if (applied === undefined) return
+  const set = difference(applied.set, unowned)
+  if (isEmptySet(set)) managers.delete(id)
+  else if (last?.entry !== undefined && last.time === time && isSameClaim(last, applied, set))
+    managers.set(id, last)
+  else managers.set(id, { ...applied, set, time })
+}
+
+function isSameClaim(last: Manager, applied: Manager, set: FieldSet): boolean {
+  return last.apiVersion === applied.apiVersion && isEqualSet(last.set, set)
+}
+
+function checkPatch(options: FieldManagerOptions, patch: PlainObject, type: TypeNode): void {
+  const gvk = gvkOf({
+    apiVersion: typeof patch.apiVersion === 'string' ? patch.apiVersion : '',
+    kind: typeof patch.kind === 'string' ? patch.kind : '',
+  })
+  const name = formatGroupVersionKind(gvk)
+  if (patch.apiVersion !== options.apiVersion || patch.kind !== options.kind) {
+    throw newBadRequest(`invalid object type: ${name}`)
+  }
+  const metadata = isPlainObject(patch.metadata) ? patch.metadata : {}
+  if (Array.isArray(getOwn(metadata, 'managedFields')))
+    throw newBadRequest('metadata.managedFields must be nil')
+  try {
+    validateTyped(patch, type)
+  } catch (error) {
+    if (error instanceof RangeError) throw newBadRequest('the object is nested too deep')
+    if (!(error instanceof TypedValueError)) throw error
+    const subject = `${textOf(metadata.namespace)}/${textOf(metadata.name)}; ${name}`
+    throw newBadRequest(`failed to create typed patch object (${subject}): ${printTypedError(error)}`)
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function entriesOf(object: PlainObject | undefined): unknown {
+  const metadata = object?.metadata
+  return isPlainObject(metadata) ? (getOwn(metadata, 'managedFields') ?? undefined) : undefined
+}
+
+function hasUid(object: PlainObject | undefined): boolean {
+  return isPlainObject(object?.metadata) && textOf(object.metadata.uid) !== ''
+}
+
+function decodeOrEmpty(entries: unknown): Managers {
+  try {
+    return decodeManagedFields(entries)
+  } catch (error) {
+    if (error instanceof TypedValueError) return new Map()
+    throw error
+  }
+}
+
+/** A client may set managedFields by hand; one that sends none, or garbage, leaves them as they are. */
+function decodeRequested(entries: unknown, liveEntries: unknown): Managers {
+  if (isReset(entries)) return new Map()
+  const managers = decodeOrEmpty(entries)
+  if (managers.size === 0) return decodeOrEmpty(liveEntries)
+  for (const [id, { entry: _entry, ...manager }] of managers) managers.set(id, manager)
+  return managers
+}
+
+function decodeLive(live: PlainObject | undefined): Managers {
+  try {
+    return decodeManagedFields(entriesOf(live))
+  } catch (error) {
+    if (error instanceof TypedValueError) {
+      throw newInternalError(`failed to decode managed fields: ${printTypedError(error)}`)
+    }
+    throw error
+  }
+}
+
+/** The object without what is never owned and changes with every write. */
+function tracked(object: PlainObject): PlainObject {
+  if (!isPlainObject(object.metadata)) return object
+  const { managedFields, resourceVersion, uid, creationTimestamp, generation, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+function withEntries(object: PlainObject, entries: unknown): PlainObject {
+  const metadata = object.metadata as PlainObject | undefined
+  const current = metadata === undefined ? undefined : getOwn(metadata, 'managedFields')
+  if (current === entries) return object
+  const { managedFields: _managedFields, ...rest } = metadata ?? {}
+  if (entries === undefined) return { ...object, metadata: rest }
+  return { ...object, metadata: { ...rest, managedFields: entries as ManagedFieldsEntry[] } }
+}

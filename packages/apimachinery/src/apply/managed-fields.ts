@@ -1,0 +1,158 @@
+import { compareCodePoints, printJson } from '../internal/print-value.ts'
+import { quote } from '../internal/quote.ts'
+import type { ManagedFieldsEntry } from '../meta.ts'
+import { decodeFieldSet, encodeFieldSet, type FieldSet, union } from './field-set.ts'
+import { TypedValueError } from './path-element.ts'
+
+/** What one manager owns. */
+export interface Manager {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly subresource: string
+  /** The version that `set` speaks of. */
+  readonly apiVersion: string
+  readonly set: FieldSet
+  /** When it last changed something; `undefined` if it never did. */
+  readonly time: string | undefined
+  /** The entry this was read from, as long as it says the same. */
+  readonly entry?: ManagedFieldsEntry
+}
+
+/** Managers by their identifiers. */
+export type Managers = Map<string, Manager>
+
+/**
+ * Who a manager is: an applier by its name, an updater by its name and version, both by the subresource they use. It is
+ * the text upstream uses, because messages are sorted by it.
+ */
+export function managerIdentifier(
+  manager: Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>,
+): string {
+  const { operation, apiVersion, subresource } = manager
+  const name = manager.manager === '' ? '' : `"manager":${printJson(manager.manager)},`
+  const version = operation === 'Apply' ? '' : `,"apiVersion":${printJson(apiVersion)}`
+  const part = subresource === '' ? '' : `,"subresource":${printJson(subresource)}`
+  return `{${name}"operation":"${operation}"${version}${part}}`
+}
+
+/** Throws a {@link TypedValueError} for entries that are none. */
+export function decodeManagedFields(entries: unknown): Managers {
+  const managers: Managers = new Map()
+  if (!Array.isArray(entries)) return managers
+  for (let i = 0; i < entries.length; i++) {
+    const manager = decodeEntry(entries[i] as ManagedFieldsEntry, i)
+    managers.set(managerIdentifier(manager), manager)
+  }
+  return managers
+}
+
+function decodeEntry(entry: ManagedFieldsEntry, index: number): Manager {
+  const { operation, apiVersion = '', fieldsType = '' } = entry
+  if (operation !== 'Apply' && operation !== 'Update') {
+    throw new TypedValueError('operation must be `Apply` or `Update`')
+  }
+  if (apiVersion === '') throw new TypedValueError('apiVersion must not be empty')
+  if (fieldsType !== 'FieldsV1') {
+    const what = fieldsType === '' ? 'missing fieldsType' : `invalid fieldsType ${quote(fieldsType)}`
+    throw new TypedValueError(`${what} in managed fields entry ${index}`)
+  }
+  return {
+    manager: entry.manager ?? '',
+    operation,
+    subresource: entry.subresource ?? '',
+    apiVersion,
+    set: decodeFieldSet(entry.fieldsV1),
+    time: entry.time ?? undefined,
+    entry,
+  }
+}
+
+/** The entries as they are stored; `undefined` when nobody manages anything. */
+export function encodeManagedFields(managers: Managers): ManagedFieldsEntry[] | undefined {
+  if (managers.size === 0) return undefined
+  const list = [...managers.values()]
+  if (list.length > 1) list.sort(compareManagers)
+  return list.map(encodeEntry)
+}
+
+function encodeEntry(manager: Manager): ManagedFieldsEntry {
+  if (manager.entry !== undefined) return manager.entry
+  return {
+    ...(manager.manager === '' ? {} : { manager: manager.manager }),
+    operation: manager.operation,
+    apiVersion: manager.apiVersion,
+    ...(manager.time === undefined ? {} : { time: manager.time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: encodeFieldSet(manager.set) as Record<string, unknown>,
+    ...(manager.subresource === '' ? {} : { subresource: manager.subresource }),
+  }
+}
+
+/** Appliers first, then by time and name. */
+function compareManagers(a: Manager, b: Manager): number {
+  if (a.operation !== b.operation) return a.operation < b.operation ? -1 : 1
+  return (
+    secondsOf(a) - secondsOf(b) ||
+    compareCodePoints(a.manager, b.manager) ||
+    compareCodePoints(a.apiVersion, b.apiVersion) ||
+    compareCodePoints(a.subresource, b.subresource)
+  )
+}
+
+function secondsOf({ time }: Manager): number {
+  const milliseconds = time === undefined ? 0 : Date.parse(time)
+  return Number.isNaN(milliseconds) ? 0 : Math.floor(milliseconds / 1000)
+}
+
+/** The manager with another set, and no longer the entry it was read from. */
+export function withSet(manager: Manager, set: FieldSet): Manager {
+  if (set === manager.set) return manager
+  const { entry: _entry, ...rest } = manager
+  return { ...rest, set }
+}
+
+/** A client that sends no entries, or one without content, wants none to be kept. */
+export function isReset(entries: unknown): boolean {
+  if (!Array.isArray(entries)) return false
+  if (entries.length === 0) return true
+  const [first] = entries as unknown[]
+  return (
+    entries.length === 1 && typeof first === 'object' && first !== null && Object.keys(first).length === 0
+  )
+}
+
+const maxUpdaters = 10
+const oldUpdates = 'ancient-changes'
+
+/** Past ten updaters, the oldest of each version become one. */
+export function capUpdaters(managers: Managers): void {
+  const updaters = [...managers.keys()].filter(id => managers.get(id)!.operation === 'Update')
+  if (updaters.length <= maxUpdaters) return
+  const seconds = new Map(updaters.map(id => [id, secondsOf(managers.get(id)!)]))
+  updaters.sort((a, b) => seconds.get(a)! - seconds.get(b)! || compareCodePoints(a, b))
+  const firsts = new Map<string, string>()
+  let count = updaters.length
+  for (const id of updaters) {
+    if (count <= maxUpdaters) return
+    const { apiVersion, time, set } = managers.get(id)!
+    const first = firsts.get(apiVersion)
+    if (first === undefined) {
+      firsts.set(apiVersion, id)
+      continue
+    }
+    const bucket: Manager = {
+      manager: oldUpdates,
+      operation: 'Update',
+      subresource: '',
+      apiVersion,
+      set,
+      time,
+    }
+    const bucketId = managerIdentifier(bucket)
+    const merged = managers.get(bucketId) ?? managers.get(first)!
+    if (!managers.has(bucketId)) managers.delete(first)
+    managers.set(bucketId, { ...bucket, set: union(set, merged.set) })
+    if (id !== bucketId) managers.delete(id)
+    count--
+  }
+}

@@ -1,0 +1,180 @@
+import { goPrint } from '../internal/go-print.ts'
+import { compareCodePoints, printJson } from '../internal/print-value.ts'
+import { quote } from '../internal/quote.ts'
+import type { ListType } from './type-node.ts'
+
+/**
+ * One step of a field path, as FieldsV1 writes it: `f:name` a field, `k:{"name":"a"}` the list element with these
+ * keys, `v:"a"` the element of a set, `i:0` an index. Two elements are the same if and only if their texts are.
+ */
+export type PathElement = string
+
+/** A value that does not fit its type; `path` is where, from the place the walk began at. */
+export class TypedValueError extends Error {
+  path: string
+
+  constructor(message: string, path = '') {
+    super(message)
+    this.name = 'TypedValueError'
+    this.path = path
+  }
+}
+
+/** The element of `item` in a set or map list. Throws a {@link TypedValueError} if it has none. */
+export function elementOf(list: ListType, item: unknown): PathElement {
+  return list.kind === 'map' ? keyElement(list, item) : valueElement(item)
+}
+
+function keyElement(list: ListType, item: unknown): PathElement {
+  if (item === null) throw new TypedValueError('associative list with keys may not have a null element')
+  if (typeof item !== 'object' || Array.isArray(item)) {
+    throw new TypedValueError('associative list with keys may not have non-map elements')
+  }
+  const object = item as Record<string, unknown>
+  let text = ''
+  for (let i = 0; i < list.keys.length; i++) {
+    const key = list.keys[i]!
+    const own = Object.hasOwn(object, key) ? object[key] : undefined
+    const value = own === undefined ? list.keyDefaults[i] : own
+    if (value !== undefined) text += `${text === '' ? '' : ','}"${key}":${printScalar(value)}`
+  }
+  if (text === '') {
+    const names = `[${list.keys.map(quote).join(' ')}]`
+    const why = "(and doesn't have default values for any key fields)"
+    throw new TypedValueError(
+      `associative list with keys has an element that omits all key fields ${names} ${why}`,
+    )
+  }
+  return `k:{${text}}`
+}
+
+function valueElement(item: unknown): PathElement {
+  if (item === null) {
+    throw new TypedValueError("associative list without keys has an element that's an explicit null")
+  }
+  if (Array.isArray(item)) {
+    throw new TypedValueError('not supported: associative list with lists as elements')
+  }
+  if (typeof item === 'object') {
+    throw new TypedValueError("associative list without keys has an element that's a map type")
+  }
+  return `v:${printScalar(item)}`
+}
+
+const special = /[<>&\u2028\u2029]/
+
+function printScalar(value: unknown): string {
+  if (typeof value === 'number') return JSON.stringify(value)
+  if (typeof value === 'string') {
+    const text = JSON.stringify(value)
+    return special.test(text) ? printJson(value) : text
+  }
+  return printJson(value)
+}
+
+/** Keys and values that are already in their one form. */
+const canonical =
+  /^(?:k:\{"[A-Za-z]\w*":(?:"[^"\\<>&\u2028\u2029]*"|0|-?[1-9]\d{0,14})\}|v:"[^"\\<>&\u2028\u2029]*")$/
+
+/**
+ * The one form of an element of a stored set; `undefined` for a kind of element that is not known and left out.
+ * Throws a {@link TypedValueError} for text that is none.
+ */
+export function readElement(text: string): PathElement | undefined {
+  if (text.length < 2) throw new TypedValueError('key must be 2 characters long:')
+  if (text[1] !== ':') throw new TypedValueError(`missing colon: ${text}`)
+  switch (text[0]) {
+    case 'f':
+      return text
+    case 'k':
+      return canonical.test(text) ? text : `k:${printJson(parse(text, true))}`
+    case 'v':
+      return canonical.test(text) ? text : `v:${printScalar(parse(text, false))}`
+    case 'i':
+      if (!/^i:[+-]?\d+$/.test(text)) throw new TypedValueError(`invalid index: ${text}`)
+      return `i:${Number(text.slice(2))}`
+    default:
+      return undefined
+  }
+}
+
+function parse(text: string, isObject: boolean): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text.slice(2))
+  } catch {
+    throw new TypedValueError(`invalid path element: ${text}`)
+  }
+  if (isObject && (typeof value !== 'object' || value === null || Array.isArray(value))) {
+    throw new TypedValueError(`invalid path element: ${text}`)
+  }
+  return value
+}
+
+const ranks: Readonly<Record<string, number>> = { '.': 0, f: 1, k: 2, v: 3, i: 4 }
+
+/** The order in which sets are written: fields, then keys, then values, then indices. */
+export function compareElements(a: PathElement, b: PathElement): number {
+  const rank = ranks[a[0]!]! - ranks[b[0]!]!
+  if (rank !== 0) return rank
+  switch (a[0]) {
+    case 'k':
+      return compareKeys(
+        JSON.parse(a.slice(2)) as Record<string, unknown>,
+        JSON.parse(b.slice(2)) as Record<string, unknown>,
+      )
+    case 'v':
+      return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)))
+    case 'i':
+      return Number(a.slice(2)) - Number(b.slice(2))
+    default:
+      return compareCodePoints(a, b)
+  }
+}
+
+function compareKeys(a: Record<string, unknown>, b: Record<string, unknown>): number {
+  const left = Object.keys(a)
+  const right = Object.keys(b)
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const order =
+      compareCodePoints(left[i]!, right[i]!) || compareValues(a[left[i]!] as unknown, b[right[i]!] as unknown)
+    if (order !== 0) return order
+  }
+  return left.length - right.length
+}
+
+/** Numbers before texts before booleans before everything else. */
+function compareValues(a: unknown, b: unknown): number {
+  const rank = valueRank(a) - valueRank(b)
+  if (rank !== 0) return rank
+  if (typeof a === 'string') return compareCodePoints(a, b as string)
+  if (typeof a === 'number' || typeof a === 'boolean') return Number(a) - Number(b)
+  return compareCodePoints(printJson(a), printJson(b))
+}
+
+function valueRank(value: unknown): number {
+  const rank = ['number', 'string', 'boolean'].indexOf(typeof value)
+  return rank < 0 ? 3 : rank
+}
+
+/** An element as messages show it: `.name`, `[name="a"]`, `[="a"]`, `[0]`. */
+export function printElement(element: PathElement): string {
+  const text = element.slice(2)
+  switch (element[0]) {
+    case 'k': {
+      const keys = Object.entries(JSON.parse(text) as Record<string, unknown>)
+      return `[${keys.map(([key, value]) => `${key}=${printKey(value)}`).join(',')}]`
+    }
+    case 'v':
+      return `[=${printKey(JSON.parse(text))}]`
+    case 'i':
+      return `[${text}]`
+    default:
+      return `.${text}`
+  }
+}
+
+function printKey(value: unknown): string {
+  if (value === null) return 'null'
+  return typeof value === 'string' ? quote(value) : goPrint(value)
+}

@@ -1,0 +1,215 @@
+import { resolveSchema } from '../internal/schema-walk.ts'
+import type { Schema } from '../schema.ts'
+import { objectMetaSchema } from './object-meta.ts'
+
+/**
+ * A schema as structured merge sees it: what a place may hold, and how two values of it are put together. A node has
+ * one of the three for a typed place and all of them where anything may stand; the value then says which one counts.
+ */
+export interface TypeNode {
+  readonly map: MapType | undefined
+  readonly list: ListType | undefined
+  readonly scalar: ScalarType | undefined
+}
+
+export type ScalarType = 'numeric' | 'string' | 'boolean' | 'untyped'
+
+export interface MapType {
+  /** Changed as a whole. */
+  readonly isAtomic: boolean
+  /** The type of a named field, of a map's values otherwise; `undefined` for a field that is not declared. */
+  readonly typeOf: (key: string) => TypeNode | undefined
+  /** Whether `key` is a field with a name of its own, rather than a key of a map. */
+  readonly isField: (key: string) => boolean
+  /** Holds anything, and knows no fields. */
+  readonly isDeduced: boolean
+}
+
+export interface ListType {
+  /** `atomic` lists change as a whole, `set` and `map` lists by element. */
+  readonly kind: 'atomic' | 'set' | 'map'
+  /** The keys of a `map` list, sorted. */
+  readonly keys: readonly string[]
+  /** What stands for a key that an element leaves out; `undefined` for no default. */
+  readonly keyDefaults: readonly unknown[]
+  readonly items: TypeNode
+}
+
+/** Anything, merged as a whole. */
+const untyped: TypeNode = {
+  scalar: 'untyped',
+  get list() {
+    return untypedList
+  },
+  map: {
+    isAtomic: true,
+    typeOf: () => untyped,
+    isField: () => false,
+    isDeduced: false,
+  },
+}
+
+const untypedList: ListType = { kind: 'atomic', keys: [], keyDefaults: [], items: untyped }
+
+/** Anything: objects are merged by field, lists as a whole. */
+const deduced: TypeNode = {
+  scalar: 'untyped',
+  list: untypedList,
+  map: {
+    isAtomic: false,
+    typeOf: () => deduced,
+    isField: () => false,
+    isDeduced: true,
+  },
+}
+
+const strict = new WeakMap<Schema, TypeNode>()
+const preserving = new WeakMap<Schema, TypeNode>()
+
+/** The node of a schema, made on first use. `preserve` keeps fields that are not declared. */
+export function typeNodeOf(schema: Schema | undefined, preserve = false): TypeNode {
+  if (schema === undefined) return deduced
+  const nodes = preserve ? preserving : strict
+  let node = nodes.get(schema)
+  if (node === undefined) {
+    node = createNode(schema, preserve)
+    nodes.set(schema, node)
+  }
+  return node
+}
+
+function createNode(schema: Schema, preserve: boolean): TypeNode {
+  const inner = resolveSchema(schema)!
+  if (inner !== schema) return withMapType(typeNodeOf(inner, preserve), schema['x-kubernetes-map-type'])
+  if (schema.name === 'io.k8s.apimachinery.pkg.api.resource.Quantity') return scalarNode('untyped')
+  if (schema.name === 'io.k8s.apimachinery.pkg.runtime.RawExtension') return untyped
+  const keep = preserve || schema['x-kubernetes-preserve-unknown-fields'] === true
+  switch (schema.type) {
+    case 'object':
+      return { map: createMap(schema, keep), list: undefined, scalar: undefined }
+    case 'array':
+      return { map: undefined, list: createList(schema, keep), scalar: undefined }
+    case 'integer':
+    case 'number':
+      return scalarNode('numeric')
+    case 'boolean':
+      return scalarNode('boolean')
+    case 'string':
+      return scalarNode(schema.format === undefined || schema.format === 'byte' ? 'string' : 'untyped')
+    default:
+      return { map: createMap(schema, keep), list: createList(schema, keep), scalar: 'untyped' }
+  }
+}
+
+function scalarNode(scalar: ScalarType): TypeNode {
+  return { map: undefined, list: undefined, scalar }
+}
+
+/** What stands beside a reference overrides what the type itself says. */
+function withMapType(node: TypeNode, mapType: Schema['x-kubernetes-map-type']): TypeNode {
+  if (mapType === undefined || node.map === undefined) return node
+  return { ...node, map: { ...node.map, isAtomic: mapType === 'atomic' } }
+}
+
+function createMap(schema: Schema, preserve: boolean): MapType {
+  const properties = embedded(schema)
+  const { additionalProperties } = schema
+  let values: () => TypeNode | undefined = () => undefined
+  if (typeof additionalProperties === 'object') values = () => typeNodeOf(additionalProperties, preserve)
+  else if (additionalProperties === true) values = () => deduced
+  else if (additionalProperties === undefined && (preserve || Object.keys(properties).length === 0)) {
+    values = () => deduced
+  }
+  const fields = new Map<string, TypeNode>()
+  return {
+    isAtomic: schema['x-kubernetes-map-type'] === 'atomic',
+    isField: key => Object.hasOwn(properties, key),
+    isDeduced: Object.keys(properties).length === 0 && values() === deduced,
+    typeOf: key => {
+      const known = fields.get(key)
+      if (known !== undefined) return known
+      if (!Object.hasOwn(properties, key)) return values()
+      const node = typeNodeOf(properties[key], preserve)
+      fields.set(key, node)
+      return node
+    },
+  }
+}
+
+/** An object inside of another has metadata of its own. */
+function embedded(schema: Schema): Readonly<Record<string, Schema>> {
+  const properties = schema.properties ?? {}
+  if (schema['x-kubernetes-embedded-resource'] !== true) return properties
+  return withObjectFields(properties)
+}
+
+const stringSchema: Schema = { type: 'string' }
+
+function withObjectFields(properties: Readonly<Record<string, Schema>>): Record<string, Schema> {
+  const metadata = properties.metadata
+  const isDescribed = resolveSchema(metadata)?.properties?.managedFields !== undefined
+  return {
+    ...properties,
+    apiVersion: properties.apiVersion ?? stringSchema,
+    kind: properties.kind ?? stringSchema,
+    metadata: metadata !== undefined && isDescribed ? metadata : objectMetaSchema,
+  }
+}
+
+const roots = new WeakMap<Schema, Schema>()
+
+/** The schema of a whole object: a custom one usually does not spell out its metadata. */
+export function objectSchema(schema: Schema): Schema {
+  let root = roots.get(schema)
+  if (root === undefined) {
+    const node = resolveSchema(schema)!
+    root = node.properties === undefined ? node : { ...node, properties: withObjectFields(node.properties) }
+    roots.set(schema, root)
+  }
+  return root
+}
+
+function createList(schema: Schema, preserve: boolean): ListType {
+  const { items } = schema
+  if (items === undefined) return untypedList
+  const { kind, keys } = relationshipOf(schema)
+  const element = resolveSchema(items)
+  const sorted = [...keys].sort()
+  return {
+    kind,
+    keys: sorted,
+    keyDefaults: sorted.map(key => element?.properties?.[key]?.default),
+    get items() {
+      return typeNodeOf(items, preserve)
+    },
+  }
+}
+
+/** Lists that say nothing about themselves are atomic, unless strategic merge would merge them. */
+function relationshipOf(schema: Schema): { kind: ListType['kind']; keys: readonly string[] } {
+  const type = schema['x-kubernetes-list-type']
+  if (type === 'map') return { kind: 'map', keys: schema['x-kubernetes-list-map-keys'] ?? [] }
+  if (type !== undefined) return { kind: type, keys: [] }
+  const strategy = schema['x-kubernetes-patch-strategy']
+  if (strategy !== 'merge' && strategy !== 'merge,retainKeys') return { kind: 'atomic', keys: [] }
+  const mergeKey = schema['x-kubernetes-patch-merge-key']
+  return mergeKey === undefined ? { kind: 'set', keys: [] } : { kind: 'map', keys: [mergeKey] }
+}
+
+export type AtomKind = 'map' | 'list' | 'scalar'
+
+/** Which of the three counts for a value. */
+export function atomOf(type: TypeNode, value: unknown): AtomKind | undefined {
+  switch (typeof value) {
+    case 'object':
+      if (value === null) break
+      if (Array.isArray(value)) {
+        if (type.list !== undefined) return 'list'
+      } else if (type.map !== undefined) return 'map'
+      break
+    default:
+      if (type.scalar !== undefined) return 'scalar'
+  }
+  if (type.map !== undefined) return 'map'
+  return type.scalar !== undefined ? 'scalar' : type.list !== undefined ? 'list' : undefined
+}

@@ -1,0 +1,207 @@
+import { isPlainObject, type PlainObject } from '../internal/plain.ts'
+import { deepEqual } from '../json/value.ts'
+import { emptyFieldSet, type FieldSet, setAt, union } from './field-set.ts'
+import { elementOf, type PathElement, printElement, TypedValueError } from './path-element.ts'
+import { type AtomKind, atomOf, type ListType, type MapType, type TypeNode } from './type-node.ts'
+
+/** How one object differs from another. No path is in two of the sets. */
+export interface Comparison {
+  readonly removed: FieldSet
+  readonly modified: FieldSet
+  readonly added: FieldSet
+}
+
+/**
+ * What makes `after` of `before`; `undefined` if they are equal. Nothing is allocated for what did not change.
+ * Throws a {@link TypedValueError} for lists whose elements cannot be told apart.
+ */
+export function compareTyped(before: unknown, after: unknown, type: TypeNode): Comparison | undefined {
+  if (before === after) return undefined
+  const walk: Walk = { path: [], removed: emptyFieldSet, modified: emptyFieldSet, added: emptyFieldSet }
+  compareNode(walk, before, after, type)
+  const { removed, modified, added } = walk
+  const isSame = removed === emptyFieldSet && modified === emptyFieldSet && added === emptyFieldSet
+  return isSame ? undefined : { removed, modified, added }
+}
+
+interface Walk {
+  readonly path: PathElement[]
+  removed: FieldSet
+  modified: FieldSet
+  added: FieldSet
+}
+
+function insert(walk: Walk, into: 'removed' | 'modified' | 'added', below?: FieldSet): void {
+  if (walk.path.length > 0) walk[into] = union(walk[into], setAt(walk.path, below))
+}
+
+/** `undefined` stands for a value that is not there, which is not null. At least one is. */
+function compareNode(walk: Walk, before: unknown, after: unknown, type: TypeNode | undefined): void {
+  if (before === after) return
+  if (before === undefined) insert(walk, 'added', everythingIn(after, type))
+  else if (after === undefined) insert(walk, 'removed', everythingIn(before, type))
+  else if (type === undefined) compareLeaf(walk, before, after)
+  else {
+    const left = atomOf(type, before)
+    const right = atomOf(type, after)
+    if (left !== right) compareAs(left, walk, before, after, type)
+    compareAs(right, walk, before, after, type)
+  }
+}
+
+function compareAs(
+  kind: AtomKind | undefined,
+  walk: Walk,
+  before: unknown,
+  after: unknown,
+  type: TypeNode,
+): void {
+  if (kind === 'map') compareMaps(walk, before, after, type.map!)
+  else if (kind === 'list') compareLists(walk, before, after, type.list!)
+  else compareLeaf(walk, before, after)
+}
+
+function compareLeaf(walk: Walk, before: unknown, after: unknown): void {
+  if (!deepEqual(before, after)) insert(walk, 'modified')
+}
+
+function compareMaps(walk: Walk, before: unknown, after: unknown, map: MapType): void {
+  const left = isPlainObject(before) ? before : {}
+  const right = isPlainObject(after) ? after : {}
+  if (map.isAtomic || (isEmptyObject(left) && isEmptyObject(right))) {
+    compareLeaf(walk, before, after)
+    return
+  }
+  for (const key in left) {
+    const value = left[key]
+    const other = Object.hasOwn(right, key) ? right[key] : undefined
+    if (value !== other) compareChild(walk, `f:${key}`, value, other, map.typeOf(key))
+  }
+  for (const key in right) {
+    const value = right[key]
+    if (value === undefined || (Object.hasOwn(left, key) && left[key] !== undefined)) continue
+    compareChild(walk, `f:${key}`, undefined, value, map.typeOf(key))
+  }
+}
+
+function compareChild(
+  walk: Walk,
+  element: PathElement,
+  before: unknown,
+  after: unknown,
+  type: TypeNode | undefined,
+): void {
+  walk.path.push(element)
+  compareNode(walk, before, after, type)
+  walk.path.pop()
+}
+
+function compareLists(walk: Walk, before: unknown, after: unknown, list: ListType): void {
+  const left: readonly unknown[] = Array.isArray(before) ? before : []
+  const right: readonly unknown[] = Array.isArray(after) ? after : []
+  if (list.kind === 'atomic' || (left.length === 0 && right.length === 0)) {
+    compareLeaf(walk, before, after)
+    return
+  }
+  const items = groupByElement(walk, left, list)
+  const others = groupByElement(walk, right, list)
+  for (const [element, group] of items) compareGroups(walk, element, group, others.get(element) ?? none, list)
+  for (const [element, group] of others) {
+    if (!items.has(element)) compareGroups(walk, element, none, group, list)
+  }
+}
+
+const none: readonly unknown[] = []
+
+/** The items of each element: more than one where a list has duplicates. */
+function groupByElement(
+  walk: Walk,
+  items: readonly unknown[],
+  list: ListType,
+): Map<PathElement, readonly unknown[]> {
+  const groups = new Map<PathElement, readonly unknown[]>()
+  for (let i = 0; i < items.length; i++) {
+    const element = elementAt(items, i, list, walk.path)
+    const group = groups.get(element)
+    groups.set(element, group === undefined ? [items[i]] : [...group, items[i]])
+  }
+  return groups
+}
+
+/** The element of the item at `index`; what is wrong with it is told with `path` and the index. */
+export function elementAt(
+  items: readonly unknown[],
+  index: number,
+  list: ListType,
+  path: readonly PathElement[],
+): PathElement {
+  try {
+    return elementOf(list, items[index])
+  } catch (error) {
+    if (!(error instanceof TypedValueError)) throw error
+    throw new TypedValueError(`element ${index}: ${error.message}`, path.map(printElement).join(''))
+  }
+}
+
+/** Duplicates are compared as a whole and tracked by their element alone. */
+function compareGroups(
+  walk: Walk,
+  element: PathElement,
+  before: readonly unknown[],
+  after: readonly unknown[],
+  list: ListType,
+): void {
+  walk.path.push(element)
+  if (before.length <= 1 && after.length <= 1) {
+    compareNode(walk, before[0], after[0], list.items)
+  } else if (before.length > 1 && after.length > 1) {
+    if (!deepEqual(before, after)) insert(walk, 'modified')
+  } else if (before.length > 1) {
+    if (after.length > 0) compareNode(walk, undefined, after[0], list.items)
+    insert(walk, 'removed')
+  } else {
+    if (before.length > 0) compareNode(walk, before[0], undefined, list.items)
+    insert(walk, 'added')
+  }
+  walk.path.pop()
+}
+
+/** Every path of a value that was not there before, its own among them. */
+export function everythingIn(value: unknown, type: TypeNode | undefined): FieldSet {
+  const kind = type === undefined ? undefined : atomOf(type, value)
+  if (kind === 'map' && isPlainObject(value) && !type!.map!.isAtomic)
+    return everythingInMap(value, type!.map!)
+  if (kind === 'list' && Array.isArray(value) && type!.list!.kind !== 'atomic') {
+    return everythingInList(value, type!.list!)
+  }
+  return emptyFieldSet
+}
+
+function everythingInMap(value: PlainObject, map: MapType): FieldSet {
+  const node: Record<string, FieldSet> = {}
+  let isEmpty = true
+  for (const key in value) {
+    if (value[key] === undefined) continue
+    if (isEmpty) {
+      node['.'] = emptyFieldSet
+      isEmpty = false
+    }
+    node[`f:${key}`] = everythingIn(value[key], map.typeOf(key))
+  }
+  return isEmpty ? emptyFieldSet : node
+}
+
+function everythingInList(value: readonly unknown[], list: ListType): FieldSet {
+  if (value.length === 0) return emptyFieldSet
+  const node: Record<string, FieldSet> = { '.': emptyFieldSet }
+  for (let i = 0; i < value.length; i++) {
+    const element = elementAt(value, i, list, none as [])
+    node[element] = node[element] === undefined ? everythingIn(value[i], list.items) : emptyFieldSet
+  }
+  return node
+}
+
+function isEmptyObject(object: PlainObject): boolean {
+  for (const key in object) if (object[key] !== undefined) return false
+  return true
+}

@@ -1,0 +1,208 @@
+import type { PlainObject } from '../internal/plain.ts'
+import {
+  difference,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  isSubset,
+  union,
+  withNamedFields,
+} from './field-set.ts'
+import { type Manager, type Managers, withSet } from './managed-fields.ts'
+import { reconcileSet } from './reconcile-set.ts'
+import type { TypeNode } from './type-node.ts'
+import { type Comparison, compareTyped } from './typed-compare.ts'
+import { mergeTyped } from './typed-merge.ts'
+import { fieldSetOf, removeItems } from './typed-walk.ts'
+
+/** What the updater has to know about the kind it works on. */
+export interface UpdaterContext {
+  /** The version of the request; `live`, `next` and `config` are of it. */
+  readonly apiVersion: string
+  /** `undefined` for a version that does not exist (any more). */
+  readonly typeOf: (apiVersion: string) => TypeNode | undefined
+  /** `object` in another version; `undefined` if there is no such version. */
+  readonly convert: (object: PlainObject, apiVersion: string) => PlainObject | undefined
+  /** Takes those fields out of a set that the request cannot change. */
+  readonly filter: (set: FieldSet, apiVersion: string) => FieldSet
+}
+
+/** Paths of one request that another manager owns with other values. */
+export interface Conflict {
+  /** The identifier of the manager. */
+  readonly manager: string
+  readonly set: FieldSet
+}
+
+/** Thrown inside of the package only: what callers see is a 409. */
+export class ConflictError extends Error {
+  readonly conflicts: readonly Conflict[]
+  /** All managers at that time. */
+  readonly managers: Managers
+
+  constructor(conflicts: readonly Conflict[], managers: Managers) {
+    super('conflict')
+    this.conflicts = conflicts
+    this.managers = managers
+  }
+}
+
+/** Versions that are gone take their managers with them; sets follow changes of the schema. */
+function reconcile(managers: Managers, live: PlainObject, context: UpdaterContext): void {
+  for (const [id, manager] of managers) {
+    const type = context.typeOf(manager.apiVersion)
+    if (type === undefined || context.convert(live, manager.apiVersion) === undefined) managers.delete(id)
+    else managers.set(id, withSet(manager, reconcileSet(manager.set, type)))
+  }
+}
+
+function compareFiltered(
+  before: PlainObject,
+  after: PlainObject,
+  apiVersion: string,
+  context: UpdaterContext,
+): Comparison | undefined {
+  const comparison = compareTyped(before, after, context.typeOf(apiVersion)!)
+  if (comparison === undefined) return undefined
+  return {
+    removed: context.filter(comparison.removed, apiVersion),
+    modified: context.filter(comparison.modified, apiVersion),
+    added: context.filter(comparison.added, apiVersion),
+  }
+}
+
+/**
+ * Takes from every manager but `workflow` what changes from `before` to `after`. Without `force` it throws a
+ * {@link ConflictError} if someone owns what changes. Changes `managers`.
+ */
+function takeChanges(
+  managers: Managers,
+  { before, after }: { before: PlainObject; after: PlainObject },
+  context: UpdaterContext,
+  { workflow, force }: { workflow: string | undefined; force: boolean },
+): Comparison | undefined {
+  const comparisons = new Map<string, Comparison | undefined>()
+  const own = compareFiltered(before, after, context.apiVersion, context)
+  comparisons.set(context.apiVersion, own)
+  const conflicts: Conflict[] = []
+  const taken: Manager[] = []
+  const ids: string[] = []
+  for (const [id, manager] of managers) {
+    if (id === workflow) continue
+    const { apiVersion } = manager
+    if (!comparisons.has(apiVersion)) {
+      const left = context.convert(before, apiVersion)
+      const right = context.convert(after, apiVersion)
+      if (left === undefined || right === undefined || context.typeOf(apiVersion) === undefined) {
+        managers.delete(id)
+        continue
+      }
+      comparisons.set(apiVersion, compareFiltered(left, right, apiVersion, context))
+    }
+    const comparison = comparisons.get(apiVersion)
+    if (comparison === undefined) continue
+    const set = intersection(manager.set, union(comparison.modified, comparison.added))
+    if (!isEmptySet(set)) conflicts.push({ manager: id, set })
+    ids.push(id)
+    taken.push(withSet(manager, difference(difference(manager.set, set), comparison.removed)))
+  }
+  if (!force && conflicts.length > 0) throw new ConflictError(conflicts, managers)
+  for (let i = 0; i < ids.length; i++) managers.set(ids[i]!, taken[i]!)
+  for (const [id, manager] of managers) if (isEmptySet(manager.set)) managers.delete(id)
+  return own
+}
+
+/**
+ * Takes what changes from `live` to `next` from its managers; it is returned, for the caller to give to whoever made
+ * the change. Changes `managers`.
+ */
+export function trackUpdate(
+  live: PlainObject,
+  next: PlainObject,
+  managers: Managers,
+  context: UpdaterContext,
+): FieldSet | undefined {
+  reconcile(managers, live, context)
+  const versions = { before: live, after: next }
+  const comparison = takeChanges(managers, versions, context, { workflow: undefined, force: true })
+  return comparison === undefined ? undefined : union(comparison.modified, comparison.added)
+}
+
+/** `live` after `config` is applied by the manager `id`. Changes `managers`. */
+export function applyConfig(
+  live: PlainObject,
+  config: PlainObject,
+  managers: Managers,
+  context: UpdaterContext,
+  request: { readonly id: string; readonly manager: Omit<Manager, 'set' | 'time'>; readonly force: boolean },
+): PlainObject {
+  reconcile(managers, live, context)
+  const type = context.typeOf(context.apiVersion)!
+  const merged = mergeTyped(live, config, type) as PlainObject
+  const last = managers.get(request.id)
+  const set = context.filter(fieldSetOf(config, type), context.apiVersion)
+  managers.set(request.id, { ...request.manager, set, time: last?.time })
+  const next = prune(merged, last, set, managers, context)
+  takeChanges(managers, { before: live, after: next }, context, {
+    workflow: request.id,
+    force: request.force,
+  })
+  return next
+}
+
+/** Removes what the applier owned and no longer mentions, unless someone else owns it. */
+function prune(
+  merged: PlainObject,
+  last: Manager | undefined,
+  set: FieldSet,
+  managers: Managers,
+  context: UpdaterContext,
+): PlainObject {
+  if (last === undefined || isEmptySet(last.set)) return merged
+  const { apiVersion } = last
+  if (apiVersion === context.apiVersion && isSubset(last.set, set)) return merged
+  const type = context.typeOf(apiVersion)
+  const object = type === undefined ? undefined : context.convert(merged, apiVersion)
+  if (type === undefined || object === undefined) return merged
+  const lastSet = withNamedFields(last.set, type)
+  const removed = removeItems(object, lastSet, type) as PlainObject
+  const kept = keepOwned(object, removed, apiVersion, managers, context)
+  // Only what the applier itself owned may go.
+  const before = withNamedFields(fieldSetOf(object, type), type)
+  const after = withNamedFields(fieldSetOf(kept, type), type)
+  const result = removeItems(object, intersection(difference(before, after), lastSet), type) as PlainObject
+  return context.convert(result, context.apiVersion)!
+}
+
+/** Puts back into `pruned` what any manager owns, version by version, and returns it in the version it came in. */
+function keepOwned(
+  merged: PlainObject,
+  pruned: PlainObject,
+  apiVersion: string,
+  managers: Managers,
+  context: UpdaterContext,
+): PlainObject {
+  const owned = new Map<string, FieldSet>()
+  for (const manager of managers.values()) {
+    const known = owned.get(manager.apiVersion)
+    owned.set(manager.apiVersion, known === undefined ? manager.set : union(known, manager.set))
+  }
+  const first = owned.get(apiVersion)
+  owned.delete(apiVersion)
+  let result = first === undefined ? pruned : keepSet(merged, pruned, context.typeOf(apiVersion)!, first)
+  for (const [version, managed] of owned) {
+    const type = context.typeOf(version)
+    const whole = context.convert(merged, version)
+    const part = context.convert(result, version)
+    if (type === undefined || whole === undefined || part === undefined) continue
+    result = context.convert(keepSet(whole, part, type, managed), apiVersion)!
+  }
+  return result
+}
+
+function keepSet(merged: PlainObject, pruned: PlainObject, type: TypeNode, managed: FieldSet): PlainObject {
+  const all = withNamedFields(fieldSetOf(merged, type), type)
+  const left = withNamedFields(fieldSetOf(pruned, type), type)
+  const kept = union(left, withNamedFields(managed, type))
+  return removeItems(merged, difference(all, kept), type) as PlainObject
+}

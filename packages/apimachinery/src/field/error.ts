@@ -1,0 +1,164 @@
+import { printJson, printValue } from '../internal/print-value.ts'
+import { quote } from '../internal/quote.ts'
+import type { StatusCause } from '../status/status.ts'
+import type { Path } from './path.ts'
+
+/** The machine-readable half of a field error; equal to the `reason` of the cause it becomes. */
+export type FieldErrorType = keyof typeof titles
+
+const titles = {
+  FieldValueNotFound: 'Not found',
+  FieldValueRequired: 'Required value',
+  FieldValueDuplicate: 'Duplicate value',
+  FieldValueInvalid: 'Invalid value',
+  FieldValueNotSupported: 'Unsupported value',
+  FieldValueForbidden: 'Forbidden',
+  FieldValueTooLong: 'Too long',
+  FieldValueTooShort: 'Too short',
+  FieldValueTooMany: 'Too many',
+  FieldValueTooFew: 'Too few',
+  FieldValueTypeInvalid: 'Invalid value',
+  InternalError: 'Internal error',
+} as const
+
+/** One thing that is wrong with one field. A value, not something to throw: validators collect all of them. */
+export interface FieldError {
+  readonly type: FieldErrorType
+  /** The path as text. */
+  readonly field: string
+  /** The message without the path: what stands in a cause's `message`. */
+  readonly body: string
+}
+
+/** `spec.replicas: Invalid value: -1: must be greater than or equal to 0` */
+export function formatFieldError(error: FieldError): string {
+  return `${error.field}: ${error.body}`
+}
+
+/** A bad value that messages leave out. */
+export const omitValue: unique symbol = Symbol('omitValue')
+
+/**
+ * A bad value whose text is already known. Plain objects print with their keys sorted, as those of custom resources do;
+ * upstream prints the Go structs of built-in kinds member by member, often with Go's names.
+ */
+export class Printed {
+  readonly text: string
+
+  /** The members of objects in the order that they have. */
+  static inOrder(value: unknown): Printed {
+    return new Printed(printJson(value, false))
+  }
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+function withoutValue(type: FieldErrorType, path: Path, detail: string): FieldError {
+  return { type, field: path.toString(), body: detail === '' ? titles[type] : `${titles[type]}: ${detail}` }
+}
+
+function withValue(type: FieldErrorType, path: Path, value: unknown, detail = ''): FieldError {
+  if (value === omitValue) return withoutValue(type, path, detail)
+  const body = `${titles[type]}: ${value instanceof Printed ? value.text : printValue(value)}`
+  return { type, field: path.toString(), body: detail === '' ? body : `${body}: ${detail}` }
+}
+
+/** A value that was looked up and is not there. */
+export function notFound(path: Path, value: unknown, detail = ''): FieldError {
+  return withValue('FieldValueNotFound', path, value, detail)
+}
+
+/** A value that must be given: absent, null, an empty string or an empty list. */
+export function required(path: Path, detail = ''): FieldError {
+  return withoutValue('FieldValueRequired', path, detail)
+}
+
+/** A value that stands there twice and may only once. */
+export function duplicate(path: Path, value: unknown, detail = ''): FieldError {
+  return withValue('FieldValueDuplicate', path, value, detail)
+}
+
+/** A malformed value. */
+export function invalid(path: Path, value: unknown, detail: string): FieldError {
+  return withValue('FieldValueInvalid', path, value, detail)
+}
+
+/** A value of the wrong JSON type. */
+export function typeInvalid(path: Path, value: unknown, detail: string): FieldError {
+  return withValue('FieldValueTypeInvalid', path, value, detail)
+}
+
+/** A value that is none of `validValues`, which are listed in the order given. */
+export function notSupported(path: Path, value: unknown, validValues: readonly string[]): FieldError {
+  const detail = validValues.length > 0 ? `supported values: ${validValues.map(quote).join(', ')}` : ''
+  return withValue('FieldValueNotSupported', path, value, detail)
+}
+
+/** A well-formed value that is not allowed here. */
+export function forbidden(path: Path, detail: string): FieldError {
+  return withoutValue('FieldValueForbidden', path, detail)
+}
+
+/** Longer than `maxLength` bytes; a negative `maxLength` is not told. */
+export function tooLong(path: Path, maxLength: number): FieldError {
+  return withoutValue(
+    'FieldValueTooLong',
+    path,
+    limit(maxLength, 'byte', 'may not be more than', 'value is too long'),
+  )
+}
+
+/** Longer than `maxLength` characters. */
+export function tooLongCharacters(path: Path, maxLength: number): FieldError {
+  const detail = limit(maxLength, 'character', 'may not be more than', 'value is too long')
+  return withoutValue('FieldValueTooLong', path, detail)
+}
+
+/** Shorter than `minLength` characters. */
+export function tooShort(path: Path, minLength: number): FieldError {
+  const detail = limit(minLength, 'character', 'must be at least', 'value is too short')
+  return withoutValue('FieldValueTooShort', path, detail)
+}
+
+/** A list of more than `max` items; a negative `actual` is not told. */
+export function tooMany(path: Path, actual: number, max: number): FieldError {
+  const detail = limit(max, 'item', 'must have at most', 'has too many items')
+  return withValue('FieldValueTooMany', path, actual < 0 ? omitValue : actual, detail)
+}
+
+/** A list of fewer than `min` items. */
+export function tooFew(path: Path, actual: number, min: number): FieldError {
+  return withValue(
+    'FieldValueTooFew',
+    path,
+    actual,
+    limit(min, 'item', 'must have at least', 'has too few items'),
+  )
+}
+
+/** Something went wrong while validating that is not the user's fault. */
+export function internalError(path: Path, error: Error | string): FieldError {
+  return withoutValue('InternalError', path, typeof error === 'string' ? error : error.message)
+}
+
+function limit(count: number, unit: string, phrase: string, otherwise: string): string {
+  return count < 0 ? otherwise : `${phrase} ${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+/** The causes of a Status; duplicates stay, as upstream. */
+export function toCauses(errors: readonly FieldError[]): StatusCause[] {
+  return errors.map(({ type, field, body }) => ({ reason: type, message: body, field }))
+}
+
+/** All messages as one: alone, or `[a, b]`; an error that says the same again is left out. Empty for no errors. */
+export function aggregate(errors: readonly FieldError[]): string {
+  return aggregateMessages(errors.map(formatFieldError))
+}
+
+/** The same for messages that are not about fields. */
+export function aggregateMessages(messages: readonly string[]): string {
+  const distinct = [...new Set(messages)]
+  return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '')
+}

@@ -1,0 +1,28 @@
+/**
+ * What is wrong with which field, in Kubernetes' words. Used as `field.required(field.Path.of('spec', 'replicas'))`.
+ * @module
+ */
+export {
+  aggregate,
+  aggregateMessages,
+  duplicate,
+  type FieldError,
+  type FieldErrorType,
+  forbidden,
+  formatFieldError,
+  internalError,
+  invalid,
+  notFound,
+  notSupported,
+  omitValue,
+  Printed,
+  required,
+  toCauses,
+  tooFew,
+  tooLong,
+  tooLongCharacters,
+  tooMany,
+  tooShort,
+  typeInvalid,
+} from './error.ts'
+export { Path } from './path.ts'

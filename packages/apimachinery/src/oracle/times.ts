@@ -1,0 +1,23 @@
+/** Our half of the comparison with upstream: not part of the package, used by its test and by `tools/oracle`. */
+import { formatDuration, parseDuration } from '../duration.ts'
+import { canonicalizeMicroTime, canonicalizeTime } from '../time.ts'
+
+export interface TimeQuestion {
+  readonly text: string
+}
+
+export function answerTime({ text }: TimeQuestion): unknown {
+  return {
+    time: attempt(() => canonicalizeTime(text)),
+    micro: attempt(() => canonicalizeMicroTime(text)),
+    duration: attempt(() => formatDuration(parseDuration(text))),
+  }
+}
+
+function attempt(read: () => string | null): unknown {
+  try {
+    return { value: read() }
+  } catch (error) {
+    return { error: (error as Error).message }
+  }
+}

@@ -1,0 +1,142 @@
+import { MachineryError } from '../errors.ts'
+import { decodeMessage } from './decode.ts'
+import { encodeMessage } from './encode.ts'
+import { hasMagic, type Message, type MessageSource, magic } from './message.ts'
+import { Reader } from './reader.ts'
+import { BackwardWriter } from './writer.ts'
+
+/** The content types of protobuf, for one object and for a watch. */
+export const protobufMediaType = 'application/vnd.kubernetes.protobuf'
+
+/** The kind an object is taken for when its envelope does not say. */
+export interface DefaultKind {
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+export interface WatchEventObject {
+  readonly type: string
+  readonly object: unknown
+}
+
+/** Between the JSON form of objects and `application/vnd.kubernetes.protobuf`. Errors carry `BadProtobuf`. */
+export interface ProtobufCodec {
+  /** Whether objects of this kind have a protobuf form at all: custom resources have none. */
+  supports(apiVersion: string, kind: string): boolean
+  /** An object with apiVersion and kind as enveloped protobuf. */
+  encode(object: unknown): Uint8Array<ArrayBuffer>
+  /** An enveloped object. What the envelope leaves open is taken from `defaults`. */
+  decode(bytes: Uint8Array, defaults?: DefaultKind): Record<string, unknown>
+  /** A watch event with its object enveloped inside, without its length in front. */
+  encodeWatchEvent(event: WatchEventObject): Uint8Array<ArrayBuffer>
+  /** A watch event without its length in front. */
+  decodeWatchEvent(bytes: Uint8Array): { type: string; object: unknown }
+}
+
+const text = (json: string, number: number): Message['fields'][number] => ({
+  json,
+  number,
+  type: { form: 'scalar', scalar: 'string', pointer: false },
+  omit: 'never',
+})
+const typeMeta: Message = { name: 'TypeMeta', fields: [text('apiVersion', 1), text('kind', 2)] }
+/** Makes a codec of the kinds that `source` knows. */
+export function createProtobufCodec(source: MessageSource): ProtobufCodec {
+  const find = (apiVersion: string, kind: string): Message => {
+    const message = source.find(apiVersion, kind)
+    if (message !== undefined) return message
+    throw new MachineryError('BadProtobuf', `no kind ${JSON.stringify(kind)} of ${apiVersion} in protobuf`)
+  }
+
+  const codec: ProtobufCodec = {
+    supports: (apiVersion, kind) => source.find(apiVersion, kind) !== undefined,
+
+    encode(object) {
+      const { apiVersion, kind } = kindOf(object)
+      return wrap({ apiVersion, kind }, encodeMessage(find(apiVersion, kind), object))
+    },
+
+    decode(bytes, defaults) {
+      const envelope = unwrap(bytes)
+      const apiVersion = envelope.apiVersion || defaults?.apiVersion || ''
+      const kind = envelope.kind || defaults?.kind || ''
+      const object = decodeMessage(find(apiVersion, kind), envelope.raw, inner => codec.decode(inner))
+      return { apiVersion, kind, ...object }
+    },
+
+    encodeWatchEvent(event) {
+      const object = codec.encode(event.object)
+      return concat([
+        lengthPrefixed(1, new TextEncoder().encode(event.type)),
+        lengthPrefixed(2, lengthPrefixed(1, object)),
+      ])
+    },
+
+    decodeWatchEvent(bytes) {
+      const event = decodeMessage(watchEvent, bytes, inner => codec.decode(inner))
+      return { type: String(event.type), object: event.object }
+    },
+  }
+  return codec
+}
+
+const watchEvent: Message = {
+  name: 'WatchEvent',
+  fields: [
+    text('type', 1),
+    { json: 'object', number: 2, type: { form: 'known', known: 'raw', pointer: false }, omit: 'never' },
+  ],
+}
+
+function kindOf(object: unknown): DefaultKind {
+  const { apiVersion, kind } = (object ?? {}) as Record<string, unknown>
+  if (typeof apiVersion === 'string' && typeof kind === 'string') return { apiVersion, kind }
+  throw new MachineryError('BadProtobuf', 'an object without apiVersion and kind has no protobuf form')
+}
+
+function wrap(head: DefaultKind, raw: Uint8Array): Uint8Array<ArrayBuffer> {
+  const type = encodeMessage(typeMeta, head)
+  const tail = Uint8Array.of(0x1a, 0x00, 0x22, 0x00) // contentEncoding and contentType, empty
+  return concat([magic, lengthPrefixed(1, type), lengthPrefixed(2, raw), tail])
+}
+
+function unwrap(bytes: Uint8Array): DefaultKind & { raw: Uint8Array } {
+  if (!hasMagic(bytes)) {
+    throw new MachineryError(
+      'BadProtobuf',
+      'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
+    )
+  }
+  return readEnvelope(bytes.subarray(4))
+}
+
+function readEnvelope(bytes: Uint8Array): DefaultKind & { raw: Uint8Array } {
+  const reader = new Reader(bytes)
+  let head: Record<string, unknown> = {}
+  let raw: Uint8Array = new Uint8Array(0)
+  while (!reader.done) {
+    const tag = reader.varint()
+    if (tag === 10) head = decodeMessage(typeMeta, reader.bytes(), () => null)
+    else if (tag === 18) raw = reader.bytes()
+    else reader.skip(tag % 8)
+  }
+  return { apiVersion: String(head.apiVersion ?? ''), kind: String(head.kind ?? ''), raw }
+}
+
+function lengthPrefixed(number: number, bytes: Uint8Array): Uint8Array {
+  const writer = new BackwardWriter()
+  writer.bytes(bytes)
+  writer.varint(bytes.length)
+  writer.tag(number, 2)
+  return writer.finish()
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    result.set(part, at)
+    at += part.length
+  }
+  return result
+}

@@ -1,0 +1,50 @@
+import { malformed } from './reader.ts'
+
+/** Larger frames are refused, as upstream's client does. */
+const maxFrameBytes = 16 * 1024 * 1024
+
+/** Puts the four-byte length in front that separates the events of a protobuf watch. */
+export function frame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const framed = new Uint8Array(bytes.length + 4)
+  new DataView(framed.buffer).setUint32(0, bytes.length)
+  framed.set(bytes, 4)
+  return framed
+}
+
+/** Cuts a stream of chunks into the frames it is made of. A stream that ends inside of a frame is an error. */
+export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let pending: Uint8Array[] = []
+  let total = 0
+  let needed = 4 // chunks are joined only when there is enough for the length or the frame
+  for await (const chunk of chunks) {
+    pending.push(chunk)
+    total += chunk.length
+    if (total < needed) continue
+    let rest = pending.length === 1 ? chunk : join(pending, total)
+    for (needed = bytesNeeded(rest); rest.length >= needed && needed > 4; needed = bytesNeeded(rest)) {
+      yield rest.subarray(4, needed)
+      rest = rest.subarray(needed)
+    }
+    pending = [rest]
+    total = rest.length
+  }
+  if (total > 0) throw malformed('unexpected EOF')
+}
+
+/** How many bytes the first frame takes with its length, or 4 while the length is not known. */
+function bytesNeeded(bytes: Uint8Array): number {
+  if (bytes.length < 4) return 4
+  const size = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0)
+  if (size === 0 || size > maxFrameBytes) throw malformed(`frame of ${size} bytes`)
+  return size + 4
+}
+
+function join(parts: readonly Uint8Array[], total: number): Uint8Array {
+  const joined = new Uint8Array(total)
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}

@@ -1,0 +1,112 @@
+import type { FieldError } from '../field/error.ts'
+import * as field from '../field/error.ts'
+import type { Path } from '../field/path.ts'
+import { quote } from '../internal/quote.ts'
+import type { Schema } from '../schema.ts'
+
+/** Checks one value. `old` is the value it replaces, undefined when there is none or it cannot be told. */
+export type Validator = (value: unknown, context: Context, old: unknown) => void
+
+/**
+ * What validators share while they walk a value: where they are and what was found. Nothing is printed before something
+ * is wrong.
+ */
+export class Context {
+  errors: FieldError[] = []
+  /** Keys and indices from the validated value down to the present one. */
+  readonly path: (string | number)[] = []
+  /** Checks that passed: upstream's measure of which failed alternative of an `anyOf` came closest. */
+  matches = 0
+  readonly #base: Path
+
+  constructor(base: Path) {
+    this.#base = base
+  }
+
+  /** The present place as messages name it: relative to the validated value. */
+  name(): string {
+    let name = ''
+    for (const step of this.path) {
+      if (typeof step === 'number') name += `[${step}]`
+      else name += name === '' ? step : `.${step}`
+    }
+    return name
+  }
+
+  #place(): Path {
+    const name = this.name()
+    return name === '' ? this.#base : this.#base.child(name)
+  }
+
+  invalid(value: unknown, rule: string): void {
+    this.#add(field.invalid(this.#place(), value, `${this.name()} in body ${rule}`))
+  }
+
+  wrongType(type: string, found: string): void {
+    const detail = `${this.name()} in body must be of type ${type}: ${quote(found)}`
+    this.#add(field.typeInvalid(this.#place(), found, detail))
+  }
+
+  notSupported(value: unknown, values: readonly string[]): void {
+    this.#add(field.notSupported(this.#place(), value, values))
+  }
+
+  tooLong(max: number): void {
+    this.#add(field.tooLong(this.#place(), max))
+  }
+
+  tooMany(count: number, max: number): void {
+    this.#add(field.tooMany(this.#place(), count, max))
+  }
+
+  required(key: string): void {
+    this.path.push(key)
+    this.#add(field.required(this.#place()))
+    this.path.pop()
+  }
+
+  forbidden(key: string): void {
+    const name = this.name()
+    this.#add(field.invalid(this.#place(), key, `${name}.${key} in body is a forbidden property`))
+  }
+
+  /** Errors about the whole value rather than a field of it: alternatives and ranges of number types. */
+  whole(message: string): void {
+    this.#add(field.invalid(this.#base, '', message))
+  }
+
+  #add(error: FieldError): void {
+    this.errors.push(error)
+  }
+
+  /** Runs `check` with an empty list of errors and returns what it found. */
+  isolate(check: () => void): { readonly errors: FieldError[]; readonly matches: number } {
+    const { errors, matches } = this
+    this.errors = []
+    this.matches = 0
+    check()
+    const found = { errors: this.errors, matches: this.matches }
+    this.errors = errors
+    this.matches = matches
+    return found
+  }
+
+  merge(errors: readonly FieldError[]): void {
+    for (const error of errors) this.#add(error)
+  }
+
+  /** What was found, each thing said once: alternatives repeat what their schema says. */
+  distinct(): FieldError[] {
+    if (this.errors.length < 2) return this.errors
+    return [...new Map(this.errors.map(error => [`${error.field}\n${error.body}`, error])).values()]
+  }
+}
+
+/** True for a schema without any rule for values, such as that of a free-form field. */
+export function isNothing(schema: Schema): boolean {
+  return (
+    schema['x-kubernetes-preserve-unknown-fields'] === true &&
+    schema.type === undefined &&
+    Object.keys(schema).length === 1
+  )
+}

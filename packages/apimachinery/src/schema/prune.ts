@@ -1,0 +1,157 @@
+import type { Schema } from '../schema.ts'
+import { tooDeep } from './validate.ts'
+
+export interface PruneOptions {
+  /** The value is a custom resource: its apiVersion, kind and metadata are not the schema's business. */
+  readonly resourceRoot?: boolean
+}
+
+/** As in Kubernetes' strict decoder: more unknown fields than this are not reported. */
+const maxReported = 100
+
+/**
+ * Removes in place what the schema does not specify, and returns the paths of what was removed (`spec.foo`,
+ * `spec.containers[0].bar`), the first hundred, in the order of the document. Metadata of embedded resources is left
+ * alone: see `coerceEmbedded`.
+ */
+export function prune(schema: Schema, value: unknown, options: PruneOptions = {}): string[] {
+  const walk: Walk = { path: [], unknown: [] }
+  try {
+    if (options.resourceRoot === true && !isEmbedded(schema)) {
+      visit({ ...planOf(schema), embedded: true }, value, walk)
+    } else {
+      visit(planOf(schema), value, walk)
+    }
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep()
+    throw error
+  }
+  return walk.unknown
+}
+
+interface Walk {
+  readonly path: (string | number)[]
+  readonly unknown: string[]
+}
+
+/** What pruning needs of a schema. */
+interface Plan {
+  readonly preserve: boolean
+  readonly embedded: boolean
+  readonly properties: ReadonlyMap<string, Schema>
+  /** The schema of other members; `none` when they are allowed but nothing inside them is. */
+  readonly additional: Schema | typeof none | undefined
+  readonly items: Schema | typeof none
+}
+
+const none = null
+
+const plans = new WeakMap<Schema, Plan>()
+
+function planOf(schema: Schema): Plan {
+  let plan = plans.get(schema)
+  if (plan === undefined) {
+    const { additionalProperties } = schema
+    plan = {
+      preserve: schema['x-kubernetes-preserve-unknown-fields'] === true,
+      embedded: isEmbedded(schema),
+      properties: new Map(Object.entries(schema.properties ?? {})),
+      additional:
+        typeof additionalProperties === 'object'
+          ? additionalProperties
+          : additionalProperties
+            ? none
+            : undefined,
+      items: schema.items ?? none,
+    }
+    plans.set(schema, plan)
+  }
+  return plan
+}
+
+function isEmbedded(schema: Schema): boolean {
+  return schema['x-kubernetes-embedded-resource'] === true
+}
+
+function visitSchema(schema: Schema | typeof none, value: unknown, walk: Walk): void {
+  if (typeof value !== 'object' || value === null) return
+  if (schema === none) removeAll(value, walk)
+  else visit(planOf(schema), value, walk)
+}
+
+function visit(plan: Plan, value: unknown, walk: Walk): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    // Items of a free-form list are free-form themselves unless their schema says otherwise.
+    if (plan.preserve && plan.items === none) return
+    for (let i = 0; i < value.length; i++) {
+      const item: unknown = value[i]
+      if (typeof item !== 'object' || item === null) continue
+      walk.path.push(i)
+      if (plan.preserve && plan.items !== none) visit({ ...planOf(plan.items), preserve: true }, item, walk)
+      else visitSchema(plan.items, item, walk)
+      walk.path.pop()
+    }
+    return
+  }
+  const object = value as Record<string, unknown>
+  for (const key in object) {
+    if (plan.embedded && (key === 'metadata' || key === 'apiVersion' || key === 'kind')) continue
+    const property = plan.properties.get(key)
+    const schema = property === undefined ? plan.additional : property
+    if (schema === undefined) {
+      if (!plan.preserve) remove(object, key, walk)
+      continue
+    }
+    const member = object[key]
+    if (typeof member !== 'object' || member === null) continue
+    walk.path.push(key)
+    visitSchema(schema, member, walk)
+    walk.path.pop()
+  }
+}
+
+/** What stands where the schema allows a value but specifies nothing about it: objects there end up empty. */
+function removeAll(value: object, walk: Walk): void {
+  if (!Array.isArray(value)) {
+    for (const key of Object.keys(value)) remove(value as Record<string, unknown>, key, walk)
+    return
+  }
+  for (const [i, item] of value.entries()) {
+    walk.path.push(i)
+    visitSchema(none, item, walk)
+    walk.path.pop()
+  }
+}
+
+function remove(object: Record<string, unknown>, key: string, walk: Walk): void {
+  delete object[key]
+  if (walk.unknown.length < maxReported) walk.unknown.push(formatPath([...walk.path, key]))
+}
+
+/** `spec.list[0].key`: keys as they are, as in Kubernetes' strict decoding errors. */
+export function formatPath(steps: readonly (string | number)[]): string {
+  let path = ''
+  for (const step of steps) path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`
+  return path
+}
+
+/**
+ * The text of a strict decoding error: `strict decoding error: unknown field "spec.foo", duplicate field "spec.bar"`.
+ * Undefined when there is nothing to report.
+ */
+export function strictDecodingError(
+  unknown: readonly string[],
+  duplicates: readonly string[],
+): string | undefined {
+  const parts = strictWarnings(unknown, duplicates)
+  return parts.length === 0 ? undefined : `strict decoding error: ${parts.join(', ')}`
+}
+
+/** The same as single texts, which is what a warning each carries when validation is `Warn`. */
+export function strictWarnings(unknown: readonly string[], duplicates: readonly string[]): string[] {
+  return [
+    ...unknown.map(path => `unknown field "${path}"`),
+    ...duplicates.map(path => `duplicate field "${path}"`),
+  ]
+}

@@ -1,0 +1,240 @@
+/** The failures a Kubernetes API server answers with, one constructor each: codes, reasons, details and words are upstream's. */
+import { aggregate, type FieldError, toCauses } from '../field/error.ts'
+import { formatGroupKind, formatGroupResource, type GroupKind, type GroupResource } from '../gvk.ts'
+import { quote } from '../internal/quote.ts'
+import type { Status, StatusCause } from './status.ts'
+import { type FailureInit, failureStatus, StatusError } from './status-error.ts'
+
+/** An error for a Status that was received, or built by hand. */
+export function fromStatus(status: Status): StatusError {
+  return new StatusError(status)
+}
+
+function failure(init: FailureInit, cause?: unknown): StatusError {
+  return new StatusError(failureStatus(init), cause instanceof Error ? { cause } : undefined)
+}
+
+function resourceDetails({ group, resource }: GroupResource, name = ''): NonNullable<FailureInit['details']> {
+  return { name, group, kind: resource }
+}
+
+function textOf(error: Error | string): string {
+  return typeof error === 'string' ? error : error.message
+}
+
+/** 404: there is no object of that name. */
+export function newNotFound(resource: GroupResource, name: string): StatusError {
+  return failure({
+    code: 404,
+    reason: 'NotFound',
+    message: `${formatGroupResource(resource)} ${quote(name)} not found`,
+    details: resourceDetails(resource, name),
+  })
+}
+
+/** 409: there is an object of that name already. */
+export function newAlreadyExists(resource: GroupResource, name: string): StatusError {
+  return failure({
+    code: 409,
+    reason: 'AlreadyExists',
+    message: `${formatGroupResource(resource)} ${quote(name)} already exists`,
+    details: resourceDetails(resource, name),
+  })
+}
+
+/** 409: every name generated from `generateName` was taken. */
+export function newGenerateNameConflict(
+  resource: GroupResource,
+  name: string,
+  retryAfterSeconds: number,
+): StatusError {
+  const taken = `${formatGroupResource(resource)} ${quote(name)} already exists`
+  return failure({
+    code: 409,
+    reason: 'AlreadyExists',
+    message: `${taken}, the server was not able to generate a unique name for the object`,
+    details: { ...resourceDetails(resource, name), retryAfterSeconds },
+  })
+}
+
+/** 401: the server does not know who is asking. */
+export function newUnauthorized(reason: string): StatusError {
+  return failure({ code: 401, reason: 'Unauthorized', message: reason === '' ? 'not authorized' : reason })
+}
+
+/** 403. With an empty resource the message names none. */
+export function newForbidden(resource: GroupResource, name: string, error: Error | string): StatusError {
+  let message = `forbidden: ${textOf(error)}`
+  if (resource.group !== '' || resource.resource !== '') {
+    const subject = formatGroupResource(resource)
+    message = name === '' ? `${subject} is ${message}` : `${subject} ${quote(name)} is ${message}`
+  }
+  return failure({ code: 403, reason: 'Forbidden', message, details: resourceDetails(resource, name) }, error)
+}
+
+/** 409: the object changed since it was read, or a precondition does not hold. */
+export function newConflict(resource: GroupResource, name: string, error: Error | string): StatusError {
+  const subject = `${formatGroupResource(resource)} ${quote(name)}`
+  return failure(
+    {
+      code: 409,
+      reason: 'Conflict',
+      message: `Operation cannot be fulfilled on ${subject}: ${textOf(error)}`,
+      details: resourceDetails(resource, name),
+    },
+    error,
+  )
+}
+
+/** What {@link newConflict} says when a write carries an old resourceVersion. */
+export const optimisticLockMessage: string =
+  'the object has been modified; please apply your changes to the latest version and try again'
+
+/** 409: other managers own fields of this apply. */
+export function newApplyConflict(causes: readonly StatusCause[], message: string): StatusError {
+  return failure({ code: 409, reason: 'Conflict', message, details: { causes } })
+}
+
+/** 410. Servers of today answer {@link newResourceExpired}. */
+export function newGone(message: string): StatusError {
+  return failure({ code: 410, reason: 'Gone', message })
+}
+
+/** 410: the resourceVersion or continue token is too old. */
+export function newResourceExpired(message: string): StatusError {
+  return failure({ code: 410, reason: 'Expired', message })
+}
+
+/** 422, with a cause for each field error. */
+export function newInvalid(kind: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
+  const subject = `${formatGroupKind(kind)} ${quote(name)} is invalid`
+  return failure({
+    code: 422,
+    reason: 'Invalid',
+    message: errors.length > 0 ? `${subject}: ${aggregate(errors)}` : subject,
+    details: { name, group: kind.group, kind: kind.kind, causes: toCauses(errors) },
+  })
+}
+
+/** 400: the request makes no sense. */
+export function newBadRequest(message: string): StatusError {
+  return failure({ code: 400, reason: 'BadRequest', message })
+}
+
+/** 429 from an endpoint that is not accepting requests for a while. */
+export function newTooManyRequests(message: string, retryAfterSeconds: number): StatusError {
+  return failure({ code: 429, reason: 'TooManyRequests', message, details: { retryAfterSeconds } })
+}
+
+/** 429 from flow control. */
+export function newTooManyRequestsError(message: string): StatusError {
+  return failure({ code: 429, reason: 'TooManyRequests', message: `Too many requests: ${message}` })
+}
+
+/** 503 */
+export function newServiceUnavailable(message: string): StatusError {
+  return failure({ code: 503, reason: 'ServiceUnavailable', message })
+}
+
+/** 405: this resource does not do that. */
+export function newMethodNotSupported(resource: GroupResource, action: string): StatusError {
+  return failure({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: `${action} is not supported on resources of kind ${quote(formatGroupResource(resource))}`,
+    details: resourceDetails(resource),
+  })
+}
+
+/** 406, as content negotiation answers it. */
+export function newNotAcceptable(acceptedMediaTypes: readonly string[]): StatusError {
+  const message = `only the following media types are accepted: ${acceptedMediaTypes.join(', ')}`
+  return failure({ code: 406, reason: 'NotAcceptable', message })
+}
+
+/** 415, as content negotiation answers it. */
+export function newUnsupportedMediaType(acceptedMediaTypes: readonly string[]): StatusError {
+  const accepted = `accepted media types include: ${acceptedMediaTypes.join(', ')}`
+  const message = `the body of the request was in an unknown format - ${accepted}`
+  return failure({ code: 415, reason: 'UnsupportedMediaType', message })
+}
+
+/** 413 */
+export function newRequestEntityTooLarge(message: string): StatusError {
+  return failure({
+    code: 413,
+    reason: 'RequestEntityTooLarge',
+    message: `Request entity too large: ${message}`,
+  })
+}
+
+/** 500: try again. `operation` stands where other details have the name. */
+export function newServerTimeout(
+  resource: GroupResource,
+  operation: string,
+  retryAfterSeconds: number,
+): StatusError {
+  const what = `The ${operation} operation against ${formatGroupResource(resource)}`
+  return failure({
+    code: 500,
+    reason: 'ServerTimeout',
+    message: `${what} could not be completed at this time, please try again.`,
+    details: { ...resourceDetails(resource, operation), retryAfterSeconds },
+  })
+}
+
+/** 500: something unexpected. */
+export function newInternalError(error: Error | string): StatusError {
+  const message = textOf(error)
+  return failure(
+    {
+      code: 500,
+      reason: 'InternalError',
+      message: `Internal error occurred: ${message}`,
+      details: { causes: [{ message }] },
+    },
+    error,
+  )
+}
+
+/** 504: time ran out; the operation may still complete. */
+export function newTimeout(message: string, retryAfterSeconds: number): StatusError {
+  return failure({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: ${message}`,
+    details: { retryAfterSeconds },
+  })
+}
+
+/** 504: the server has not seen that resourceVersion yet. */
+export function newTooLargeResourceVersion(
+  requested: bigint | number,
+  current: bigint | number,
+  retryAfterSeconds: number,
+): StatusError {
+  const title = 'Too large resource version'
+  return failure({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: ${title}: ${requested}, current: ${current}`,
+    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: title }], retryAfterSeconds },
+  })
+}
+
+/** 500 without a reason: what a server answers for an error that is no StatusError. */
+export function newUnknownError(message: string): StatusError {
+  return failure({ code: 500, reason: '', message })
+}
+
+/** A success with nothing to show, as for a delete. */
+export function successStatus(details?: Status['details'], code?: number): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    ...(details && { details }),
+    ...(code !== undefined && { code }),
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * What kind of failure an error is. All of them look through `cause`s, accept anything, and are false for what has no
+ * Status. A Status without a reason that Kubernetes knows is judged by its code.
+ */
+import type { StatusCause, StatusReason } from './status.ts'
+import { findStatusError } from './status-error.ts'
+
+const knownReasons: ReadonlySet<string> = new Set<StatusReason>([
+  'Unauthorized',
+  'Forbidden',
+  'NotFound',
+  'AlreadyExists',
+  'Conflict',
+  'Gone',
+  'Invalid',
+  'ServerTimeout',
+  'StorageReadError',
+  'Timeout',
+  'TooManyRequests',
+  'BadRequest',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'RequestEntityTooLarge',
+  'UnsupportedMediaType',
+  'InternalError',
+  'Expired',
+  'ServiceUnavailable',
+])
+
+/** The reason of the Status behind an error; empty when there is none. */
+export function reasonOf(error: unknown): string {
+  return findStatusError(error)?.reason ?? ''
+}
+
+function is(error: unknown, reason: StatusReason, code: number): boolean {
+  const found = findStatusError(error)
+  if (!found) return false
+  return found.reason === reason || (found.code === code && !knownReasons.has(found.reason))
+}
+
+export function isNotFound(error: unknown): boolean {
+  return is(error, 'NotFound', 404)
+}
+
+/** A 409 on create. */
+export function isAlreadyExists(error: unknown): boolean {
+  return reasonOf(error) === 'AlreadyExists'
+}
+
+/** A 409 on update: read again and retry. */
+export function isConflict(error: unknown): boolean {
+  return is(error, 'Conflict', 409)
+}
+
+export function isInvalid(error: unknown): boolean {
+  return is(error, 'Invalid', 422)
+}
+
+export function isGone(error: unknown): boolean {
+  return is(error, 'Gone', 410)
+}
+
+/** The resourceVersion or continue token is too old: only a relist helps. */
+export function isResourceExpired(error: unknown): boolean {
+  return reasonOf(error) === 'Expired'
+}
+
+/** 410 in either form. Reflectors relist on both. */
+export function isExpired(error: unknown): boolean {
+  return isResourceExpired(error) || isGone(error)
+}
+
+export function isNotAcceptable(error: unknown): boolean {
+  return is(error, 'NotAcceptable', 406)
+}
+
+export function isUnsupportedMediaType(error: unknown): boolean {
+  return is(error, 'UnsupportedMediaType', 415)
+}
+
+export function isMethodNotSupported(error: unknown): boolean {
+  return is(error, 'MethodNotAllowed', 405)
+}
+
+export function isServiceUnavailable(error: unknown): boolean {
+  return is(error, 'ServiceUnavailable', 503)
+}
+
+export function isBadRequest(error: unknown): boolean {
+  return is(error, 'BadRequest', 400)
+}
+
+export function isUnauthorized(error: unknown): boolean {
+  return is(error, 'Unauthorized', 401)
+}
+
+export function isForbidden(error: unknown): boolean {
+  return is(error, 'Forbidden', 403)
+}
+
+/** 504: the operation may still complete. */
+export function isTimeout(error: unknown): boolean {
+  return is(error, 'Timeout', 504)
+}
+
+/** A 500 that asks to be tried again. */
+export function isServerTimeout(error: unknown): boolean {
+  return reasonOf(error) === 'ServerTimeout'
+}
+
+export function isInternalError(error: unknown): boolean {
+  return is(error, 'InternalError', 500)
+}
+
+/** By reason, or by code whatever the reason says. */
+export function isTooManyRequests(error: unknown): boolean {
+  const found = findStatusError(error)
+  return found?.reason === 'TooManyRequests' || found?.code === 429
+}
+
+/** By reason, or by code whatever the reason says. */
+export function isRequestEntityTooLarge(error: unknown): boolean {
+  const found = findStatusError(error)
+  return found?.reason === 'RequestEntityTooLarge' || found?.code === 413
+}
+
+export function isStoreReadError(error: unknown): boolean {
+  return reasonOf(error) === 'StorageReadError'
+}
+
+/** The first cause with that reason, such as `NamespaceTerminating`. */
+export function findStatusCause(error: unknown, reason: string): StatusCause | undefined {
+  return findStatusError(error)?.status.details?.causes?.find(cause => cause.reason === reason)
+}
+
+/** The answer was no Status: something other than an API server may have given it. */
+export function isUnexpectedServerError(error: unknown): boolean {
+  return findStatusCause(error, 'UnexpectedServerResponse') !== undefined
+}
+
+/** The server has not seen that resourceVersion yet. */
+export function isTooLargeResourceVersion(error: unknown): boolean {
+  return isTimeout(error) && findStatusCause(error, 'ResourceVersionTooLarge') !== undefined
+}
+
+/** How many seconds the server wants the client to wait; undefined when it asks for no delay. */
+export function suggestsClientDelay(error: unknown): number | undefined {
+  const found = findStatusError(error)
+  const details = found?.status.details
+  if (!details) return undefined
+  const seconds = details.retryAfterSeconds ?? 0
+  return seconds > 0 || found.reason === 'ServerTimeout' ? seconds : undefined
+}

@@ -1,0 +1,99 @@
+/** What must hold for a selector and for conditions that stand in an object. */
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../field/error.ts'
+import type { Path } from '../field/path.ts'
+import { digit, isShaped, lower, underscore, upper, utf8Length } from '../internal/chars.ts'
+import type { Condition } from '../meta.ts'
+import type { LabelSelector } from '../selectors/label-selector.ts'
+import { regexError } from './messages.ts'
+import { isValidLabelValue } from './names.ts'
+import { validateLabelName, validateLabels } from './object-meta.ts'
+
+export interface LabelSelectorRules {
+  /**
+   * For objects that were stored with such a value before values were checked.
+   * @default false
+   */
+  readonly allowInvalidLabelValue?: boolean
+}
+
+export function validateLabelSelector(
+  selector: LabelSelector | undefined,
+  path: Path,
+  rules: LabelSelectorRules = {},
+): FieldError[] {
+  if (!selector) return []
+  const errors = validateLabels(selector.matchLabels, path.child('matchLabels'))
+  selector.matchExpressions?.forEach((expression, index) => {
+    const at = path.child('matchExpressions').index(index)
+    const { key, operator, values = [] } = expression
+    errors.push(...validateOperator(operator, values, at), ...validateLabelName(key, at.child('key')))
+    if (rules.allowInvalidLabelValue) return
+    values.forEach((value, valueIndex) => {
+      const valuePath = at.child('values').index(valueIndex)
+      errors.push(...isValidLabelValue(value).map(message => invalid(valuePath, value, message)))
+    })
+  })
+  return errors
+}
+
+function validateOperator(operator: string, values: readonly string[], path: Path): FieldError[] {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (values.length > 0) return []
+      return [required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'")]
+    case 'Exists':
+    case 'DoesNotExist':
+      if (values.length === 0) return []
+      return [
+        forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      ]
+    default:
+      return [invalid(path.child('operator'), operator, 'not a valid selector operator')]
+  }
+}
+
+const maxReasonLength = 1024
+const maxMessageLength = 32 * 1024
+
+export function validateConditions(conditions: readonly Condition[], path: Path): FieldError[] {
+  const seen = new Set<string>()
+  return conditions.flatMap((condition, index) => {
+    const at = path.index(index)
+    const errors = seen.has(condition.type) ? [duplicate(at.child('type'), condition.type)] : []
+    seen.add(condition.type)
+    return [...errors, ...validateCondition(condition, at)]
+  })
+}
+
+function validateCondition(condition: Condition, path: Path): FieldError[] {
+  const { type, status, observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition
+  const errors = validateLabelName(type, path.child('type'))
+  const statuses = ['False', 'True', 'Unknown']
+  if (!statuses.includes(status)) errors.push(notSupported(path.child('status'), status ?? '', statuses))
+  if (observedGeneration < 0) {
+    const detail = 'must be greater than or equal to zero'
+    errors.push(invalid(path.child('observedGeneration'), observedGeneration, detail))
+  }
+  if (!lastTransitionTime) errors.push(required(path.child('lastTransitionTime')))
+  const reasonPath = path.child('reason')
+  if (reason === '') errors.push(required(reasonPath))
+  else {
+    errors.push(...isConditionReason(reason).map(wrong => invalid(reasonPath, reason, wrong)))
+    if (utf8Length(reason) > maxReasonLength) errors.push(tooLong(reasonPath, maxReasonLength))
+  }
+  if (utf8Length(message) > maxMessageLength) errors.push(tooLong(path.child('message'), maxMessageLength))
+  return errors
+}
+
+function isConditionReason(value: string): string[] {
+  const last = lower | upper | digit | underscore
+  // Commas and colons may stand in the middle: taken out, the rest has to be of the other characters.
+  const inner = value.slice(1, -1).replace(/[,:]/g, '')
+  const plain = value.length > 1 ? value[0] + inner + value[value.length - 1] : value
+  if (isShaped(plain, lower | upper, last, last)) return []
+  const wrong =
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'"
+  const examples = ['my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB']
+  return [regexError(wrong, '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?', ...examples)]
+}

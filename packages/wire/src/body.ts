@@ -1,0 +1,54 @@
+import { TransportError } from './errors.ts'
+import type { WireBody } from './message.ts'
+
+/** Whether a body comes in chunks over time. */
+export function isStream(body: WireBody | undefined): body is AsyncIterable<Uint8Array> {
+  return body !== undefined && Symbol.asyncIterator in body
+}
+
+const nothing = new Uint8Array(0)
+
+/** The whole body as one piece. Rejects with `BadMessage` when it is longer than `limit` bytes. */
+export async function readBody(
+  body: WireBody | undefined,
+  limit: number = Number.POSITIVE_INFINITY,
+): Promise<Uint8Array> {
+  if (body === undefined) return nothing
+  if (body instanceof Uint8Array) return checkLength(body, limit)
+  if (!isStream(body)) return checkLength(joinChunks(body), limit)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > limit) throw tooLong(limit)
+    chunks.push(chunk)
+  }
+  return joinChunks(chunks)
+}
+
+/** Tells the sender of a body that nobody will read (the rest of) it. */
+export async function discardBody(body: WireBody | undefined): Promise<void> {
+  if (isStream(body)) await body[Symbol.asyncIterator]().return?.()
+}
+
+export function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!
+  let length = 0
+  for (const chunk of chunks) length += chunk.length
+  const joined = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    joined.set(chunk, at)
+    at += chunk.length
+  }
+  return joined
+}
+
+function checkLength(bytes: Uint8Array, limit: number): Uint8Array {
+  if (bytes.length > limit) throw tooLong(limit)
+  return bytes
+}
+
+function tooLong(limit: number): TransportError {
+  return new TransportError('BadMessage', `the body is longer than ${limit} bytes`)
+}

@@ -1,0 +1,161 @@
+import type { Env, Lane } from '@coxswain/kit'
+import { isStream, joinChunks } from './body.ts'
+import { ChunkStream } from './chunk-stream.ts'
+import { TransportError } from './errors.ts'
+import type { Handler, PeerCertificate, Transport, WireBody, WireRequest, WireResponse } from './message.ts'
+
+export interface InProcessTransportOptions {
+  /** Who the client is, as if its certificate had been verified. @default no certificate */
+  readonly peer?: PeerCertificate
+  /** @default '127.0.0.1' */
+  readonly remoteAddress?: string
+}
+
+/**
+ * A connection without sockets: requests go to `handler`, and every request, answer and chunk is a hand-off of
+ * `env.scheduler`. As over a socket, bytes are never shared, an abort reaches the other side in its turn, a request
+ * that was given up may still arrive, and a handler or stream that fails is a lost connection to the client.
+ *
+ *   client --up lane----> handler          (the request, then perhaps its abort)
+ *   client <--down lane-- handler          (the head, then chunk after chunk, then the end)
+ *
+ * Disposing it fails what is under way and resolves when the server's side has stopped.
+ */
+export function createInProcessTransport(
+  handler: Handler,
+  env: Pick<Env, 'scheduler'>,
+  options: InProcessTransportOptions = {},
+): Transport {
+  const { peer, remoteAddress = '127.0.0.1' } = options
+  const { scheduler } = env
+  const calls = new Set<Call>()
+  const running = new Set<Promise<void>>()
+  let closed: TransportError | undefined
+
+  return {
+    async send(request) {
+      if (closed) throw closed
+      request.signal.throwIfAborted()
+      const label = `${request.method} ${request.path}`
+      const call = new Call(scheduler.lane(`request ${label}`), scheduler.lane(`answer ${label}`))
+      const received: WireRequest = {
+        method: request.method,
+        path: request.path,
+        query: request.query,
+        headers: { ...request.headers },
+        ...(request.body && { body: request.body.slice() }),
+        ...(peer && { peer }),
+        remoteAddress,
+        signal: call.serverSignal,
+      }
+      const onAbort = () => call.stop(request.signal.reason)
+      request.signal.addEventListener('abort', onAbort, { once: true })
+      calls.add(call)
+      const run = call.run(handler, received).finally(() => {
+        request.signal.removeEventListener('abort', onAbort)
+        calls.delete(call)
+        running.delete(run)
+      })
+      running.add(run)
+      return call.answer
+    },
+    async [Symbol.asyncDispose]() {
+      closed ??= new TransportError('Closed', 'the transport is closed', { sent: false })
+      for (const call of calls) call.stop(closed)
+      await Promise.all(running)
+    },
+  }
+}
+
+/** One request on its way through the handler. */
+class Call {
+  readonly #up: Lane
+  readonly #down: Lane
+  readonly #server = new AbortController()
+  readonly #answer = Promise.withResolvers<WireResponse>()
+  #stream: ChunkStream | undefined
+  #stopped = false
+
+  constructor(up: Lane, down: Lane) {
+    this.#up = up
+    this.#down = down
+  }
+
+  get serverSignal(): AbortSignal {
+    return this.#server.signal
+  }
+
+  get answer(): Promise<WireResponse> {
+    return this.#answer.promise
+  }
+
+  /** The client gives up: it sees `reason` at once, the server in its turn. */
+  stop(reason: unknown): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.#answer.reject(reason)
+    this.#stream?.fail(reason)
+    this.#up.post(() => {
+      this.#server.abort(reason)
+      this.#stream?.release()
+    })
+  }
+
+  /** Resolves when the server's part is over; never rejects. */
+  async run(handler: Handler, request: WireRequest): Promise<void> {
+    await this.#up.step()
+    try {
+      const response = await handler(request)
+      if (isStream(response.body)) await this.#answerStream(response, response.body)
+      else await this.#answerWhole(response, response.body)
+    } catch (cause) {
+      await this.#down.step()
+      this.#answer.reject(lostConnection(cause))
+    }
+  }
+
+  async #answerWhole(
+    response: WireResponse,
+    body: Uint8Array | readonly Uint8Array[] | undefined,
+  ): Promise<void> {
+    const { status, headers } = response
+    const copy = body && copyBody(body)
+    await this.#down.step()
+    this.#answer.resolve({ status, headers: { ...headers }, ...(copy && { body: copy }) })
+  }
+
+  async #answerStream(response: WireResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const { status, headers } = response
+    const source = body[Symbol.asyncIterator]()
+    const stream = new ChunkStream(() =>
+      this.stop(new TransportError('ConnectionLost', 'the client has left')),
+    )
+    this.#stream = stream
+    this.#down.post(() => this.#answer.resolve({ status, headers: { ...headers }, body: stream }))
+    try {
+      while (!this.#server.signal.aborted) {
+        await stream.room()
+        if (this.#server.signal.aborted) break
+        const next = await source.next()
+        if (next.done) {
+          this.#down.post(() => stream.end())
+          return
+        }
+        const chunk = next.value.slice()
+        stream.sent()
+        this.#down.post(() => stream.deliver(chunk))
+      }
+      await source.return?.()
+    } catch (cause) {
+      this.#down.post(() => stream.fail(lostConnection(cause)))
+    }
+  }
+}
+
+function lostConnection(cause: unknown): TransportError {
+  return new TransportError('ConnectionLost', 'the server broke off', { cause })
+}
+
+function copyBody(body: Uint8Array | readonly Uint8Array[]): WireBody {
+  return body instanceof Uint8Array ? body.slice() : body.length === 1 ? body[0]!.slice() : joinChunks(body)
+}

@@ -1,0 +1,107 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import { isTransportError, TransportError } from '../../errors.ts'
+import type { WireRequest, WireResponse } from '../../message.ts'
+import { collectHeaders } from '../server/received-request.ts'
+import { StreamBody } from './stream-body.ts'
+
+export interface Http1Options {
+  readonly server: URL
+  /** Opens a connection, TLS included. */
+  readonly open: () => Promise<Socket>
+  /** Connections at the same time; requests beyond wait. */
+  readonly maxConnections: number
+  readonly idle: number
+}
+
+/** HTTP/1.1 with kept-alive connections, each opened by `open`. */
+export class Http1Exchange {
+  readonly #server: URL
+  readonly #agent: HttpAgent
+
+  constructor(options: Http1Options) {
+    this.#server = options.server
+    const agent = new HttpAgent({
+      keepAlive: true,
+      maxSockets: options.maxConnections,
+      maxFreeSockets: 16,
+      timeout: options.idle / 2, // sooner than the server, or a request may meet its closing
+      scheduling: 'lifo',
+    })
+    agent.createConnection = (_options, callback) => {
+      options.open().then(
+        socket => callback?.(null, socket),
+        error => callback?.(error, undefined as unknown as Socket),
+      )
+      return undefined
+    }
+    this.#agent = agent
+  }
+
+  send(request: WireRequest): Promise<WireResponse> {
+    return new Promise((resolve, reject) => {
+      const { signal, path, query, method, body } = request
+      const { hostname, port } = this.#server
+      let failure: Error | undefined
+      let answer: IncomingMessage | undefined
+      const reason = () => reasonOf(call, request, failure)
+      const call = httpRequest({
+        agent: this.#agent,
+        host: hostname,
+        ...(port && { port }),
+        setHost: false,
+        method,
+        path: query === '' ? path : `${path}?${query}`,
+        headers: {
+          host: this.#server.host,
+          ...(request.headers as Record<string, string | string[]>),
+          ...(body !== undefined && { 'content-length': String(body.length) }),
+        },
+      })
+      const onAbort = () => call.destroy()
+      signal.addEventListener('abort', onAbort, { once: true })
+      call.on('response', message => {
+        answer = message
+        const headers = collectHeaders(message.rawHeaders) ?? {}
+        const truncated = () => (message.complete ? undefined : reason())
+        const source = { stream: message, cancel: onAbort, truncated, reason }
+        resolve({ status: message.statusCode ?? 0, headers, body: new StreamBody(source) })
+      })
+      call.on('error', error => {
+        failure = error
+        if (!answer) reject(reason())
+      })
+      call.on('close', () => {
+        signal.removeEventListener('abort', onAbort)
+        reject(reason()) // without effect once there was an answer
+      })
+      call.end(body)
+    })
+  }
+
+  /** Closes connections that nobody uses, with `force` all of them. */
+  close(force: boolean): void {
+    if (force) this.#agent.destroy()
+    for (const sockets of Object.values(this.#agent.freeSockets)) {
+      for (const socket of sockets ?? []) socket.destroy()
+    }
+  }
+}
+
+function reasonOf(call: ClientRequest, { signal, method }: WireRequest, cause: Error | undefined): unknown {
+  if (signal.aborted) return signal.reason
+  if (isTransportError(cause)) return cause
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code
+  if (code?.startsWith('HPE_')) {
+    return new TransportError('BadMessage', `the answer is not HTTP: ${cause?.message}`, { cause })
+  }
+  // Most likely a kept connection that the server closed just then. Only a read may rely on that.
+  const sent = !(call.reusedSocket && code === 'ECONNRESET' && (method === 'GET' || method === 'HEAD'))
+  const message = `the connection went away${cause ? `: ${cause.message}` : ''}`
+  return new TransportError('ConnectionLost', message, { ...(cause && { cause }), sent })
+}

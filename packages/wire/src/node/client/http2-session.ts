@@ -1,0 +1,202 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { TransportError } from '../../errors.ts'
+import type { WireHeaders, WireRequest, WireResponse } from '../../message.ts'
+import { StreamBody } from './stream-body.ts'
+
+/** Signs of life, in milliseconds. */
+export interface KeepAlive {
+  /** A connection with requests on it that is silent for so long is asked for a sign of life. */
+  readonly pingAfter: number
+  /** How long that may take. */
+  readonly pingTimeout: number
+  /** A connection without requests is closed after so long. */
+  readonly idle: number
+}
+
+const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = constants
+
+/** As Go's transport: a stream that nobody reads holds this much, and cannot stop the others. */
+const streamWindow = 4 * 1024 ** 2
+const connectionWindow = 1024 ** 3
+
+/** One HTTP/2 connection. */
+export class Http2Connection {
+  readonly #session: ClientHttp2Session
+  readonly #keepAlive: KeepAlive
+  readonly #scheme: string
+  readonly #authority: string
+  #open = 0
+  #failure: TransportError | undefined
+  #goingAway = false
+  #pulse: NodeJS.Timeout | undefined
+  #pong: NodeJS.Timeout | undefined
+  #bytesSeen = 0
+  #quietSince = 0
+
+  constructor(socket: Socket | TLSSocket, server: URL, keepAlive: KeepAlive) {
+    this.#keepAlive = keepAlive
+    this.#scheme = server.protocol.slice(0, -1)
+    this.#authority = server.host
+    this.#session = connectHttp2(server.origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: streamWindow, maxHeaderListSize: 1024 ** 2 },
+      maxSessionMemory: 256,
+    })
+    const session = this.#session
+    session.on('connect', () => session.setLocalWindowSize(connectionWindow))
+    session.on('goaway', () => {
+      this.#goingAway = true
+    })
+    session.on('error', cause => {
+      this.#failure ??= new TransportError('ConnectionLost', `the connection broke: ${cause.message}`, {
+        cause,
+      })
+    })
+    session.on('close', () => {
+      clearInterval(this.#pulse)
+      clearTimeout(this.#pong)
+    })
+    this.#pulse = setInterval(() => this.#beat(socket), Math.min(keepAlive.pingAfter, keepAlive.idle) / 4)
+    this.#pulse.unref()
+    session.unref()
+  }
+
+  get usable(): boolean {
+    return !this.#goingAway && !this.#failure && !this.#session.closed && !this.#session.destroyed
+  }
+
+  /** Requests under way. */
+  get open(): number {
+    return this.#open
+  }
+
+  /** How many requests the server takes at the same time. */
+  get capacity(): number {
+    return this.#session.remoteSettings?.maxConcurrentStreams ?? 100
+  }
+
+  /** Resolves when the server has said how many requests it takes, or the connection has closed. */
+  ready(): Promise<void> {
+    return new Promise(resolve => {
+      this.#session.once('remoteSettings', () => resolve())
+      this.#session.once('close', () => resolve())
+    })
+  }
+
+  onClose(callback: () => void): void {
+    this.#session.on('close', callback)
+  }
+
+  send(request: WireRequest): Promise<WireResponse> {
+    return new Promise((resolve, reject) => {
+      const { signal, body } = request
+      let stream: ClientHttp2Stream
+      try {
+        stream = this.#session.request(this.#headersOf(request), { endStream: body === undefined })
+      } catch (cause) {
+        const message = `the request cannot be sent: ${(cause as Error).message}`
+        reject(new TransportError('ConnectionLost', message, { cause, sent: false }))
+        return
+      }
+      if (this.#open++ === 0) this.#session.ref()
+      let failure: Error | undefined
+      const onAbort = () => stream.close(NGHTTP2_CANCEL)
+      signal.addEventListener('abort', onAbort, { once: true })
+      stream.on('response', headers => {
+        const reason = () => this.#reasonOf(stream, signal, failure)
+        // A stream that was reset, or lost its connection, ends like a complete one but for its code.
+        const truncated = () => (stream.rstCode === NGHTTP2_NO_ERROR && !this.#failure ? undefined : reason())
+        const source = { stream, cancel: onAbort, truncated, reason }
+        resolve({
+          status: headers[':status'] ?? 0,
+          headers: headers as WireHeaders,
+          body: new StreamBody(source),
+        })
+      })
+      stream.on('error', error => {
+        failure = error
+      })
+      stream.on('close', () => {
+        signal.removeEventListener('abort', onAbort)
+        if (--this.#open === 0) this.#session.unref()
+        reject(this.#reasonOf(stream, signal, failure)) // without effect once there was an answer
+      })
+      if (body !== undefined) stream.end(body)
+    })
+  }
+
+  /** Lets requests under way end, or not. */
+  close(force: boolean): void {
+    if (force) this.#session.destroy()
+    else this.#session.close()
+  }
+
+  fail(error: TransportError): void {
+    this.#failure ??= error
+    this.#session.destroy()
+  }
+
+  #headersOf(request: WireRequest): Record<string, string | string[]> {
+    const { method, path, query, headers, body } = request
+    return {
+      ':method': method,
+      ':path': query === '' ? path : `${path}?${query}`,
+      ':scheme': this.#scheme,
+      ':authority': this.#authority,
+      ...(headers as Record<string, string | string[]>),
+      ...(body !== undefined && { 'content-length': String(body.length) }),
+    }
+  }
+
+  #reasonOf(stream: ClientHttp2Stream, signal: AbortSignal, cause: Error | undefined): unknown {
+    if (signal.aborted) return signal.reason
+    if (stream.rstCode === NGHTTP2_REFUSED_STREAM || isUnprocessed(cause)) {
+      return new TransportError('ConnectionLost', 'the server did not take the request', {
+        cause,
+        sent: false,
+      })
+    }
+    if (this.#failure) return this.#failure
+    const how = stream.rstCode === NGHTTP2_NO_ERROR ? '' : ` (HTTP/2 error ${stream.rstCode})`
+    return new TransportError('ConnectionLost', `the connection went away${how}`, cause ? { cause } : {})
+  }
+
+  /** Asks for a sign of life when a busy connection is silent, closes one that has nothing to do. */
+  #beat(socket: Socket): void {
+    const now = performance.now()
+    const seen = socket.bytesRead
+    if (seen !== this.#bytesSeen || this.#quietSince === 0) {
+      this.#bytesSeen = seen
+      this.#quietSince = now
+      return
+    }
+    const quiet = now - this.#quietSince
+    if (this.#open === 0) {
+      if (quiet >= this.#keepAlive.idle) this.#session.close()
+      return
+    }
+    if (quiet < this.#keepAlive.pingAfter || this.#pong) return
+    this.#pong = setTimeout(() => {
+      this.fail(new TransportError('ConnectionLost', 'the server gives no sign of life'))
+    }, this.#keepAlive.pingTimeout)
+    const answered = () => {
+      clearTimeout(this.#pong)
+      this.#pong = undefined
+    }
+    if (!this.#session.destroyed && !this.#session.closed) this.#session.ping(answered)
+    else answered()
+  }
+}
+
+/** The server's GOAWAY said that it has not looked at this request. */
+function isUnprocessed(error: Error | undefined): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code
+  return code === 'ERR_HTTP2_GOAWAY_SESSION'
+}

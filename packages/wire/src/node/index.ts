@@ -1,0 +1,30 @@
+/**
+ * Sockets: the server and the client's transport over TLS, HTTP/2 and HTTP/1.1, and the certificates they need.
+ * @module
+ */
+export type { ClientTls } from './client/connect.ts'
+export {
+  createHttpTransport,
+  type HttpTransport,
+  type HttpTransportOptions,
+} from './client/http-transport.ts'
+export { defaultLimits, type ServerLimits } from './server/limits.ts'
+export {
+  type CloseOptions,
+  type HttpServer,
+  type ServeOptions,
+  type ServerTls,
+  serve,
+} from './server/serve.ts'
+export {
+  type CertificateTemplate,
+  createCertificate,
+  generateKey,
+  type KeyPair,
+  type Signer,
+  signCertificate,
+} from './x509/certificate.ts'
+export type { SubjectName } from './x509/name.ts'
+export { decodePem, encodePem } from './x509/pem.ts'
+export { type CertificateInfo, readCertificate, readPeerCertificate } from './x509/read.ts'
+export { type CertificateRequest, readCertificateRequest } from './x509/request.ts'

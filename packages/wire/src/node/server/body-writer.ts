@@ -1,0 +1,94 @@
+import type { WireBody } from '../../message.ts'
+import type { Deadline, Deadlines } from './deadlines.ts'
+
+/** Where the bytes of an answer go: an HTTP/2 stream, or an HTTP/1.1 response with its framing. */
+export interface Sink {
+  /** False when the peer should read first. */
+  write(chunk: Uint8Array): boolean
+  /** Calls back once, when there is room again or the sink is closed. */
+  onRoom(callback: () => void): void
+  end(): void
+  /** Breaks off, so that the client sees that something is missing. */
+  destroy(): void
+  readonly closed: boolean
+}
+
+/** Pieces are copied together into writes of about this size: the list of 10,000 objects is not 10,000 writes. */
+const writeSize = 64 * 1024
+
+/** Writes the pieces in order, waiting whenever the client is slower than we are. */
+export async function writePieces(
+  sink: Sink,
+  pieces: readonly Uint8Array[],
+  stall: StallGuard,
+): Promise<void> {
+  let buffer = Buffer.allocUnsafeSlow(writeSize)
+  let used = 0
+  for (const piece of pieces) {
+    if (used + piece.length > writeSize) {
+      if (used > 0 && !(await put(sink, buffer.subarray(0, used), stall))) return
+      if (used > 0) buffer = Buffer.allocUnsafeSlow(writeSize)
+      used = 0
+    }
+    if (piece.length > writeSize / 2) {
+      if (used > 0 && !(await put(sink, buffer.subarray(0, used), stall))) return
+      if (used > 0) buffer = Buffer.allocUnsafeSlow(writeSize)
+      used = 0
+      if (!(await put(sink, piece, stall))) return
+    } else {
+      buffer.set(piece, used)
+      used += piece.length
+    }
+  }
+  if (used > 0 && !(await put(sink, buffer.subarray(0, used), stall))) return
+  sink.end()
+}
+
+/** Sends chunks as they come. Resolves when the body has ended or the client has gone; never rejects. */
+export async function writeStream(
+  sink: Sink,
+  body: AsyncIterable<Uint8Array>,
+  stall: StallGuard,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  try {
+    for await (const chunk of body) {
+      if (sink.closed) return
+      if (chunk.length > 0 && !sink.write(chunk) && !(await room(sink, stall))) return
+    }
+    sink.end()
+  } catch (error) {
+    if (!sink.closed) {
+      sink.destroy()
+      onError(error)
+    }
+  }
+}
+
+async function put(sink: Sink, chunk: Uint8Array, stall: StallGuard): Promise<boolean> {
+  if (sink.closed) return false
+  return sink.write(chunk) || room(sink, stall)
+}
+
+/** Ends clients that do not read. */
+export interface StallGuard {
+  readonly deadlines: Deadlines
+  readonly timeout: number
+}
+
+/** Resolves with whether there is still somebody to write to. */
+async function room(sink: Sink, { deadlines, timeout }: StallGuard): Promise<boolean> {
+  const deadline: Deadline = { expire: () => sink.destroy() }
+  deadlines.set(deadline, timeout)
+  await new Promise<void>(resolve => sink.onRoom(resolve))
+  deadlines.forget(deadline)
+  return !sink.closed
+}
+
+/** How many bytes a body that is not a stream has. */
+export function bodyLength(body: Exclude<WireBody, AsyncIterable<Uint8Array>>): number {
+  if (body instanceof Uint8Array) return body.length
+  let length = 0
+  for (const piece of body) length += piece.length
+  return length
+}

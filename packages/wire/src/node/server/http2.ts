@@ -1,0 +1,178 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { discardBody, isStream, joinChunks } from '../../body.ts'
+import { TransportError } from '../../errors.ts'
+import type { WireHeaders, WireResponse } from '../../message.ts'
+import { bodyLength, type Sink, writePieces, writeStream } from './body-writer.ts'
+import { onceEither } from './http1.ts'
+import { type ConnectionInfo, parseTarget, ReceivedRequest, separateHeaders } from './received-request.ts'
+import type { ServerCore } from './server-core.ts'
+
+const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_CANCEL } = constants
+
+/** Serves the streams of one HTTP/2 connection until it closes. */
+export function serveSession(
+  core: ServerCore,
+  connection: ConnectionInfo,
+  session: ServerHttp2Session,
+): void {
+  let open = 0
+  const idle = { expire: () => session.close() }
+  core.deadlines.set(idle, core.limits.idleTimeout)
+  const onStreamClose = () => {
+    if (--open === 0) core.deadlines.set(idle, core.limits.idleTimeout)
+  }
+  session.on('stream', (stream, headers, flags, raw) => {
+    if (open++ === 0) core.deadlines.forget(idle)
+    stream.on('close', onStreamClose)
+    stream.on('error', ignore)
+    answerHttp2(core, connection, stream, headers, { flags, raw: raw as unknown as readonly string[] })
+  })
+  session.on('error', ignore) // the connection broke, or the peer broke the rules; 'close' follows
+  session.on('close', () => core.deadlines.forget(idle))
+}
+
+function ignore(): void {}
+
+interface Frame {
+  readonly flags: number
+  readonly raw: readonly string[]
+}
+
+function answerHttp2(
+  core: ServerCore,
+  connection: ConnectionInfo,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  frame: Frame,
+): void {
+  const method = headers[':method'] as string
+  const target = parseTarget((headers[':path'] as string | undefined) ?? '')
+  if (!target) {
+    stream.respond({ ':status': 400, 'content-type': 'text/plain; charset=utf-8' })
+    stream.end('400 Bad Request')
+    return
+  }
+  const begin = (body: Uint8Array | 'too large' | undefined) => {
+    const request = new ReceivedRequest(method, target, separateHeaders(headers, frame.raw), connection, body)
+    stream.on('close', () => {
+      // A stream that the client reset counts as finished too.
+      if (stream.aborted || stream.rstCode !== NGHTTP2_NO_ERROR || !stream.writableFinished) request.abort()
+    })
+    core.handle(request, answer => send(core, stream, method, answer, body === 'too large'))
+  }
+  if (frame.flags & NGHTTP2_FLAG_END_STREAM) begin(undefined)
+  else readStream(core, stream, Number(headers['content-length'] ?? 0), begin)
+}
+
+function readStream(
+  core: ServerCore,
+  stream: ServerHttp2Stream,
+  declared: number,
+  begin: (body: Uint8Array | 'too large') => void,
+): void {
+  const limit = core.limits.bodyBytes
+  if (declared > limit) {
+    begin('too large')
+    return
+  }
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const deadline = { expire: () => stream.close(NGHTTP2_CANCEL) }
+  core.deadlines.set(deadline, core.limits.bodyTimeout)
+  const onData = (chunk: Buffer) => {
+    length += chunk.length
+    if (length <= limit) {
+      chunks.push(chunk)
+      return
+    }
+    finish()
+    stream.pause()
+    begin('too large')
+  }
+  const onEnd = () => {
+    finish()
+    // A stream that was reset ends like a complete one: half a body is no body.
+    if (!stream.aborted && stream.rstCode === NGHTTP2_NO_ERROR) begin(joinChunks(chunks))
+  }
+  const finish = () => {
+    core.deadlines.forget(deadline)
+    stream.off('data', onData).off('end', onEnd).off('close', finish)
+  }
+  stream.on('data', onData).on('end', onEnd).on('close', finish)
+}
+
+function send(
+  core: ServerCore,
+  stream: ServerHttp2Stream,
+  method: string,
+  answer: WireResponse | undefined,
+  unread: boolean,
+): void {
+  const body = answer?.body
+  if (stream.destroyed || stream.closed) {
+    core.settle(discardBody(body))
+    return
+  }
+  if (!answer) {
+    if (stream.headersSent) {
+      stream.destroy(new TransportError('ConnectionLost', 'the answer broke off'))
+      return
+    }
+    stream.respond({ ':status': 500, 'content-type': 'text/plain; charset=utf-8' })
+    stream.end('500 Internal Server Error')
+    return
+  }
+  // A body that is not read any further keeps the stream half open until we say that we are done with it.
+  if (unread) stream.on('finish', () => stream.close(NGHTTP2_NO_ERROR))
+  const { status } = answer
+  const headers = headersOf(status, answer.headers)
+  const silent = method === 'HEAD' || status === 204 || status === 304
+  if (isStream(body)) {
+    stream.respond(headers, { endStream: silent })
+    core.settle(
+      silent ? discardBody(body) : writeStream(createSink(stream), body, core.stall, core.onBodyError),
+    )
+    return
+  }
+  const length = body ? bodyLength(body) : 0
+  if (status !== 204 && status !== 304) headers['content-length'] ??= length
+  if (silent || !body || length === 0) {
+    stream.respond(headers, { endStream: true })
+    return
+  }
+  stream.respond(headers)
+  if (body instanceof Uint8Array) stream.end(body)
+  else if (length <= 32 * 1024) stream.end(joinChunks(body))
+  else core.settle(writePieces(createSink(stream), body, core.stall))
+}
+
+type OutgoingHeaders = Record<string, string | number | string[]>
+
+/** HTTP/2 has no connection headers. */
+function headersOf(status: number, headers: WireHeaders): OutgoingHeaders {
+  const out: OutgoingHeaders = { ':status': status, ...(headers as OutgoingHeaders) }
+  if (out.connection !== undefined) delete out.connection
+  if (out['transfer-encoding'] !== undefined) delete out['transfer-encoding']
+  if (out['keep-alive'] !== undefined) delete out['keep-alive']
+  return out
+}
+
+function createSink(stream: ServerHttp2Stream): Sink {
+  return {
+    write: chunk => stream.write(chunk),
+    onRoom: callback => onceEither(stream, callback),
+    end: () => stream.end(),
+    // `close` with an error code would end the body first, and the client would take it for complete.
+    destroy: () => {
+      stream.destroy(new TransportError('ConnectionLost', 'the answer broke off'))
+    },
+    get closed() {
+      return stream.destroyed || stream.closed
+    },
+  }
+}

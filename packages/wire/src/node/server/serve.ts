@@ -1,0 +1,234 @@
+import { createServer as createPlainServer, type Server } from 'node:http'
+import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { SecureContextOptions, TLSSocket } from 'node:tls'
+import { type Logger, silentLogger } from '@coxswain/kit'
+import { TransportError } from '../../errors.ts'
+import type { Handler, WireRequest } from '../../message.ts'
+import { readPeerCertificate } from '../x509/read.ts'
+import { answerHttp1 } from './http1.ts'
+import { serveSession } from './http2.ts'
+import { defaultLimits, type ServerLimits } from './limits.ts'
+import { type ConnectionInfo, collectHeaders, parseTarget, ReceivedRequest } from './received-request.ts'
+import { ServerCore } from './server-core.ts'
+
+export interface ServerTls {
+  /** PEM. */
+  readonly cert: string
+  readonly key: string
+  /** PEM. Clients are asked for a certificate and may have none; one that this CA did not sign becomes `peerError`. */
+  readonly clientCa?: string
+}
+
+export interface ServeOptions {
+  readonly handler: Handler
+  /** @default '127.0.0.1' */
+  readonly host?: string
+  /** 0 picks a free one. @default 0 */
+  readonly port?: number
+  /** With it HTTPS, HTTP/2 and HTTP/1.1 by ALPN; without, plain HTTP/1.1. */
+  readonly tls?: ServerTls
+  readonly limits?: ServerLimits
+  /** @default silent */
+  readonly log?: Logger
+  /**
+   * Takes over the connection of an HTTP/1.1 request that asks for an upgrade (WebSocket); false answers 400. Without it
+   * the handler answers such requests like any other.
+   */
+  readonly upgrade?: (request: WireRequest, socket: Duplex, head: Uint8Array) => boolean
+}
+
+export interface CloseOptions {
+  /** Milliseconds that requests under way get to end by themselves. @default 10000 */
+  readonly grace?: number
+}
+
+export interface HttpServer extends AsyncDisposable {
+  /** `https://127.0.0.1:6443` */
+  readonly url: string
+  readonly port: number
+  /** New connections use these certificates; those there are keep theirs. */
+  setTls(tls: ServerTls): void
+  /**
+   * Takes no more connections, tells clients to go elsewhere (GOAWAY, `Connection: close`), waits for what is under way,
+   * and breaks off what is left. Resolves when every connection is closed and every handler has returned.
+   */
+  close(options?: CloseOptions): Promise<void>
+}
+
+const defaultGrace = 10_000
+
+/** Resolves when the port is bound. Rejects with `ListenFailed`. */
+export async function serve(options: ServeOptions): Promise<HttpServer> {
+  const { host = '127.0.0.1', port = 0, tls } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const core = new ServerCore(options.handler, limits, options.log ?? silentLogger)
+  const sockets = new Set<Socket>()
+  const sessions = new Set<ServerHttp2Session>()
+  const server = tls ? createTls(tls, core, sessions) : createPlain(core)
+  configure(server, core, options.upgrade)
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {}) // the peer reset the connection; 'close' follows
+  })
+  await listen(server, host, port)
+  const bound = (server.address() as AddressInfo).port
+  let closing: Promise<void> | undefined
+  const close = async ({ grace = defaultGrace }: CloseOptions = {}) => {
+    core.draining = true
+    const closed = new Promise<void>(resolve => server.close(() => resolve()))
+    for (const session of sessions) session.close()
+    server.closeIdleConnections()
+    const timer = setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, grace)
+    await closed
+    clearTimeout(timer)
+    await core.idle()
+    core.deadlines[Symbol.dispose]()
+  }
+  return {
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    port: bound,
+    setTls(next) {
+      if (tls) (server as TlsServer).setSecureContext(secureContext(next))
+    },
+    close(closeOptions) {
+      closing ??= close(closeOptions)
+      return closing
+    },
+    async [Symbol.asyncDispose]() {
+      closing ??= close({ grace: 0 })
+      await closing
+    },
+  }
+}
+
+function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', cause => {
+      reject(
+        new TransportError('ListenFailed', `cannot listen on ${host}:${port}: ${cause.message}`, { cause }),
+      )
+    })
+    server.listen(port, host, () => {
+      server.removeAllListeners('error')
+      resolve()
+    })
+  })
+}
+
+/** Options of the HTTP/1.1 side that both servers share. */
+function httpOptions(core: ServerCore) {
+  const { limits } = core
+  return {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headerTimeout,
+    requestTimeout: 0, // bodies have a deadline of their own
+    keepAliveTimeout: limits.idleTimeout,
+    connectionsCheckingInterval: Math.min(5000, limits.headerTimeout),
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+  }
+}
+
+function createPlain(core: ServerCore): Server {
+  return createPlainServer(httpOptions(core))
+}
+
+function secureContext({ cert, key, clientCa }: ServerTls): SecureContextOptions {
+  return { cert, key, minVersion: 'TLSv1.2', ...(clientCa && { ca: clientCa }) }
+}
+
+/**
+ * An HTTPS server whose connections go to HTTP/2 when ALPN says so: its own listener is HTTP/1.1's. HTTP/2 uses the
+ * stream API of `node:http2`; the compatibility API costs 40 % of the throughput.
+ */
+function createTls(tls: ServerTls, core: ServerCore, sessions: Set<ServerHttp2Session>): TlsServer {
+  const { limits } = core
+  const server = createTlsServer({
+    ...httpOptions(core),
+    ...secureContext(tls),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    requestCert: tls.clientCa !== undefined,
+    rejectUnauthorized: false,
+    handshakeTimeout: limits.headerTimeout,
+  })
+  const [serveHttp1] = server.listeners('secureConnection')
+  server.removeAllListeners('secureConnection')
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol !== 'h2') {
+      serveHttp1!.call(server, socket)
+      return
+    }
+    const session = performServerHandshake(socket, {
+      maxHeaderListPairs: 4096,
+      maxSessionMemory: 64,
+      settings: {
+        maxConcurrentStreams: limits.streams,
+        maxHeaderListSize: limits.headerBytes,
+        initialWindowSize: 256 * 1024,
+        enablePush: false,
+      },
+    })
+    sessions.add(session)
+    session.on('close', () => sessions.delete(session))
+    serveSession(core, describeConnection(socket), session)
+    if (core.draining) session.close()
+  })
+  return server
+}
+
+function configure(server: Server | TlsServer, core: ServerCore, upgrade: ServeOptions['upgrade']): void {
+  server.maxHeadersCount = 0
+  /** Per socket, made at its first request. */
+  const connections = new WeakMap<Socket, ConnectionInfo>()
+  const connectionOf = (socket: Socket): ConnectionInfo => {
+    let connection = connections.get(socket)
+    if (!connection) {
+      connection = describeConnection(socket)
+      connections.set(socket, connection)
+    }
+    return connection
+  }
+  server.on('request', (message, response) =>
+    answerHttp1(core, connectionOf(message.socket), message, response),
+  )
+  if (!upgrade) return
+  server.on('upgrade', (message, socket, head) => {
+    const target = parseTarget(message.url ?? '')
+    const headers = collectHeaders(message.rawHeaders)
+    if (!target || !headers) {
+      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+      return
+    }
+    const request = new ReceivedRequest(
+      message.method!,
+      target,
+      headers,
+      connectionOf(message.socket),
+      undefined,
+    )
+    socket.on('close', () => request.abort())
+    if (!upgrade(request, socket, head)) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+  })
+}
+
+/** Who is at the other end, as far as TLS could prove it. */
+function describeConnection(socket: Socket | TLSSocket): ConnectionInfo {
+  const remoteAddress = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+  const none = { peer: undefined, peerError: undefined, remoteAddress }
+  if (!('getPeerX509Certificate' in socket)) return none
+  const certificate = socket.getPeerX509Certificate()
+  if (!certificate) return none
+  if (!socket.authorized) return { ...none, peerError: String(socket.authorizationError) }
+  try {
+    return { ...none, peer: readPeerCertificate(certificate.raw) }
+  } catch (error) {
+    return { ...none, peerError: (error as Error).message }
+  }
+}

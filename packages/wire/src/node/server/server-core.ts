@@ -1,0 +1,87 @@
+import type { Logger } from '@coxswain/kit'
+import type { Handler, WireResponse } from '../../message.ts'
+import type { StallGuard } from './body-writer.ts'
+import { Deadlines } from './deadlines.ts'
+import type { ResolvedLimits } from './limits.ts'
+import type { ReceivedRequest } from './received-request.ts'
+
+/** What both protocols share: the handler, the limits, and the count of what is under way. */
+export class ServerCore {
+  readonly limits: ResolvedLimits
+  readonly deadlines: Deadlines = new Deadlines()
+  readonly stall: StallGuard
+  readonly onBodyError: (error: unknown) => void
+  readonly #handler: Handler
+  readonly #log: Logger
+  /** Once set, connections close after the answer under way. */
+  draining = false
+  #underWay = 0
+  #whenIdle: (() => void) | undefined
+
+  constructor(handler: Handler, limits: ResolvedLimits, log: Logger) {
+    this.#handler = handler
+    this.#log = log
+    this.limits = limits
+    this.stall = { deadlines: this.deadlines, timeout: limits.stallTimeout }
+    this.onBodyError = error => log.error('answer broken off', { error })
+  }
+
+  /** Lets the handler answer; `send` gets undefined when the handler is broken. */
+  handle(request: ReceivedRequest, send: (answer: WireResponse | undefined) => void): void {
+    this.#underWay++
+    this.#call(request).then(
+      answer => {
+        this.#send(send, answer, request)
+        this.#done()
+      },
+      error => {
+        this.#log.error('handler failed', { error, method: request.method, path: request.path })
+        this.#send(send, undefined, request)
+        this.#done()
+      },
+    )
+  }
+
+  /** Counts work that goes on after the head of an answer. It may not reject. */
+  settle(work: Promise<void>): void {
+    this.#underWay++
+    work.then(
+      () => this.#done(),
+      error => {
+        this.onBodyError(error)
+        this.#done()
+      },
+    )
+  }
+
+  /** Resolves when no request is being handled. */
+  idle(): Promise<void> {
+    if (this.#underWay === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#whenIdle = resolve
+    })
+  }
+
+  /** A handler that throws instead of rejecting is as broken, and must not take the process with it. */
+  async #call(request: ReceivedRequest): Promise<WireResponse> {
+    return this.#handler(request)
+  }
+
+  #send(
+    send: (answer: WireResponse | undefined) => void,
+    answer: WireResponse | undefined,
+    request: ReceivedRequest,
+  ) {
+    try {
+      send(answer)
+    } catch (error) {
+      // A header that HTTP does not allow, for one.
+      this.#log.error('answer cannot be sent', { error, method: request.method, path: request.path })
+      if (answer) this.#send(send, undefined, request)
+    }
+  }
+
+  #done(): void {
+    if (--this.#underWay === 0) this.#whenIdle?.()
+  }
+}

@@ -1,0 +1,75 @@
+import { X509Certificate } from 'node:crypto'
+import { TransportError } from '../../errors.ts'
+import type { PeerCertificate } from '../../message.ts'
+import { decode, decodeAll, decodeTime, type Element } from './der.ts'
+import { noNames, readAltNames } from './general-names.ts'
+import { decodeName } from './name.ts'
+import { decodeOnePem } from './pem.ts'
+
+/** What is in a certificate as far as we look, still encoded. */
+export interface CertificateParts {
+  readonly serialNumber: Buffer
+  readonly issuer: Element
+  readonly subject: Element
+  readonly notBefore: number
+  readonly notAfter: number
+  /** SubjectPublicKeyInfo. */
+  readonly publicKey: Buffer
+  readonly extensions: readonly Element[]
+}
+
+/** Takes a certificate apart. Throws `BadCertificate`. */
+export function readParts(der: Uint8Array): CertificateParts {
+  try {
+    const [body] = decodeAll(decode(der).content)
+    const fields = decodeAll(body!.content)
+    if (fields[0]?.tag === 0xa0) fields.shift() // the version
+    const [serial, , issuer, validity, subject, publicKey, ...rest] = fields
+    const [notBefore, notAfter] = decodeAll(validity!.content)
+    const wrapped = rest.find(element => element.tag === 0xa3)
+    return {
+      serialNumber: serial!.content,
+      issuer: issuer!,
+      subject: subject!,
+      notBefore: decodeTime(notBefore!),
+      notAfter: decodeTime(notAfter!),
+      publicKey: publicKey!.whole,
+      extensions: wrapped ? decodeAll(decode(wrapped.content).content) : [],
+    }
+  } catch (cause) {
+    throw new TransportError('BadCertificate', 'the certificate cannot be read', { cause })
+  }
+}
+
+/** Who a certificate (DER) says its owner is. It says nothing about whether that is true. */
+export function readPeerCertificate(der: Uint8Array): PeerCertificate {
+  const { subject, notAfter } = readParts(der)
+  try {
+    return { ...decodeName(subject.content), notAfter }
+  } catch (cause) {
+    throw new TransportError('BadCertificate', "the certificate's subject cannot be read", { cause })
+  }
+}
+
+export interface CertificateInfo extends PeerCertificate {
+  /** Milliseconds since the epoch. */
+  readonly notBefore: number
+  readonly isCa: boolean
+  /** DNS names and IP addresses. */
+  readonly hosts: readonly string[]
+}
+
+/** What a certificate (PEM) says, for deciding whether it is still good for its use. */
+export function readCertificate(pem: string): CertificateInfo {
+  const der = decodeOnePem('CERTIFICATE', pem)
+  const { notBefore, extensions } = readParts(der)
+  const names = noNames()
+  try {
+    readAltNames(extensions, names)
+    const { ca } = new X509Certificate(der)
+    const hosts = [...names.dnsNames, ...names.ipAddresses]
+    return { ...readPeerCertificate(der), notBefore, isCa: ca, hosts }
+  } catch (cause) {
+    throw new TransportError('BadCertificate', 'the certificate cannot be read', { cause })
+  }
+}
