@@ -1,25 +1,194 @@
-import type { WireResponse } from '@coxswain/wire'
+import {
+  aggregatedDiscovery,
+  aggregatedDiscoveryMediaType,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+  buildOpenApiV2,
+  buildOpenApiV3,
+  openApiV3Names,
+  sha256,
+} from '@coxswain/api'
+import { newNotAcceptable, type ResourceInfo, writeJsonBytes } from '@coxswain/apimachinery'
+import { getHeader, type WireResponse } from '@coxswain/wire'
+import { encodeText } from './json.ts'
 import type { Registry } from './registry/registry.ts'
+import { parseAccept } from './request/accept.ts'
 import type { RequestContext } from './request/context.ts'
-import { notFoundPage } from './response.ts'
+import { jsonResponse, notFoundPage } from './response.ts'
+import { versionInfo } from './version.ts'
+
+const openApiV2Protobuf = [
+  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+]
+
+/** A document as it goes out, with the tag of its content. */
+interface Document {
+  readonly bytes: Uint8Array
+  readonly etag: string
+}
 
 /** Discovery and OpenAPI, built from the registry when somebody asks and kept until it changes. */
 export class Documents {
   readonly #registry: Registry
+  #generation = -1
+  #resources: readonly ResourceInfo[] = []
+  readonly #built = new Map<string, Document>()
 
   constructor(registry: Registry) {
     this.#registry = registry
   }
 
+  /** `/api`, `/apis` and below, as far as it is not about a resource. */
+  discovery(context: RequestContext): WireResponse {
+    this.#refresh()
+    const [root, group, version, ...rest] = context.path.segments
+    if (root === 'api') {
+      if (group === undefined) return this.#root(context, 'core')
+      const list = version === undefined && apiResourceList(this.#resources, '', group)
+      return list ? jsonResponse(200, list) : notFoundPage
+    }
+    if (group === undefined) return this.#root(context, 'named')
+    const found =
+      version === undefined
+        ? apiGroup(this.#resources, group)
+        : apiResourceList(this.#resources, group, version)
+    return found && rest.length === 0 ? jsonResponse(200, found) : notFoundPage
+  }
+
+  openapi(context: RequestContext): WireResponse {
+    this.#refresh()
+    const [, version, ...rest] = context.path.segments
+    if (version === 'v2' && rest.length === 0) return this.#v2(context)
+    if (version !== 'v3') return notFoundPage
+    if (rest.length > 0) return this.#v3(context, rest.join('/'))
+    const paths = openApiV3Names(this.#resources).map(name => [
+      name,
+      { serverRelativeURL: this.#v3Url(name) },
+    ])
+    return jsonResponse(200, { paths: Object.fromEntries(paths) })
+  }
+
+  /** What `/` lists. */
   paths(): readonly string[] {
-    return [String(this.#registry.generation)]
+    this.#refresh()
+    const groups = openApiV3Names(this.#resources).map(name => `/${name}`)
+    return [...groups, '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'].sort()
   }
 
-  discovery(_context: RequestContext): WireResponse {
-    return notFoundPage
+  #refresh(): void {
+    if (this.#generation === this.#registry.generation) return
+    this.#generation = this.#registry.generation
+    this.#resources = [...this.#registry.resources()].map(({ info }) => info)
+    this.#built.clear()
   }
 
-  openapi(_context: RequestContext): WireResponse {
-    return notFoundPage
+  #root(context: RequestContext, root: 'core' | 'named'): WireResponse {
+    if (!wantsAggregated(context)) {
+      const { host = '' } = context.request.headers
+      return jsonResponse(200, root === 'core' ? apiVersions(String(host)) : apiGroupList(this.#resources))
+    }
+    const document = this.#build(`aggregated ${root}`, () =>
+      writeJsonBytes(aggregatedDiscovery(this.#resources, root)),
+    )
+    return conditional(context, document, { 'content-type': aggregatedDiscoveryMediaType, vary: 'Accept' })
   }
+
+  #v2(context: RequestContext): WireResponse {
+    const accept = getHeader(context.request.headers, 'accept') ?? ''
+    const clauses = parseAccept(accept).map(({ type }) => type)
+    const protobuf = openApiV2Protobuf.find(type => clauses.includes(type))
+    if (protobuf) {
+      const document = this.#build('v2 protobuf', () => new Uint8Array())
+      return conditional(context, document, { 'content-type': protobuf, vary: 'Accept' })
+    }
+    if (clauses.length > 0 && !clauses.some(type => type === 'application/json' || type.endsWith('/*'))) {
+      throw newNotAcceptable(['application/json', ...openApiV2Protobuf])
+    }
+    const document = this.#build('v2', () => writeJsonBytes(buildOpenApiV2(this.#resources)))
+    return conditional(context, document, { 'content-type': 'application/json', vary: 'Accept' })
+  }
+
+  #v3(context: RequestContext, name: string): WireResponse {
+    if (!openApiV3Names(this.#resources).includes(name)) return { status: 404, headers: {} }
+    const given = context.query.get('hash')
+    const url = this.#v3Url(name)
+    if (given !== undefined && !url.endsWith(`=${given}`)) return { status: 301, headers: { location: url } }
+    const document = this.#build(`v3 ${name}`, () => writeJsonBytes(buildOpenApiV3(this.#resources, name)))
+    const expires = new Date(context.state.env.clock.now() + 365 * 24 * 3_600_000).toUTCString()
+    const cached = given === undefined ? {} : { 'cache-control': 'public, immutable', expires }
+    return conditional(context, document, { 'content-type': 'application/json', vary: 'Accept', ...cached })
+  }
+
+  /** Changes when a resource of the document does; cheaper than building the document to hash it. */
+  #v3Url(name: string): string {
+    const key = `hash ${name}`
+    const [, group = '', version = ''] = name.startsWith('apis/')
+      ? name.split('/')
+      : ['', '', name.slice('api/'.length)]
+    const { etag } = this.#build(key, () => {
+      const parts = this.#resources
+        .filter(info => info.group === group)
+        .map(info => describeForHash(info, version))
+      return encodeText(`${versionInfo.gitVersion} ${name} ${JSON.stringify(parts)}`)
+    })
+    return `/openapi/v3/${name}?hash=${etag.slice(1, -1)}`
+  }
+
+  #build(key: string, make: () => Uint8Array): Document {
+    let document = this.#built.get(key)
+    if (!document) {
+      const bytes = make()
+      document = { bytes, etag: `"${toHex(sha256(bytes))}"` }
+      this.#built.set(key, document)
+    }
+    return document
+  }
+}
+
+function describeForHash(info: ResourceInfo, version: string): unknown {
+  const served = info.versions.find(candidate => candidate.name === version)
+  const { schema: _schema, ...facts } = served ?? { schema: undefined }
+  return [
+    info.resource,
+    info.kind,
+    info.namespaced,
+    facts,
+    served && !served.schema().name ? served.schema() : undefined,
+  ]
+}
+
+function toHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += (byte + 0x100).toString(16).slice(1)
+  return text.toUpperCase()
+}
+
+function wantsAggregated(context: RequestContext): boolean {
+  for (const { type, parameters } of parseAccept(getHeader(context.request.headers, 'accept') ?? '')) {
+    if (type !== 'application/json' && type !== '*/*') continue
+    const as = parameters.get('as')
+    if (as === undefined) return false
+    if (
+      as === 'APIGroupDiscoveryList' &&
+      parameters.get('g') === 'apidiscovery.k8s.io' &&
+      parameters.get('v') === 'v2'
+    )
+      return true
+  }
+  return false
+}
+
+/** 304 for a client that has the document already. */
+function conditional(
+  context: RequestContext,
+  document: Document,
+  headers: Readonly<Record<string, string>>,
+): WireResponse {
+  const tagged = { 'cache-control': 'public', ...headers, etag: document.etag }
+  if (getHeader(context.request.headers, 'if-none-match') === document.etag)
+    return { status: 304, headers: tagged }
+  return { status: 200, headers: tagged, body: document.bytes }
 }

@@ -1,1 +1,8 @@
-export {}
+/**
+ * Nodes that run pods.
+ *
+ *   createSimulatedNodes()    pods start, get ready and finish; nothing runs on your machine
+ *
+ * @module
+ */
+export { createSimulatedNodes, type SimulatedNodesOptions } from './simulated-node.ts'

@@ -228,9 +228,7 @@ function zeroOf(type: TypeExpression): unknown {
       ? '0'
       : type.special === 'intstr'
         ? 0
-        : type.special === 'duration'
-          ? '0s'
-          : null
+        : null
   return type.basic === 'string'
     ? ''
     : type.basic === 'bool'
@@ -287,9 +285,6 @@ function special(type: string, value: unknown, place: Place): unknown {
       if (typeof value === 'string') return value
       if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value
       throw wrongType(value, 'int32', place)
-    case 'duration':
-      if (typeof value !== 'string') throw wrongType(value, 'string', place)
-      return value
     default:
       return value
   }

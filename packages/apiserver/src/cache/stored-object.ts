@@ -67,6 +67,12 @@ export class StoredObject {
     return [head, this.#stored.subarray(splice)]
   }
 
+  /** As {@link pieces}, without kind and apiVersion: the items of a list of built-in objects do not carry them. */
+  untypedPieces(): readonly [Uint8Array, Uint8Array] {
+    const head = encodeText(`{"metadata":{"resourceVersion":"${this.revision}",`)
+    return [head, this.#stored.subarray(findSplice(this.#stored))]
+  }
+
   /** The object with its resourceVersion: a fresh copy at every call. */
   parse(): JsonObject {
     const object = readJson(this.#stored, { maxBytes: Number.POSITIVE_INFINITY, literals: false })

@@ -1,4 +1,4 @@
-import { isNotFound } from '@coxswain/apimachinery'
+import { type CustomResourceDefinition, isNotFound, resourceInfoFromCrd } from '@coxswain/apimachinery'
 import { AsyncQueue } from '@coxswain/kit'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
 import { guaranteedUpdate } from '../handlers/guaranteed-update.ts'
@@ -7,7 +7,6 @@ import { childObject, type JsonObject } from '../json.ts'
 import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
 import type { ServerState } from '../request/context.ts'
 import { isConditionTrue, setCondition } from './conditions.ts'
-import { resourceInfoFromCrd } from './resource-info.ts'
 import { cleanupFinalizer } from './strategy.ts'
 
 interface Names {
@@ -149,7 +148,7 @@ export class CrdController {
     const before = this.#served.has(name)
     this.#served.set(name, shape)
     const resource = createServedResource(
-      resourceInfoFromCrd(definition),
+      resourceInfoFromCrd(definition as unknown as CustomResourceDefinition),
       {},
       {
         custom: true,

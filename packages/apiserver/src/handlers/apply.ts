@@ -1,9 +1,101 @@
-import { newUnsupportedMediaType } from '@coxswain/apimachinery'
+import {
+  field,
+  isMachineryError,
+  newBadRequest,
+  newInvalid,
+  newRequestEntityTooLarge,
+} from '@coxswain/apimachinery'
+import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
+import { isObject, type JsonObject } from '../json.ts'
+import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
+import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
+import { isTrue } from '../request/request-info.ts'
+import { parseWriteOptions } from '../request/write-options.ts'
+import { createObject } from './create.ts'
+import { guaranteedUpdate } from './guaranteed-update.ts'
+import { receiveObject } from './incoming.ts'
+import { metadataOf, placeInNamespace } from './lifecycle.ts'
+import { fieldManagerOf } from './managed-fields.ts'
+import { changeObject, checkName, checkVersion } from './update.ts'
+import { View } from './view.ts'
 
-/** Server-side apply. */
-export async function handleApply(_context: ResourceContext, _endpoint: Endpoint): Promise<WireResponse> {
-  throw newUnsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json'])
+/** Server-side apply: the body is what the manager wants, and all it wants. */
+export async function handleApply(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const { state, info } = context
+  const { resource } = endpoint
+  const view = new View(context, endpoint)
+  const options = parseWriteOptions(context, 'PatchOptions', true)
+  if (!options.namedManager) {
+    throw newInvalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
+      field.required(field.Path.of('fieldManager'), 'is required for apply patch'),
+    ])
+  }
+  const manager = fieldManagerOf(state, endpoint)
+  const patch = readConfiguration(context, endpoint)
+  const request = {
+    patch,
+    manager: options.fieldManager,
+    force: isTrue(context.query.get('force')),
+    subresource: info.subresource,
+  }
+  const written = { ...options, applied: true }
+
+  await state.cache.fresh()
+  if (!resource.cache.get(objectKey(resource, info.namespace, info.name)) && info.subresource === '') {
+    const applied = manager.apply({ ...request, live: undefined })
+    const object = receiveObject(
+      context,
+      endpoint,
+      { object: applied as JsonObject, duplicates: [] },
+      options,
+    )
+    return view.object(201, await createObject(context, endpoint, object, written))
+  }
+  const result = await guaranteedUpdate(state, {
+    resource,
+    namespace: info.namespace,
+    name: info.name,
+    dryRun: options.dryRun,
+    conditional: () => metadataOf(patch).resourceVersion !== undefined,
+    change: current => {
+      checkVersion(resource.info, current, metadataOf(patch).resourceVersion)
+      const applied = manager.apply({ ...request, live: convertForServing(endpoint, current) })
+      const object = receiveObject(
+        context,
+        endpoint,
+        { object: applied as JsonObject, duplicates: [] },
+        options,
+      )
+      placeInNamespace(resource, object, info.namespace)
+      return changeObject(context, endpoint, object, current, written)
+    },
+  })
+  return view.object(200, result)
+}
+
+/** The body as an object of the endpoint's kind and the path's name. */
+function readConfiguration(context: ResourceContext, { resource, version }: Endpoint): JsonObject {
+  let patch: unknown
+  try {
+    patch = readYaml(context.request.body ?? new Uint8Array())?.value
+  } catch (error) {
+    if (isMachineryError(error, 'JsonTooLarge')) throw newRequestEntityTooLarge(error.message)
+    if (isMachineryError(error)) throw newBadRequest(`error decoding YAML: ${error.message}`)
+    throw error
+  }
+  if (!isObject(patch)) throw newBadRequest('error decoding YAML: the body is not an object')
+  const expected = apiVersionOf(resource.info.group, version.name)
+  if (patch.apiVersion !== expected || patch.kind !== resource.info.kind) {
+    const given = `${String(patch.apiVersion ?? '')}, Kind=${String(patch.kind ?? '')}`
+    throw newBadRequest(`invalid object type: ${given} (expected ${expected}, Kind=${resource.info.kind})`)
+  }
+  if (!isObject(patch.metadata)) patch.metadata = {}
+  const metadata = metadataOf(patch)
+  metadata.name ??= context.info.name
+  checkName(context, metadata.name)
+  placeInNamespace(resource, patch, context.info.namespace)
+  return patch
 }

@@ -1,11 +1,15 @@
+import { builtinProtobuf } from '@coxswain/api'
 import {
+  type DefaultKind,
   isMachineryError,
   type Literals,
   newBadRequest,
   newRequestEntityTooLarge,
   newUnsupportedMediaType,
+  protobufMediaType,
   readJson,
 } from '@coxswain/apimachinery'
+import { readYaml } from '@coxswain/apimachinery/yaml'
 import { getHeader, parseMediaType } from '@coxswain/wire'
 import { isObject, type JsonObject } from '../json.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -16,23 +20,59 @@ export interface DecodedBody {
   /** Paths of members that stand there twice. */
   readonly duplicates: readonly string[]
   readonly literals?: Literals | undefined
+  /** What strict decoding has against the text besides. */
+  readonly problems?: readonly string[]
 }
 
-const accepted = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
+const jsonTypes = ['application/json', 'application/yaml']
+const builtinTypes = [...jsonTypes, protobufMediaType]
 
-/** Reads the body by its content type. Throws a 400, 413 or 415. */
-export function readBody(context: RequestContext): DecodedBody {
-  const { headers, body } = context.request
-  const type = parseMediaType(getHeader(headers, 'content-type') || 'application/json').type
-  if (type !== 'application/json') throw newUnsupportedMediaType(accepted)
-  return readJsonBody(body ?? new Uint8Array())
+/** Reads the body by its content type; custom resources have no protobuf. Throws a 400, 413 or 415. */
+export function readBody(context: RequestContext, custom: boolean, kind?: DefaultKind): DecodedBody {
+  const { headers, body = new Uint8Array() } = context.request
+  const { type } = parseMediaType(getHeader(headers, 'content-type') || 'application/json')
+  const accepted = custom ? jsonTypes : builtinTypes
+  if (!accepted.includes(type)) throw newUnsupportedMediaType(accepted)
+  if (type === 'application/yaml') return readYamlBody(body)
+  return type === protobufMediaType ? readProtobufBody(body, kind) : readJsonBody(body)
+}
+
+function readYamlBody(bytes: Uint8Array): DecodedBody {
+  try {
+    const { value = {}, problems = [] } = readYaml(bytes) ?? {}
+    if (isObject(value)) return { object: value, duplicates: [], problems }
+  } catch (error) {
+    if (isMachineryError(error, 'JsonTooLarge')) throw newRequestEntityTooLarge(error.message)
+    if (isMachineryError(error)) throw newBadRequest(`error decoding YAML: ${error.message}`)
+    throw error
+  }
+  throw newBadRequest('error decoding YAML: the body is not an object')
+}
+
+/** Unknown fields of protobuf are dropped without a word, as upstream does. */
+function readProtobufBody(bytes: Uint8Array, kind: DefaultKind | undefined): DecodedBody {
+  try {
+    return { object: builtinProtobuf.decode(bytes, kind), duplicates: [] }
+  } catch (error) {
+    if (isMachineryError(error)) throw newBadRequest(error.message)
+    throw error
+  }
+}
+
+function notAnObject(value: unknown): string {
+  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  const target =
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+  return `json: cannot unmarshal ${type} into Go value of type ${target}`
 }
 
 /** Throws a 400 or 413 in upstream's words. */
 export function readJsonBody(bytes: Uint8Array): DecodedBody {
   try {
     const { value, duplicates, literals } = readJson(bytes)
-    if (!isObject(value)) throw newBadRequest('the body of the request is not a JSON object')
+    if (value === null) return { object: {}, duplicates }
+    if (!isObject(value))
+      throw newBadRequest(`couldn't get version/kind; json parse error: ${notAnObject(value)}`)
     return { object: value, duplicates, literals }
   } catch (error) {
     if (isMachineryError(error, 'JsonTooLarge')) throw newRequestEntityTooLarge(error.message)

@@ -3,12 +3,12 @@ import type { WireResponse } from '@coxswain/wire'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import { objectKey } from '../registry/served-resource.ts'
+import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { readBody } from './body.ts'
 import { applyDefaults, receiveObject } from './incoming.ts'
-import { metadataOf, placeInNamespace, prepareForCreate, validateObject } from './lifecycle.ts'
+import { dedupeOwners, metadataOf, placeInNamespace, prepareForCreate, validateObject } from './lifecycle.ts'
 import { trackUpdate } from './managed-fields.ts'
 import { View } from './view.ts'
 
@@ -23,7 +23,12 @@ export async function handleCreate(context: ResourceContext, endpoint: Endpoint)
   }
   const view = new View(context, endpoint)
   const options = parseWriteOptions(context, 'CreateOptions')
-  const object = receiveObject(context, endpoint, readBody(context), options)
+  const object = receiveObject(
+    context,
+    endpoint,
+    readBody(context, resource.custom, kindOf(endpoint)),
+    options,
+  )
   return view.object(201, await createObject(context, endpoint, object, options))
 }
 
@@ -51,12 +56,15 @@ export async function createObject(
     user: context.user,
     state,
   }
+  dedupeOwners(context, object)
   await state.admission.mutate(attributes)
   applyDefaults(endpoint, object)
   prepareForCreate(state, endpoint, object)
+  if (!options.applied) {
+    trackUpdate(state, endpoint, { object, old: undefined, manager: options.fieldManager, subresource: '' })
+  }
   validateObject(endpoint, object)
   await state.admission.validate(attributes)
-  trackUpdate(state, endpoint, { object, old: undefined, manager: options.fieldManager, subresource: '' })
 
   for (let attempt = 1; ; attempt++) {
     const name = metadataOf(object).name!
@@ -78,6 +86,11 @@ export async function createObject(
     delete metadataOf(object).name
     prepareForCreate(state, endpoint, object)
   }
+}
+
+/** What a body is that does not say it. */
+export function kindOf({ resource, version }: Endpoint): { apiVersion: string; kind: string } {
+  return { apiVersion: apiVersionOf(resource.info.group, version.name), kind: resource.info.kind }
 }
 
 function ttlOf({ resource }: Endpoint): { ttl?: number } {

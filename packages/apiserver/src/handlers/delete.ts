@@ -16,6 +16,7 @@ import { readPage } from './read.ts'
 import { View } from './view.ts'
 
 const attempts = 100
+const deleteOptionsKind = { apiVersion: 'v1', kind: 'DeleteOptions' }
 const orphanFinalizer = 'orphan'
 const foregroundFinalizer = 'foregroundDeletion'
 
@@ -58,7 +59,10 @@ export async function handleDeleteCollection(
     )
     if (outcome) deleted.push(outcome.object instanceof StoredObject ? outcome.object : object)
   }
-  return view.list(deleted, { resourceVersion: String(page.revision) })
+  return view.list(deleted, {
+    ...(endpoint.resource.custom && { continue: '' }),
+    resourceVersion: String(page.revision),
+  })
 }
 
 function ignoreNotFound(error: unknown): undefined {
@@ -68,7 +72,7 @@ function ignoreNotFound(error: unknown): undefined {
 
 function readDeleteOptions(context: ResourceContext): DeleteOptions {
   if (context.request.body && context.request.body.length > 0)
-    return parseDeleteOptions(readBody(context).object)
+    return parseDeleteOptions(readBody(context, false, deleteOptionsKind).object)
   const { query } = context
   const orphan = query.get('orphanDependents')
   return parseDeleteOptions({

@@ -1,4 +1,4 @@
-import { newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery'
+import { deepEqual, newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -24,6 +24,17 @@ export interface GuaranteedUpdate {
 
 const attempts = 100
 
+/** Whether a write would change nothing; the order of members does not count. */
+function isSame(current: StoredObject, bytes: Uint8Array, object: JsonObject): boolean {
+  if (current.hasBytes(bytes)) return true
+  if (current.size !== bytes.length) return false
+  const resourceVersion = String(current.revision)
+  return deepEqual(current.parse(), {
+    ...object,
+    metadata: { ...(object.metadata as JsonObject), resourceVersion },
+  })
+}
+
 /** Writes what `change` returns if the object is still the one it was given, else tries again. */
 export async function guaranteedUpdate(
   state: ServerState,
@@ -39,7 +50,7 @@ export async function guaranteedUpdate(
     if (update.dryRun) return outcome.object
     if (outcome.type === 'put') {
       const bytes = encodeStored(outcome.object)
-      if (current.hasBytes(bytes)) return current
+      if (isSame(current, bytes, outcome.object)) return current
       const result = await state.store.transact({
         conditions: [{ key, modRevision: current.revision }],
         operations: [{ type: 'put', key, value: bytes }],

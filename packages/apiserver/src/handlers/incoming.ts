@@ -21,7 +21,7 @@ export function receiveObject(
   const { resource, version } = endpoint
   checkKind(endpoint, body.object)
   const { object, unknown } = resource.custom ? decodeCustom(endpoint, body) : decodeKind(endpoint, body)
-  reportStrict(context, endpoint, strictErrors(unknown, body.duplicates), options)
+  reportStrict(context, endpoint, strictErrors(unknown, body), options)
   applyDefaults(endpoint, object)
   if (resource.storageVersion !== version) {
     object.apiVersion = apiVersionOf(resource.info.group, resource.storageVersion.name)
@@ -94,10 +94,11 @@ function checkKind({ resource, version }: Endpoint, object: JsonObject): void {
 }
 
 /** Unknown fields before duplicate ones, as upstream lists them. */
-function strictErrors(unknown: readonly string[], duplicates: readonly string[]): string[] {
+function strictErrors(unknown: readonly string[], body: DecodedBody): string[] {
   return [
     ...unknown.map(path => `unknown field ${JSON.stringify(path)}`),
-    ...duplicates.map(path => `duplicate field ${JSON.stringify(path)}`),
+    ...(body.problems ?? []),
+    ...body.duplicates.map(path => `duplicate field ${JSON.stringify(path)}`),
   ]
 }
 

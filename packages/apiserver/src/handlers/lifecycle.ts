@@ -10,6 +10,7 @@ import {
   type ObjectMeta,
   validateObjectMeta,
   validateObjectMetaUpdate,
+  writeJson,
 } from '@coxswain/apimachinery'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
@@ -47,6 +48,25 @@ export function hasStatus({ version }: Endpoint): boolean {
   return version.subresources.some(subresource => subresource.name === 'status')
 }
 
+/** An owner that stands there twice is kept once, and the client is told. */
+export function dedupeOwners(context: { readonly warnings: string[] }, object: JsonObject): void {
+  const metadata = metadataOf(object)
+  const owners = metadata.ownerReferences
+  if (!owners || owners.length < 2) return
+  const seen = new Set<unknown>()
+  const repeated = new Set<string>()
+  const kept = owners.filter(owner => {
+    const text = writeJson(owner)
+    if (seen.has(text)) repeated.add(String(owner.uid))
+    return !seen.has(text) && seen.add(text)
+  })
+  if (repeated.size === 0) return
+  metadata.ownerReferences = kept
+  context.warnings.push(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+  )
+}
+
 /** The path's namespace goes into the object; another one there is a mistake. */
 export function placeInNamespace(resource: ServedResource, object: JsonObject, namespace: string): void {
   const metadata = metadataOf(object)
@@ -78,7 +98,6 @@ export function prepareForCreate(state: ServerState, endpoint: Endpoint, object:
   }
   metadata.uid = random.uuid()
   metadata.creationTimestamp = formatTime(clock.now())
-  delete metadata.generation
   if (followsGeneration(endpoint)) metadata.generation = 1
   if (hasStatus(endpoint) && endpoint.resource.custom) delete object.status
   endpoint.resource.strategy.prepareForCreate?.(object, state.env)
@@ -136,22 +155,20 @@ function dropUndefined(object: JsonObject): JsonObject {
   return object
 }
 
-const systemMetadata = [
+/** What a client leaves out stays as it was; what it changes is judged by validation. */
+const carriedMetadata = [
   'uid',
   'creationTimestamp',
   'deletionTimestamp',
   'deletionGracePeriodSeconds',
-  'generation',
-  'generateName',
 ] as const
 
 function keepSystemMetadata(object: JsonObject, old: JsonObject): void {
-  const metadata = metadataOf(object)
+  const metadata = metadataOf(object) as JsonObject
   const before = metadataOf(old)
-  for (const key of systemMetadata) {
-    if (before[key] === undefined) delete metadata[key]
-    else (metadata as JsonObject)[key] = before[key]
-  }
+  for (const key of carriedMetadata) if (before[key] !== undefined) metadata[key] ??= before[key]
+  if (before.generation === undefined) delete metadata.generation
+  else metadata.generation = before.generation
   delete metadata.selfLink
 }
 
@@ -164,17 +181,23 @@ function hasChangedWishes(endpoint: Endpoint, object: JsonObject, old: JsonObjec
 }
 
 /** Throws a 409 when the client's uid or version is not the object's. */
-export function checkPreconditions(resource: ServedResource, current: JsonObject, wanted: Metadata): void {
-  const metadata = metadataOf(current)
-  const conflict = (what: string, given: string, found: string | undefined) =>
-    newConflict(
-      resource.info,
-      metadata.name ?? '',
-      `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`,
+export function checkPreconditions(
+  resource: ServedResource,
+  current: JsonObject,
+  wanted: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
+): void {
+  const { group, kind } = resource.info
+  const { name = '', uid, resourceVersion } = metadataOf(current)
+  const conflict = (detail: string) => newConflict({ group, resource: kind }, name, detail)
+  if (wanted.uid && wanted.uid !== uid) {
+    throw conflict(
+      `the UID in the precondition (${wanted.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
     )
-  if (wanted.uid && wanted.uid !== metadata.uid) throw conflict('UID', wanted.uid, metadata.uid)
-  if (wanted.resourceVersion && wanted.resourceVersion !== metadata.resourceVersion) {
-    throw conflict('ResourceVersion', wanted.resourceVersion, metadata.resourceVersion)
+  }
+  if (wanted.resourceVersion && wanted.resourceVersion !== resourceVersion) {
+    throw conflict(
+      `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+    )
   }
 }
 

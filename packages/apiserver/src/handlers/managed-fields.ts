@@ -1,6 +1,11 @@
+import { decodeBuiltin } from '@coxswain/api'
+import { createFieldManager, type FieldManager } from '@coxswain/apimachinery'
 import type { JsonObject } from '../json.ts'
+import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
+import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ServerState } from '../request/context.ts'
+import { formatTime } from './lifecycle.ts'
 
 export interface TrackedWrite {
   readonly object: JsonObject
@@ -9,8 +14,57 @@ export interface TrackedWrite {
   readonly subresource: string
 }
 
+const managers = new WeakMap<object, FieldManager>()
+
+/** The keeper of `metadata.managedFields` of one resource at one version. */
+export function fieldManagerOf(state: ServerState, endpoint: Endpoint): FieldManager {
+  let manager = managers.get(endpoint)
+  if (!manager) {
+    manager = makeManager(state, endpoint)
+    managers.set(endpoint, manager)
+  }
+  return manager
+}
+
+function makeManager(state: ServerState, endpoint: Endpoint): FieldManager {
+  const { resource, version } = endpoint
+  const { group, kind } = resource.info
+  const hasStatus = version.subresources.some(({ name }) => name === 'status')
+  const byVersion = new Map(
+    resource.info.versions.map(candidate => [
+      apiVersionOf(group, candidate.name),
+      { resource, version: candidate },
+    ]),
+  )
+  return createFieldManager({
+    apiVersion: apiVersionOf(group, version.name),
+    kind,
+    schema: version.schema(),
+    versions: {
+      schemaOf: apiVersion => byVersion.get(apiVersion)?.version.schema(),
+      convert: (object, apiVersion) => {
+        const target = byVersion.get(apiVersion)
+        return target && convertForServing(target, object)
+      },
+    },
+    resetFields: subresource =>
+      subresource === 'status' ? { only: ['status'] } : hasStatus ? { reset: ['status'] } : undefined,
+    ...(!resource.custom && {
+      emptyObject: decodeBuiltin(
+        { group, version: version.name, kind },
+        { apiVersion: apiVersionOf(group, version.name), kind },
+      ).object,
+    }),
+    now: () => formatTime(state.env.clock.now()),
+  })
+}
+
 /** Notes in `metadata.managedFields` who wrote which fields. */
-export function trackUpdate(_state: ServerState, _endpoint: Endpoint, write: TrackedWrite): void {
-  const metadata = write.object.metadata as JsonObject
-  delete metadata.managedFields
+export function trackUpdate(state: ServerState, endpoint: Endpoint, write: TrackedWrite): void {
+  const { object, old, manager, subresource } = write
+  const tracked = fieldManagerOf(state, endpoint).update({ live: old, next: object, manager, subresource })
+  const { managedFields } = tracked.metadata as JsonObject
+  const metadata = object.metadata as JsonObject
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
 }

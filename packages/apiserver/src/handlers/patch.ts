@@ -6,25 +6,28 @@ import {
   decodeMergePatch,
   decodeStrategicMergePatch,
   deepClone,
+  field,
   isMachineryError,
+  isStatusError,
   newBadRequest,
   newInvalid,
   newRequestEntityTooLarge,
   newUnsupportedMediaType,
   readJson,
   StatusError,
+  writeJson,
 } from '@coxswain/apimachinery'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import { isObject, type JsonObject } from '../json.ts'
 import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
-import { parseWriteOptions } from '../request/write-options.ts'
+import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { handleApply } from './apply.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
 import { receiveObject } from './incoming.ts'
-import { checkPreconditions, metadataOf, placeInNamespace } from './lifecycle.ts'
-import { changeObject, checkVersion } from './update.ts'
+import { metadataOf, placeInNamespace } from './lifecycle.ts'
+import { changeObject, checkName, checkVersion } from './update.ts'
 import { View } from './view.ts'
 
 const jsonPatch = 'application/json-patch+json'
@@ -56,17 +59,30 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
     conditional: () => versioned,
     change: current => {
       const served = convertForServing(endpoint, current)
-      const patched = runPatch(endpoint, patch, served)
-      const object = receiveObject(context, endpoint, { object: patched, duplicates: [] }, options)
+      const patched = runPatch(patch, served)
+      const object = receivePatched(context, endpoint, patched, options)
       const wanted = metadataOf(object)
+      checkName(context, wanted.name)
       versioned = wanted.resourceVersion !== metadataOf(current).resourceVersion
       checkVersion(resource.info, current, wanted.resourceVersion)
-      checkPreconditions(resource, current, { ...(wanted.uid && { uid: wanted.uid }) })
       placeInNamespace(resource, object, context.info.namespace)
       return changeObject(context, endpoint, object, current, options)
     },
   })
   return view.object(200, result)
+}
+
+function receivePatched(
+  context: ResourceContext,
+  endpoint: Endpoint,
+  patched: JsonObject,
+  options: WriteOptions,
+): JsonObject {
+  try {
+    return receiveObject(context, endpoint, { object: { ...patched }, duplicates: [] }, options)
+  } catch (error) {
+    throw asPatchError(error, patched)
+  }
 }
 
 function compilePatch({ version }: Endpoint, type: string, body: Uint8Array): Patcher {
@@ -86,20 +102,19 @@ function compilePatch({ version }: Endpoint, type: string, body: Uint8Array): Pa
     if (isMachineryError(error, 'PatchTooLarge') || isMachineryError(error, 'JsonTooLarge')) {
       throw newRequestEntityTooLarge(error.message)
     }
-    if (isMachineryError(error)) throw newBadRequest(error.message)
+    if (isMachineryError(error)) throw newBadRequest(`error decoding patch: ${error.message}`)
     throw error
   }
 }
 
 /** A copy of the present object with the patch applied. Throws a 422 when it does not fit. */
-function runPatch({ resource }: Endpoint, patch: Patcher, current: JsonObject): JsonObject {
+function runPatch(patch: Patcher, current: JsonObject): JsonObject {
   let patched: unknown
   try {
     patched = deepClone(patch(current))
   } catch (error) {
     if (isMachineryError(error, 'PatchUndecodable')) throw newBadRequest(error.message)
-    if (isMachineryError(error))
-      throw unprocessable(resource.info, metadataOf(current).name ?? '', error.message)
+    if (isMachineryError(error)) throw unprocessable(error.message)
     throw error
   }
   if (!isObject(patched)) throw newBadRequest('the patch leaves no object')
@@ -107,15 +122,18 @@ function runPatch({ resource }: Endpoint, patch: Patcher, current: JsonObject): 
 }
 
 /** A well-formed patch that cannot be applied. */
-function unprocessable(
-  info: { readonly group: string; readonly kind: string },
-  name: string,
-  message: string,
-): StatusError {
-  const { status } = newInvalid(info, name, [])
-  return new StatusError({
-    ...status,
-    message: `the server rejected our request due to an error in our request`,
-    details: { ...status.details, causes: [{ reason: 'FieldValueInvalid', message }] },
-  })
+function unprocessable(message: string): StatusError {
+  const { status } = newInvalid({ group: '', kind: '' }, '', [])
+  return new StatusError({ ...status, message: `${refusal}: ${message}`, details: {} })
+}
+
+const refusal = 'the server rejected our request due to an error in our request'
+
+/** What the patch leaves behind cannot be read as the kind: the patch is to blame. */
+function asPatchError(error: unknown, patched: JsonObject): unknown {
+  if (!isStatusError(error) || error.reason !== 'BadRequest') return error
+  const detail = error.message.replace(/^.* cannot be handled as an? [^:]*: /, '')
+  return newInvalid({ group: '', kind: '' }, '', [
+    field.invalid(field.Path.of('patch'), writeJson(patched), detail),
+  ])
 }

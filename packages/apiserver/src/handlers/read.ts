@@ -55,6 +55,7 @@ export async function handleList(context: ResourceContext, endpoint: Endpoint): 
   const matcher = createMatcher(endpoint, options)
   const page = await readPage(context, endpoint, options, matcher)
   return view.list(page.objects, {
+    ...(endpoint.resource.custom && page.next === undefined && { continue: '' }),
     resourceVersion: String(page.revision),
     ...(page.next !== undefined && {
       continue: encodeContinueToken({ revision: page.revision, start: page.next }),

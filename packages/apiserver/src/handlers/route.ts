@@ -8,7 +8,7 @@ import {
 import type { WireResponse } from '@coxswain/wire'
 import type { Endpoint } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
-import type { RequestVerb } from '../request/request-info.ts'
+import type { RequestVerb, ResourceRequestInfo } from '../request/request-info.ts'
 import { notFoundPage } from '../response.ts'
 import { handleCreate } from './create.ts'
 import { handleDelete, handleDeleteCollection } from './delete.ts'
@@ -55,9 +55,8 @@ export async function route(context: RequestContext): Promise<WireResponse> {
   if (!(endpoint.version.verbs as readonly string[]).includes(info.verb)) {
     throw newMethodNotSupported(resource, info.verb)
   }
-  const verb = info.verb === 'create' && info.name !== '' ? undefined : info.verb
-  if (!verb) throw newMethodNotSupported(resource, 'create')
-  return await handlers[verb](resourceContext, endpoint)
+  if (!hasPlace(info)) throw methodNotAllowed()
+  return await handlers[info.verb](resourceContext, endpoint)
 }
 
 async function routeSubresource(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
@@ -70,6 +69,18 @@ async function routeSubresource(context: ResourceContext, endpoint: Endpoint): P
   const handler = info.subresource === 'status' ? handlers[info.verb] : findSubresourceHandler(endpoint, info)
   if (!handler) throw notImplemented(`${info.resource}/${info.subresource} is not served yet`)
   return await handler(context, endpoint)
+}
+
+/** Whether the method goes with a collection or with a name, as the path has it. */
+function hasPlace({ verb, name }: ResourceRequestInfo): boolean {
+  if (verb === 'create' || verb === 'list' || verb === 'deletecollection') return name === ''
+  return verb === 'watch' || name !== ''
+}
+
+function methodNotAllowed(): StatusError {
+  const { status } = newMethodNotSupported({ group: '', resource: '' }, '')
+  const message = 'the server does not allow this method on the requested resource'
+  return new StatusError({ ...status, message, details: {} })
 }
 
 /** 404 as for a path that no resource has. */

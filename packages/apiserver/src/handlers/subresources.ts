@@ -29,7 +29,7 @@ async function finalizeNamespace(
   ...[context, endpoint]: Parameters<EndpointHandler>
 ): ReturnType<EndpointHandler> {
   const view = new View(context, endpoint)
-  const { object: body } = readBody(context)
+  const { object: body } = readBody(context, false, { apiVersion: 'v1', kind: 'Namespace' })
   const wanted = ((body.spec as JsonObject | undefined)?.finalizers ?? []) as string[]
   const result = await guaranteedUpdate(context.state, {
     resource: endpoint.resource,
@@ -51,7 +51,7 @@ async function finalizeNamespace(
 
 /** Assigns a pod to a node, once. */
 async function bindPod(...[context, endpoint]: Parameters<EndpointHandler>): ReturnType<EndpointHandler> {
-  const { object: binding } = readBody(context)
+  const { object: binding } = readBody(context, false, { apiVersion: 'v1', kind: 'Binding' })
   const { info } = endpoint.resource
   const target = (binding.target ?? {}) as { name?: string; kind?: string }
   if (!target.name) throw newBadRequest('a binding needs target.name, the node')

@@ -14,11 +14,11 @@ import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { readBody } from './body.ts'
-import { createObject } from './create.ts'
+import { createObject, kindOf } from './create.ts'
 import { guaranteedUpdate, type UpdateOutcome } from './guaranteed-update.ts'
 import { applyDefaults, receiveObject } from './incoming.ts'
 import {
-  checkPreconditions,
+  dedupeOwners,
   metadataOf,
   placeInNamespace,
   prepareForStatusUpdate,
@@ -33,12 +33,14 @@ export async function handleUpdate(context: ResourceContext, endpoint: Endpoint)
   const { resource } = endpoint
   const view = new View(context, endpoint)
   const options = parseWriteOptions(context, 'UpdateOptions')
-  const received = receiveObject(context, endpoint, readBody(context), options)
-  const name = metadataOf(received).name
-  if (!name && info.name) throw newBadRequest('name must be provided')
-  if (name !== info.name) {
-    throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`)
-  }
+  const received = receiveObject(
+    context,
+    endpoint,
+    readBody(context, resource.custom, kindOf(endpoint)),
+    options,
+  )
+  checkName(context, metadataOf(received).name)
+  if (metadataOf(received).resourceVersion === '0') delete metadataOf(received).resourceVersion
   placeInNamespace(resource, received, info.namespace)
   const wanted = metadataOf(received)
 
@@ -57,11 +59,18 @@ export async function handleUpdate(context: ResourceContext, endpoint: Endpoint)
     conditional: () => Boolean(wanted.resourceVersion),
     change: current => {
       checkVersion(resource.info, current, wanted.resourceVersion)
-      checkPreconditions(resource, current, { ...(wanted.uid && { uid: wanted.uid }) })
+      checkUid(resource.info, current, wanted.uid)
       return changeObject(context, endpoint, deepClone(received), current, options)
     },
   })
   return view.object(200, result)
+}
+
+/** The body has to be about the object of the path. */
+export function checkName({ info }: ResourceContext, name: string | undefined): void {
+  if (!name) throw newBadRequest('name must be provided')
+  if (name === info.name) return
+  throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`)
 }
 
 /** A stale version is a conflict in the words every client knows. */
@@ -72,6 +81,21 @@ export function checkVersion(
 ): void {
   if (version && version !== metadataOf(current).resourceVersion) {
     throw newConflict(resource, metadataOf(current).name ?? '', optimisticLockMessage)
+  }
+}
+
+function checkUid(
+  resource: { readonly group: string; readonly resource: string },
+  current: JsonObject,
+  uid: string | undefined,
+): void {
+  const { uid: found, name = '' } = metadataOf(current)
+  if (uid && uid !== found) {
+    throw newConflict(
+      resource,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
+    )
   }
 }
 
@@ -105,13 +129,21 @@ export async function changeObject(
     state,
   }
   const prepare = info.subresource === 'status' ? prepareForStatusUpdate : prepareForUpdate
+  dedupeOwners(context, object)
   await state.admission.mutate(attributes)
   applyDefaults(endpoint, object)
   prepare(state, endpoint, object, old)
   metadataOf(object).resourceVersion = metadataOf(old).resourceVersion!
+  if (!options.applied) {
+    trackUpdate(state, endpoint, {
+      object,
+      old,
+      manager: options.fieldManager,
+      subresource: info.subresource,
+    })
+  }
   validateObject(endpoint, object, old)
   await state.admission.validate(attributes)
-  trackUpdate(state, endpoint, { object, old, manager: options.fieldManager, subresource: info.subresource })
   return isFinished(object) ? { type: 'delete', object } : { type: 'put', object }
 }
 

@@ -1,13 +1,14 @@
-import { newNotAcceptable, writeJsonBytes } from '@coxswain/apimachinery'
-import { getHeader, type WireBody, type WireResponse } from '@coxswain/wire'
+import { builtinProtobuf, decodeBuiltin } from '@coxswain/api'
+import { newNotAcceptable, protobufMediaType, writeJsonBytes } from '@coxswain/apimachinery'
+import { writeYaml } from '@coxswain/apimachinery/yaml'
+import { getHeader, type WireResponse } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'
 import { encodeText, type JsonObject, joinBytes } from '../json.ts'
 import { convertForServing, isServedAsStored } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
-import { type Accepted, type Encoding, negotiate } from '../request/accept.ts'
+import { type Accepted, type Encoding, negotiate, type Transform } from '../request/accept.ts'
 import type { RequestContext } from '../request/context.ts'
-import { jsonBytesResponse } from '../response.ts'
 import {
   columnDefinitions,
   createTablePrinter,
@@ -17,17 +18,12 @@ import {
   rowObject,
   type TablePrinter,
 } from './table.ts'
-import type { EventEncoder, WatchEventType } from './watch-stream.ts'
+import type { EventEncoder } from './watch-stream.ts'
 
-const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
-
-const speaksJson = (encoding: Encoding) => encoding === 'json'
-
-/** What the client accepts. Throws a 406 when that is nothing we have. */
-export function acceptedBy(context: RequestContext): Accepted {
-  const accepted = negotiate(getHeader(context.request.headers, 'accept'), speaksJson)
-  if (!accepted) throw newNotAcceptable(mediaTypes)
-  return accepted
+const mediaTypes: Readonly<Record<Encoding, string>> = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: protobufMediaType,
 }
 
 export interface ListMetadata {
@@ -37,8 +33,8 @@ export interface ListMetadata {
 }
 
 /**
- * How the objects of an endpoint look to one client: as they are, as a Table or as metadata alone. Bytes go out as they
- * were stored wherever nothing has to look inside.
+ * How the objects of an endpoint look to one client: as they are, as a Table or as metadata alone; in JSON, YAML or
+ * protobuf. JSON goes out as it was stored wherever nothing has to look inside.
  */
 export class View implements EventEncoder {
   readonly #endpoint: Endpoint
@@ -49,114 +45,201 @@ export class View implements EventEncoder {
   /** Whether a Table stream still owes its column definitions. */
   #columnsDue = true
 
+  /** Throws a 406 when the client accepts nothing that there is. */
   constructor(context: RequestContext, endpoint: Endpoint) {
+    const speaks = (encoding: Encoding) => encoding !== 'protobuf' || !endpoint.resource.custom
+    const accepted = negotiate(getHeader(context.request.headers, 'accept'), speaks)
+    if (!accepted) throw newNotAcceptable(Object.values(mediaTypes))
     this.#endpoint = endpoint
-    this.#accepted = acceptedBy(context)
+    this.#accepted = accepted
     this.#now = context.state.env.clock.now
-    const table = this.#accepted.transform?.as === 'Table'
+    const table = accepted.transform?.as === 'Table'
     this.#include = table ? parseIncludeObject(context.query.get('includeObject')) : 'Metadata'
     this.#printer = table ? createTablePrinter(endpoint) : undefined
   }
 
   object(status: number, object: StoredObject | JsonObject): WireResponse {
-    return jsonBytesResponse(status, this.#encode(object))
+    return this.#response(status, joinBytes(this.#pieces(object)))
   }
 
   list(objects: readonly StoredObject[], metadata: ListMetadata): WireResponse {
-    const transform = this.#accepted.transform
-    const { info } = this.#endpoint.resource
+    const { transform, encoding } = this.#accepted
     if (transform?.as === 'Table') {
-      const rows = objects.map(object => this.#row(this.#value(object)))
-      return jsonBytesResponse(200, writeJsonBytes(this.#table(rows, metadata, true)))
+      const rows = objects.map(object => this.#row(this.#value(object), transform))
+      return this.#response(200, this.#encode(this.#table(rows, metadata, { transform, columns: true })))
     }
+    const { info } = this.#endpoint.resource
     const kind = transform ? 'PartialObjectMetadataList' : info.listKind
-    const apiVersion = transform
-      ? `meta.k8s.io/${transform.version}`
-      : apiVersionOf(info.group, this.#endpoint.version.name)
+    const apiVersion = transform ? `meta.k8s.io/${transform.version}` : this.#apiVersion
+    if (encoding !== 'json') {
+      const items = objects.map(object => this.#item(this.#value(object)))
+      return this.#response(200, this.#encode({ kind, apiVersion, metadata, items }))
+    }
     const head = JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)
-    return jsonBytesResponse(
-      200,
-      joinList(
-        `${head},"items":[`,
-        objects.map(object => this.#pieces(object)),
-        ']}',
-      ),
-    )
+    const pieces: Uint8Array[] = [encodeText(`${head},"items":[`)]
+    objects.forEach((object, index) => {
+      if (index > 0) pieces.push(comma)
+      pieces.push(...this.#itemPieces(object))
+    })
+    pieces.push(listEnd)
+    return this.#response(200, joinBytes(pieces))
   }
 
-  event(type: WatchEventType, object: StoredObject): Uint8Array {
+  /** The head of a watch's answer; the body is made of {@link event} and {@link bookmark}. */
+  stream(body: AsyncIterable<Uint8Array>): WireResponse {
+    const { encoding } = this.#accepted
+    const type = encoding === 'protobuf' ? `${protobufMediaType};stream=watch` : mediaTypes[encoding]
+    return { status: 200, headers: { 'content-type': type, 'cache-control': 'no-cache, private' }, body }
+  }
+
+  event(type: string, object: StoredObject | JsonObject): Uint8Array {
+    if (this.#accepted.encoding !== 'json') return this.#frame(type, this.#streamed(this.#value(object)))
     if (this.#accepted.transform?.as === 'Table') {
-      const metadata = { resourceVersion: String(object.revision) }
-      const table = this.#table([this.#row(this.#value(object))], metadata, this.#columnsDue)
-      this.#columnsDue = false
-      return eventBytes(type, [writeJsonBytes(table)])
+      return eventBytes(type, [writeJsonBytes(this.#streamed(this.#value(object)))])
     }
     return eventBytes(type, this.#pieces(object))
   }
 
+  /** A stream's own error: a Status, whatever the client asked objects to be turned into. */
+  error(status: object): Uint8Array {
+    return this.#accepted.encoding === 'json'
+      ? eventBytes('ERROR', [writeJsonBytes(status)])
+      : this.#frame('ERROR', status as JsonObject)
+  }
+
   bookmark(revision: number, initialEnd: boolean): Uint8Array {
+    const object = this.#bookmarkObject(revision, initialEnd)
+    const { transform, encoding } = this.#accepted
+    let value = object
+    if (transform?.as === 'Table') {
+      const cells = this.#printer!.columns.map(() => '')
+      const row = { cells, object: partialMetadata(object, transform.version) }
+      const columns = this.#takeColumns()
+      value = this.#table([row], { resourceVersion: String(revision) }, { transform, columns })
+    } else if (transform) value = partialMetadata(object, transform.version)
+    return encoding === 'json'
+      ? eventBytes('BOOKMARK', [writeJsonBytes(value)])
+      : this.#frame('BOOKMARK', value)
+  }
+
+  get #apiVersion(): string {
+    return apiVersionOf(this.#endpoint.resource.info.group, this.#endpoint.version.name)
+  }
+
+  /** The watched kind with nothing but a version, in the form its Go type would have. */
+  #bookmarkObject(revision: number, initialEnd: boolean): JsonObject {
     const { resource, version } = this.#endpoint
-    const object: JsonObject = {
-      kind: resource.info.kind,
-      apiVersion: apiVersionOf(resource.info.group, version.name),
+    const { group, kind } = resource.info
+    const object = {
+      kind,
+      apiVersion: this.#apiVersion,
       metadata: {
         resourceVersion: String(revision),
-        ...(!resource.custom && { creationTimestamp: null }),
         ...(initialEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
       },
     }
-    if (this.#accepted.transform?.as === 'Table') {
-      const cells = this.#printer!.columns.map(() => '')
-      const row = { cells, object: partialMetadata(object, this.#accepted.transform.version) }
-      const table = this.#table([row], { resourceVersion: String(revision) }, this.#columnsDue)
-      this.#columnsDue = false
-      return eventBytes('BOOKMARK', [writeJsonBytes(table)])
-    }
-    return eventBytes('BOOKMARK', [this.#encode(object)])
+    return resource.custom ? object : decodeBuiltin({ group, version: version.name, kind }, object).object
   }
 
-  #encode(object: StoredObject | JsonObject): Uint8Array {
-    if (this.#accepted.transform?.as === 'Table') {
-      const value = this.#value(object)
-      const metadata = value.metadata as { resourceVersion?: string }
-      const table = this.#table([this.#row(value)], { resourceVersion: metadata.resourceVersion ?? '' }, true)
-      return writeJsonBytes(table)
+  #response(status: number, body: Uint8Array): WireResponse {
+    const type = mediaTypes[this.#accepted.encoding]
+    return { status, headers: { 'content-type': type, 'cache-control': 'no-cache, private' }, body }
+  }
+
+  #encode(value: JsonObject): Uint8Array {
+    switch (this.#accepted.encoding) {
+      case 'json':
+        return writeJsonBytes(value)
+      case 'yaml':
+        return encodeText(writeYaml(value))
+      case 'protobuf':
+        return builtinProtobuf.encode(value)
     }
-    return joinBytes(this.#pieces(object))
+  }
+
+  /** One event of a stream that is not JSON: protobuf has its length in front. */
+  #frame(type: string, object: JsonObject): Uint8Array {
+    if (this.#accepted.encoding === 'yaml') return encodeText(`---\n${writeYaml({ type, object })}`)
+    const bytes = builtinProtobuf.encodeWatchEvent({ type, object })
+    const frame = new Uint8Array(4 + bytes.length)
+    new DataView(frame.buffer).setUint32(0, bytes.length)
+    frame.set(bytes, 4)
+    return frame
   }
 
   #pieces(object: StoredObject | JsonObject): readonly Uint8Array[] {
-    const transform = this.#accepted.transform
-    if (!transform && object instanceof StoredObject && isServedAsStored(this.#endpoint))
-      return object.pieces()
-    const value = this.#value(object)
-    return [writeJsonBytes(transform ? partialMetadata(value, transform.version) : value)]
+    const { transform, encoding } = this.#accepted
+    const asStored = !transform && encoding === 'json' && isServedAsStored(this.#endpoint)
+    if (asStored && object instanceof StoredObject) return object.pieces()
+    return [this.#encode(this.#transformed(this.#value(object)))]
+  }
+
+  #itemPieces(object: StoredObject): readonly Uint8Array[] {
+    const { transform } = this.#accepted
+    if (transform || this.#endpoint.resource.custom) return this.#pieces(object)
+    if (isServedAsStored(this.#endpoint)) return object.untypedPieces()
+    return [writeJsonBytes(this.#item(this.#value(object)))]
+  }
+
+  /** An item of a list: built-in ones do not say what they are. */
+  #item(value: JsonObject): JsonObject {
+    if (this.#accepted.transform || this.#endpoint.resource.custom) return this.#transformed(value)
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = value
+    return item
   }
 
   #value(object: StoredObject | JsonObject): JsonObject {
     return convertForServing(this.#endpoint, object instanceof StoredObject ? object.parse() : object)
   }
 
-  #row(value: JsonObject): JsonObject {
-    const version = this.#accepted.transform!.version
+  #transformed(value: JsonObject): JsonObject {
+    const { transform } = this.#accepted
+    if (!transform) return value
+    if (transform.as !== 'Table') return partialMetadata(value, transform.version)
+    const { resourceVersion = '' } = value.metadata as { resourceVersion?: string }
+    return this.#table([this.#row(value, transform)], { resourceVersion }, { transform, columns: true })
+  }
+
+  /** As {@link #transformed}, but a stream's Tables carry their columns once. */
+  #streamed(value: JsonObject): JsonObject {
+    const { transform } = this.#accepted
+    if (transform?.as !== 'Table') return this.#transformed(value)
+    const { resourceVersion = '' } = value.metadata as { resourceVersion?: string }
+    const columns = this.#takeColumns()
+    return this.#table([this.#row(value, transform)], { resourceVersion }, { transform, columns })
+  }
+
+  #takeColumns(): boolean {
+    const due = this.#columnsDue
+    this.#columnsDue = false
+    return due
+  }
+
+  #row(value: JsonObject, { version }: Transform): JsonObject {
     return {
       cells: this.#printer!.cells(value, this.#now()),
       object: rowObject(value, this.#include, version),
     }
   }
 
-  #table(rows: readonly JsonObject[], metadata: ListMetadata, columns: boolean): JsonObject {
+  #table(
+    rows: readonly JsonObject[],
+    metadata: ListMetadata,
+    form: { readonly transform: Transform; readonly columns: boolean },
+  ): JsonObject {
     return {
       kind: 'Table',
-      apiVersion: `meta.k8s.io/${this.#accepted.transform!.version}`,
+      apiVersion: `meta.k8s.io/${form.transform.version}`,
       metadata,
-      columnDefinitions: columns ? columnDefinitions(this.#printer!.columns) : null,
+      columnDefinitions: form.columns ? columnDefinitions(this.#printer!.columns) : null,
       rows,
     }
   }
 }
 
-const newline = encodeText('}\n')
+const comma = encodeText(',')
+const listEnd = encodeText(']}')
+const eventEnd = encodeText('}\n')
 const eventHeads: Readonly<Record<string, Uint8Array>> = Object.fromEntries(
   ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'].map(type => [
     type,
@@ -165,18 +248,6 @@ const eventHeads: Readonly<Record<string, Uint8Array>> = Object.fromEntries(
 )
 
 /** One line of a watch stream. */
-export function eventBytes(type: string, object: readonly Uint8Array[]): Uint8Array {
-  return joinBytes([eventHeads[type]!, ...object, newline])
-}
-
-const comma = encodeText(',')
-
-function joinList(head: string, items: readonly (readonly Uint8Array[])[], tail: string): WireBody {
-  const pieces: Uint8Array[] = [encodeText(head)]
-  items.forEach((item, i) => {
-    if (i > 0) pieces.push(comma)
-    pieces.push(...item)
-  })
-  pieces.push(encodeText(tail))
-  return joinBytes(pieces)
+function eventBytes(type: string, object: readonly Uint8Array[]): Uint8Array {
+  return joinBytes([eventHeads[type]!, ...object, eventEnd])
 }

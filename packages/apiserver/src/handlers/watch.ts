@@ -1,4 +1,4 @@
-import { newBadRequest, newResourceExpired, type StatusError, writeJsonBytes } from '@coxswain/apimachinery'
+import { newBadRequest, newResourceExpired, type StatusError } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -10,7 +10,7 @@ import {
 } from '../request/list-options.ts'
 import { createMatcher } from './matcher.ts'
 import { freshen } from './read.ts'
-import { eventBytes, View } from './view.ts'
+import { View } from './view.ts'
 import { openWatchStream } from './watch-stream.ts'
 
 /** Without a `timeoutSeconds` a watch lasts between this and twice as long. */
@@ -30,21 +30,18 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
     try {
       await freshen(context, options.resourceVersion, revision)
     } catch (error) {
-      return streamOf([errorEvent(error as StatusError)])
+      return oneEvent(view, view.error((error as StatusError).status))
     }
   } else if (revision > 0 && !objects.covers(revision + 1)) {
-    return streamOf([
-      errorEvent(newResourceExpired(`too old resource version: ${revision} (${objects.floor})`)),
-    ])
+    const { status } = newResourceExpired(`too old resource version: ${revision} (${objects.floor})`)
+    return oneEvent(view, view.error(status))
   }
   const timeoutMs =
     options.timeoutSeconds !== undefined && options.timeoutSeconds > 0
       ? options.timeoutSeconds * 1000
       : minimumTimeout + env.random.next() * minimumTimeout
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
-    body: openWatchStream({
+  return view.stream(
+    openWatchStream({
       env,
       cache: objects,
       encoder: view,
@@ -58,7 +55,7 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
       timeoutMs,
       signal: context.request.signal,
     }),
-  }
+  )
 }
 
 /** The old path `/watch/.../NAME` is a field selector on the name. */
@@ -72,17 +69,10 @@ function nameInSelector(context: ResourceContext, options: ListOptions): ListOpt
   return { ...options, fieldSelector: wanted }
 }
 
-function errorEvent(error: StatusError): Uint8Array {
-  return eventBytes('ERROR', [writeJsonBytes(error.status)])
-}
-
-function streamOf(chunks: readonly Uint8Array[]): WireResponse {
+/** A stream of one event that then ends. */
+function oneEvent(view: View, event: Uint8Array): WireResponse {
   async function* body(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* chunks
+    yield event
   }
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
-    body: body(),
-  }
+  return view.stream(body())
 }

@@ -12,6 +12,8 @@ export interface WriteOptions {
   readonly fieldManager: string
   /** Whether the client named the manager itself. */
   readonly namedManager: boolean
+  /** Whether managedFields are up to date already, as after an apply. @default false */
+  readonly applied?: boolean
 }
 
 const longestManager = 128
@@ -19,6 +21,7 @@ const longestManager = 128
 export function parseWriteOptions(
   context: RequestContext,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  apply = false,
 ): WriteOptions {
   const { query } = context
   const errors = []
@@ -35,6 +38,9 @@ export function parseWriteOptions(
   const manager = query.get('fieldManager') ?? ''
   if (manager.length > longestManager)
     errors.push(field.tooLong(field.Path.of('fieldManager'), longestManager))
+  if (kind === 'PatchOptions' && !apply && query.has('force')) {
+    errors.push(field.forbidden(field.Path.of('force'), 'may not be specified for non-apply patch'))
+  }
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind }, '', errors)
   return {
     dryRun: dryRun.length > 0,

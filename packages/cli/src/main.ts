@@ -1,0 +1,151 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { CommandError } from './exit.ts'
+
+const oldestNode = 24
+
+/** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    requireNode()
+    await createProgram().parseAsync(argv)
+  } catch (error) {
+    process.exitCode = report(error)
+  }
+}
+
+function requireNode(): void {
+  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return
+  throw new CommandError(`this is Node ${process.versions.node}; coxswain needs Node ${oldestNode} or later`)
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof CommandError) {
+    process.stderr.write(`coxswain: ${error.message}\n`)
+    return error.exitCode
+  }
+  process.stderr.write(
+    `coxswain: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  )
+  return 1
+}
+
+export function createProgram(): Command {
+  const program = new Command('coxswain')
+    .description(
+      'Kubernetes-native programming in TypeScript: an API server, operators, and the tools around them.',
+    )
+    .version('0.1.0', '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(`coxswain: ${text.replace(/^error: /, '')}`) })
+    .showHelpAfterError('(coxswain --help lists what there is)')
+  addUp(program)
+  addRun(program)
+  return program
+}
+
+function addUp(program: Command): void {
+  inherit(program, 'up')
+    .description(
+      'Start the control plane: an API server on https://127.0.0.1, its controllers, and operators.',
+    )
+    .addOption(
+      new Option('--port <n>', 'port to serve on; 0 picks a free one').default(6443).argParser(parsePort),
+    )
+    .option('--data-dir <dir>', 'certificates, kubeconfig and stored objects', '.coxswain')
+    .addOption(
+      new Option('--storage <kind>', 'where objects are kept')
+        .choices(['sqlite', 'memory', 'etcd'])
+        .default('sqlite'),
+    )
+    .option('--etcd-servers <urls>', 'comma-separated etcd endpoints, for --storage etcd', parseList)
+    .option('--etcd-prefix <prefix>', 'what all keys in etcd begin with', '/registry')
+    .option('--etcd-cafile <file>', 'CA that signed the certificates of etcd')
+    .option('--etcd-certfile <file>', 'client certificate for etcd')
+    .option('--etcd-keyfile <file>', 'key of the client certificate for etcd')
+    .option('--kubeconfig <file>', 'where to write the kubeconfig (default: DATA-DIR/kubeconfig)')
+    .option(
+      '--controllers <list>',
+      "controllers to run: '*', names, '-name' to leave one out, or none",
+      parseList,
+      ['*'],
+    )
+    .addOption(new Option('--nodes <n>', 'simulated nodes').default(1).argParser(parseCount))
+    .option('--operator <file...>', 'operators to run beside the server; their kinds are installed')
+    .addOption(
+      new Option('--authorization-mode <mode>', 'who may do what')
+        .choices(['AlwaysAllow', 'AlwaysDeny', 'Masters'])
+        .default('Masters'),
+    )
+    .option('--token-auth-file <file>', 'bearer tokens, lines of token,user,uid,"group1,group2"')
+    .addOption(
+      new Option('--log-level <level>', 'what is logged to standard error')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('warn'),
+    )
+    .addHelpText('after', upHelp)
+    .action(async options => {
+      const { runUp } = await import('./up/up.ts')
+      await runUp(options)
+    })
+}
+
+const upHelp = `
+Prints one line with the URL and the kubeconfig when the server is ready. SIGINT or SIGTERM stops it cleanly.
+
+Examples:
+  coxswain up                                  a control plane in .coxswain, on port 6443
+  coxswain up --port 0 --storage memory        a throw-away one on a free port
+  coxswain up --operator examples/01-at/operator.ts
+
+Exit codes: 0 stopped cleanly, 1 runtime failure, 2 bad usage.`
+
+function addRun(program: Command): void {
+  inherit(program, 'run')
+    .description('Run operators against the cluster of the current kubeconfig.')
+    .argument('<file...>', 'TypeScript or JavaScript files whose default export is an operator')
+    .option(
+      '--kubeconfig <file>',
+      'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)',
+    )
+    .option('--context <name>', 'the context to use')
+    .option('--install', 'install the custom resource definitions of the operators first', false)
+    .addOption(
+      new Option('--log-level <level>', 'what is logged to standard error')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('info'),
+    )
+    .action(async (files: string[], options) => {
+      const { runRun } = await import('./run/run.ts')
+      await runRun(files, options)
+    })
+}
+
+/** A command that fails the way the program does. */
+function inherit(program: Command, name: string): Command {
+  return program
+    .command(name)
+    .copyInheritedSettings(program)
+    .showHelpAfterError(`(coxswain ${name} --help lists the options)`)
+}
+
+function parsePort(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) > 65535)
+    throw new InvalidArgumentError('a port is a number from 0 to 65535.')
+  return Number(text)
+}
+
+function parseCount(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) > 10_000)
+    throw new InvalidArgumentError('a number from 0 to 10000 is needed.')
+  return Number(text)
+}
+
+function parseList(text: string): string[] {
+  return text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+}

@@ -1,0 +1,40 @@
+import { createClientFromKubeconfig } from '@coxswain/client/node'
+import { createRealEnv, type LogLevel, TaskGroup } from '@coxswain/kit'
+import { createPinoLogger } from '@coxswain/kit/node'
+import { runOperator } from '@coxswain/runtime'
+import { CommandError } from '../exit.ts'
+import { installKinds } from '../install-kinds.ts'
+import { loadOperators } from '../operators.ts'
+import { stopOnSignals } from '../signals.ts'
+
+export interface RunCommandOptions {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly install: boolean
+  readonly logLevel: LogLevel
+}
+
+/** Runs operators against the cluster of the kubeconfig until a signal stops them. */
+export async function runRun(files: readonly string[], options: RunCommandOptions): Promise<void> {
+  const env = createRealEnv(createPinoLogger({ level: options.logLevel }))
+  const operators = await loadOperators(files)
+  const { kubeconfig, context } = options
+  await using connected = await createClientFromKubeconfig({
+    env,
+    userAgent: 'coxswain-run/0.1',
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(context !== undefined && { context }),
+  }).catch((error: unknown) => {
+    throw new CommandError((error as Error).message, { cause: error })
+  })
+  if (options.install) await installKinds(connected.client, operators)
+  await using group = new TaskGroup()
+  stopOnSignals(group)
+  process.stdout.write(
+    `running ${operators.map(({ name }) => name).join(', ')} against ${connected.server}\n`,
+  )
+  for (const operator of operators) {
+    group.spawn(signal => runOperator(operator, { client: connected.client, env, signal }))
+  }
+  await group.join()
+}

@@ -1,0 +1,268 @@
+import {
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type ObjectMeta,
+  type OwnerReference,
+} from '@coxswain/apimachinery'
+import type { Client } from '@coxswain/client'
+import { metadataOf } from '@coxswain/client'
+import { type Env, TaskGroup } from '@coxswain/kit'
+import type { EventRecorder, EventSubject } from '@coxswain/runtime'
+import { WorkQueue } from '@coxswain/workqueue'
+import type { ResourceKinds } from '../resource-kinds.ts'
+import {
+  foregroundFinalizer,
+  Graph,
+  type GraphNode,
+  type Identity,
+  type Observed,
+  orphanFinalizer,
+} from './graph.ts'
+
+export interface CollectorOptions {
+  readonly client: Client
+  readonly env: Env
+  readonly kinds: ResourceKinds
+  readonly events: EventRecorder
+  /** @default 4 */
+  readonly workers?: number
+}
+
+type Live = { readonly metadata: ObjectMeta & { uid: string } }
+
+/** Deletes what nobody owns any more. Fed with what the informers see; asks the server before it acts. */
+export class Collector {
+  readonly #client: Client
+  readonly #env: Env
+  readonly #kinds: ResourceKinds
+  readonly #events: EventRecorder
+  readonly #workers: number
+  readonly #toDelete: WorkQueue<string>
+  readonly #toOrphan: WorkQueue<string>
+  readonly #graph: Graph
+  /** Owners that are known not to exist: their uid never comes back. */
+  readonly #absent = new Set<string>()
+
+  constructor(options: CollectorOptions) {
+    this.#client = options.client
+    this.#env = options.env
+    this.#kinds = options.kinds
+    this.#events = options.events
+    this.#workers = options.workers ?? 4
+    const { clock } = options.env
+    this.#toDelete = new WorkQueue({ clock })
+    this.#toOrphan = new WorkQueue({ clock })
+    this.#graph = new Graph({
+      attemptToDelete: uid => this.#toDelete.add(uid),
+      attemptToOrphan: uid => this.#toOrphan.add(uid),
+    })
+  }
+
+  observe(object: Observed): void {
+    this.#graph.observe(object)
+  }
+
+  forget(uid: string): void {
+    this.#remember(uid)
+    this.#graph.forget(uid)
+  }
+
+  /** Works until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await using group = new TaskGroup(signal)
+    for (let i = 0; i < this.#workers; i++) {
+      group.spawn(() => this.#work(this.#toDelete, node => this.#attemptToDelete(node)))
+    }
+    group.spawn(() => this.#work(this.#toOrphan, node => this.#orphanDependents(node)))
+    const stop = () => {
+      this.#toDelete.shutDown()
+      this.#toOrphan.shutDown()
+    }
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    await group.join()
+  }
+
+  async #work(queue: WorkQueue<string>, process: (node: GraphNode) => Promise<void>): Promise<void> {
+    for (let uid = await queue.get(); uid !== undefined; uid = await queue.get()) {
+      const node = this.#graph.get(uid)
+      try {
+        if (node) await process(node)
+        queue.forget(uid)
+      } catch (error) {
+        this.#env.log.warn('garbage collection will be tried again', { error, object: node?.identity })
+        queue.addRateLimited(uid)
+      } finally {
+        queue.done(uid)
+      }
+    }
+  }
+
+  async #attemptToDelete(node: GraphNode): Promise<void> {
+    if (node.isBeingDeleted && !node.isDeletingDependents) return
+    const live = await this.#find(node.identity)
+    if (!live || live.metadata.uid !== node.identity.uid) return this.forget(node.identity.uid)
+    if (node.isVirtual) return
+    if (node.isDeletingDependents) return await this.#awaitDependents(node, live)
+    const owners = live.metadata.ownerReferences ?? []
+    if (owners.length === 0) return
+    const { solid, dangling, waiting } = await this.#classify(node, owners)
+    if (solid.length > 0) {
+      if (dangling.length + waiting.length > 0) await this.#dropOwners(node, live, [...dangling, ...waiting])
+    } else if (waiting.length > 0 && node.dependents.size > 0) {
+      // A cycle in which everybody waits for everybody would last for ever: nobody blocks this one any more.
+      if ([...node.dependents].some(dependent => dependent.isDeletingDependents))
+        await this.#unblockOwners(node, live)
+      await this.#delete(node, live, 'Foreground')
+    } else {
+      await this.#delete(node, live, policyOf(live.metadata.finalizers ?? []))
+    }
+  }
+
+  /** Which owners hold the object, which do not exist, and which only wait for it to go. */
+  async #classify(node: GraphNode, owners: readonly OwnerReference[]) {
+    const solid: OwnerReference[] = []
+    const dangling: OwnerReference[] = []
+    const waiting: OwnerReference[] = []
+    for (const owner of owners) {
+      const found = await this.#findOwner(node, owner)
+      if (!found) dangling.push(owner)
+      else if (isWaiting(found.metadata)) waiting.push(owner)
+      else solid.push(owner)
+    }
+    return { solid, dangling, waiting }
+  }
+
+  async #findOwner(node: GraphNode, owner: OwnerReference): Promise<Live | undefined> {
+    if (this.#absent.has(owner.uid)) return undefined
+    const kind = await this.#kinds.find(owner.apiVersion, owner.kind)
+    const { namespace } = node.identity
+    if (kind.namespaced && namespace === '') {
+      this.#reportScope(node, owner)
+      throw new Error(`${owner.kind} ${owner.name} is in a namespace and cannot own a cluster-scoped object`)
+    }
+    const found = await this.#find({ ...owner, namespace: kind.namespaced ? namespace : '' })
+    if (found?.metadata.uid === owner.uid) return found
+    this.#remember(owner.uid)
+    if (!found && kind.namespaced && this.#graph.get(owner.uid)?.isVirtual === false)
+      this.#reportScope(node, owner)
+    return undefined
+  }
+
+  #reportScope(node: GraphNode, owner: OwnerReference): void {
+    const { apiVersion, kind, namespace, name, uid } = node.identity
+    const message = `ownerRef [${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}] does not exist in namespace ${JSON.stringify(namespace)}`
+    const object = { apiVersion, kind, metadata: { name, uid, ...(namespace !== '' && { namespace }) } }
+    this.#events.warning(object as EventSubject, 'OwnerRefInvalidNamespace', message)
+  }
+
+  /** The object itself goes when no dependent holds it back any more. */
+  async #awaitDependents(node: GraphNode, live: Live): Promise<void> {
+    const blocking = [...node.dependents].filter(dependent =>
+      dependent.owners.some(owner => owner.uid === node.identity.uid && owner.blockOwnerDeletion),
+    )
+    if (blocking.length === 0) return await this.#removeFinalizer(node, live, foregroundFinalizer)
+    for (const { identity, isDeletingDependents } of blocking) {
+      if (!isDeletingDependents) this.#toDelete.add(identity.uid)
+    }
+  }
+
+  async #orphanDependents(node: GraphNode): Promise<void> {
+    const { uid } = node.identity
+    for (const dependent of [...node.dependents]) {
+      const live = await this.#find(dependent.identity)
+      if (!live || live.metadata.uid !== dependent.identity.uid) continue
+      const references = (live.metadata.ownerReferences ?? []).filter(owner => owner.uid === uid)
+      if (references.length > 0) await this.#dropOwners(dependent, live, references)
+    }
+    const live = await this.#find(node.identity)
+    if (live && live.metadata.uid === uid) await this.#removeFinalizer(node, live, orphanFinalizer)
+  }
+
+  async #dropOwners(node: GraphNode, live: Live, dropped: readonly OwnerReference[]): Promise<void> {
+    const uids = new Set(dropped.map(({ uid }) => uid))
+    const ownerReferences = (live.metadata.ownerReferences ?? []).filter(owner => !uids.has(owner.uid))
+    await this.#patch(node, live, { ownerReferences })
+  }
+
+  async #unblockOwners(node: GraphNode, live: Live): Promise<void> {
+    const ownerReferences = (live.metadata.ownerReferences ?? []).map(owner => ({
+      ...owner,
+      blockOwnerDeletion: false,
+    }))
+    await this.#patch(node, live, { ownerReferences })
+  }
+
+  async #removeFinalizer(node: GraphNode, live: Live, finalizer: string): Promise<void> {
+    const finalizers = live.metadata.finalizers ?? []
+    if (!finalizers.includes(finalizer)) return
+    await this.#patch(node, live, { finalizers: finalizers.filter(name => name !== finalizer) })
+  }
+
+  /** Changes metadata if the object is still the one that was read; a lost race is tried again. */
+  async #patch(node: GraphNode, live: Live, metadata: Partial<ObjectMeta>): Promise<void> {
+    const { uid, resourceVersion } = live.metadata
+    const kind = await this.#kindOf(node.identity)
+    const patch = { metadata: { ...metadata, uid, resourceVersion } }
+    try {
+      await this.#client.patch(kind, keyOf(node.identity), patch, { type: 'merge' })
+    } catch (error) {
+      if (isNotFound(error)) return
+      throw error
+    }
+  }
+
+  async #delete(
+    node: GraphNode,
+    live: Live,
+    propagationPolicy: 'Orphan' | 'Foreground' | 'Background',
+  ): Promise<void> {
+    const { uid, resourceVersion } = live.metadata
+    const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) }
+    const kind = await this.#kindOf(node.identity)
+    try {
+      await this.#client.delete(kind, keyOf(node.identity), { propagationPolicy, preconditions })
+    } catch (error) {
+      if (isNotFound(error)) return
+      if (isConflict(error) || isInvalid(error)) this.#toDelete.add(uid)
+      throw error
+    }
+  }
+
+  async #kindOf(identity: Pick<Identity, 'apiVersion' | 'kind'>) {
+    return metadataOf(await this.#kinds.find(identity.apiVersion, identity.kind))
+  }
+
+  async #find(
+    identity: Pick<Identity, 'apiVersion' | 'kind' | 'namespace' | 'name'>,
+  ): Promise<Live | undefined> {
+    const kind = await this.#kindOf(identity)
+    return await this.#client.get(
+      kind,
+      keyOf({ ...identity, namespace: kind.namespaced ? identity.namespace : '' }),
+    )
+  }
+
+  #remember(uid: string): void {
+    if (this.#absent.size >= absentLimit) this.#absent.delete(this.#absent.values().next().value!)
+    this.#absent.add(uid)
+  }
+}
+
+/** Absent owners that are remembered. */
+const absentLimit = 500
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }) {
+  return namespace === '' ? { name } : { namespace, name }
+}
+
+function isWaiting(metadata: ObjectMeta): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(foregroundFinalizer)
+}
+
+/** What the object's own finalizers ask for. */
+function policyOf(finalizers: readonly string[]): 'Orphan' | 'Foreground' | 'Background' {
+  if (finalizers.includes(orphanFinalizer)) return 'Orphan'
+  return finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background'
+}
