@@ -1,1 +1,40 @@
-export {}
+/**
+ * The built-in kinds of Kubernetes 1.36 as data: resources, schemas, protobuf messages, discovery and OpenAPI. The kinds
+ * as values and types are entry points of their own: `import { Pod } from '@coxswain/api/core/v1'`.
+ *
+ * @module
+ */
+export {
+  type DecodeBuiltinOptions,
+  type DecodedBuiltin,
+  decodeBuiltin,
+  decodeObjectMeta,
+} from './decode/builtin-decoder.ts'
+export {
+  type AggregatedDiscovery,
+  aggregatedDiscovery,
+  aggregatedDiscoveryMediaType,
+  type GroupDiscovery,
+  type ResourceDiscovery,
+  type ResponseKind,
+  type VersionDiscovery,
+} from './discovery/aggregated.ts'
+export {
+  type ApiGroup,
+  type ApiResource,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+} from './discovery/legacy.ts'
+export { sha256 } from './discovery/sha256.ts'
+export { storageVersionHash } from './discovery/storage-hash.ts'
+export type { Ref } from './handle.ts'
+export { encodeGnostic, gnosticMediaTypes } from './openapi/gnostic.ts'
+export { buildOpenApiV2 } from './openapi/v2.ts'
+export { buildOpenApiV3, openApiV3Names } from './openapi/v3.ts'
+export { builtinProtobuf } from './protobuf.ts'
+export { builtinSchema } from './registry.ts'
+export { aboutKind, builtinResources, isBuiltinResource } from './resources/builtin-resources.ts'
+export type { Definition } from './table/definition.ts'
+export type { Apply, ApplyField, Create, ListMap } from './variants.ts'

@@ -10,6 +10,86 @@
  */
 import * as field from './field/index.ts'
 
+export {
+  type ApplyRequest,
+  createFieldManager,
+  type FieldManager,
+  type FieldManagerOptions,
+  type UpdateRequest,
+} from './apply/field-manager.ts'
+export {
+  decodeFieldSet,
+  difference,
+  emptyFieldSet,
+  encodeFieldSet,
+  type FieldSet,
+  forEachPath,
+  hasPath,
+  intersection,
+  isEmptySet,
+  isEqualSet,
+  isSubset,
+  recursiveDifference,
+  setAt,
+  union,
+} from './apply/field-set.ts'
+export type { ResetFields } from './apply/reset-fields.ts'
+export type {
+  Builder,
+  CelOptions,
+  ListBuilder,
+  NumberBuilder,
+  ObjectBuilder,
+  StringBuilder,
+} from './builder/builder.ts'
+export {
+  type Embedded,
+  type ListOptions,
+  type MapOptions,
+  type NumberOptions,
+  type StringOptions,
+  s,
+} from './builder/s.ts'
+export type { ApplyField, ListMap, SchemaRef } from './builder/types.ts'
+export {
+  type ConditionUpdate,
+  findStatusCondition,
+  isStatusConditionFalse,
+  isStatusConditionPresentAndEqual,
+  isStatusConditionTrue,
+  removeStatusCondition,
+  setStatusCondition,
+} from './conditions.ts'
+export {
+  type CrdOptions,
+  type CustomResourceDefinition,
+  type CustomResourceDefinitionSpec,
+  type CustomResourceDefinitionVersion,
+  toCustomResourceDefinition,
+} from './crd.ts'
+export { resourceInfoFromCrd, resourceInfoFromKind } from './crd-resource-info.ts'
+export {
+  type AnyDefinedKind,
+  type ColumnDefinition,
+  type Conversion,
+  type DefinedKind,
+  definedKindOf,
+  defineKind,
+  type KindDefinition,
+  type ScaleDefinition,
+  type VersionDefinition,
+} from './define-kind.ts'
+export {
+  type AggregatedDiscovery,
+  type DiscoveredGroup,
+  type DiscoveredResource,
+  type DiscoveredVersion,
+  groupsFromAggregatedDiscovery,
+  groupsFromLegacyDiscovery,
+  type LegacyGroup,
+  type LegacyResourceList,
+  restMapperFromDiscovery,
+} from './discovery.ts'
 export { durationToMilliseconds, formatDuration, parseDuration } from './duration.ts'
 export { isMachineryError, MachineryError, type MachineryErrorCode } from './errors.ts'
 export type { FieldError, FieldErrorType } from './field/error.ts'
@@ -57,6 +137,19 @@ export type {
   TypeMeta,
 } from './meta.ts'
 export {
+  getControllerOf,
+  hasControllerReference,
+  hasOwnerReference,
+  isControlledBy,
+  newControllerReference,
+  type Owned,
+  type Owner,
+  type OwnerReferenceOptions,
+  removeOwnerReference,
+  setControllerReference,
+  setOwnerReference,
+} from './owner-references.ts'
+export {
   applyJsonPatch,
   decodeJsonPatch,
   type JsonPatchOperation,
@@ -78,6 +171,7 @@ export {
 } from './patch/strategic-diff.ts'
 export { applyStrategicMergePatch, decodeStrategicMergePatch } from './patch/strategic-merge.ts'
 export {
+  BackwardWriter,
   createProtobufCodec,
   type DefaultKind,
   type ElementType,
@@ -96,8 +190,23 @@ export {
 export { canonicalizeQuantity, isQuantity, parseQuantity, Quantity } from './quantity/quantity.ts'
 export type { QuantityFormat } from './quantity/suffix.ts'
 export type { PrinterColumn, ResourceInfo, SubresourceInfo, Verb, VersionInfo } from './resource-info.ts'
+export {
+  guessResource,
+  type PartialResource,
+  RESTMapper,
+  type RESTMapperOptions,
+  type RESTMapping,
+} from './rest-mapper.ts'
 export { type CompiledSchema, compileSchema } from './schema/compile.ts'
 export type { Schema, ValidationRule } from './schema.ts'
+export {
+  type AnyObject,
+  type ConversionFunction,
+  convertMetadataFieldLabel,
+  type DefaultingFunction,
+  type FieldLabelFunction,
+  Scheme,
+} from './scheme.ts'
 export {
   escapeFieldValue,
   type FieldRequirement,
@@ -204,6 +313,21 @@ export {
   parseTime,
 } from './time.ts'
 export {
+  type FieldStep,
+  nestedArray,
+  nestedBoolean,
+  nestedField,
+  nestedInteger,
+  nestedNumber,
+  nestedObject,
+  nestedString,
+  nestedStringArray,
+  nestedStringMap,
+  removeNestedField,
+  setNestedField,
+  type Unstructured,
+} from './unstructured.ts'
+export {
   isDNS1035Label,
   isDNS1123Label,
   isDNS1123Subdomain,
@@ -211,6 +335,31 @@ export {
   isDNS1123SubdomainWithUnderscore,
   isWildcardDNS1123Subdomain,
 } from './validation/dns.ts'
+export {
+  isValidCIDR,
+  isValidCIDRForLegacyField,
+  isValidInterfaceAddress,
+  isValidIP,
+  isValidIPForLegacyField,
+  type LegacyIPRules,
+  warningsForCIDR,
+  warningsForIP,
+} from './validation/ip.ts'
+export {
+  type CIDR,
+  formatCIDR,
+  formatIP,
+  type IPAddress,
+  isIPv4In6,
+  maskIP,
+  parseCIDR,
+  parseIP,
+} from './validation/ip-text.ts'
+export {
+  type LabelSelectorRules,
+  validateConditions,
+  validateLabelSelector,
+} from './validation/label-selector.ts'
 export { inclusiveRangeError, maxBytesError, maxLenError, regexError } from './validation/messages.ts'
 export {
   isCIdentifier,

@@ -117,7 +117,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         started.reject(error)
         throw error
       }
-      await group.join()
+      try {
+        await group.join()
+      } finally {
+        cache.endWatches()
+      }
     },
   }
 }

@@ -1,1 +1,51 @@
-export {}
+/**
+ * A client for any Kubernetes API server: typed by kinds, over any transport.
+ *
+ *   Client (get, list, watch, create, apply, ...) -> RestClient (retry, deadline, warnings) -> Transport
+ *
+ * `@coxswain/client/node` reads kubeconfig files and makes the transport.
+ * @module
+ */
+export type {
+  Client,
+  DeleteResult,
+  QueryOptions,
+  StreamOptions,
+  Subresource,
+  SubresourceTarget,
+  UpdateOf,
+} from './client.ts'
+export { type ClientOptions, createClient, type Impersonation } from './create-client.ts'
+export { createDiscovery, type Discovery } from './discovery.ts'
+export { ClientError, type ClientErrorCode, isClientError } from './errors.ts'
+export {
+  type DynamicInput,
+  type DynamicKind,
+  type DynamicObject,
+  isMetadataKind,
+  type KindNames,
+  kindFor,
+  type MetadataKind,
+  metadataOf,
+  type PartialObjectMetadata,
+} from './kind-for.ts'
+export type {
+  ApplyOptions,
+  Bookmark,
+  CallOptions,
+  DeleteAllOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  PatchOptions,
+  PatchType,
+  SelectorOptions,
+  Warning,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './options.ts'
+export type { RateLimitOptions } from './rate-limit.ts'
+export type { CallRecord, QueryValues, RestClient, RestRequest } from './rest-client.ts'
+export { type RetryOnConflictOptions, retryOnConflict } from './retry-on-conflict.ts'
+export { type WaitForOptions, waitFor } from './wait-for.ts'

@@ -28,6 +28,13 @@ describe('the real clock', () => {
     }
   })
 
+  it('asks the platform for whole milliseconds, rounded up: it would cut fractions off', t => {
+    const asked: (number | undefined)[] = []
+    t.mock.method(globalThis, 'setTimeout', (_: () => void, ms?: number) => asked.push(ms))
+    clock.after(10.5, () => {})
+    assert.deepEqual(asked, [11])
+  })
+
   it('calls back in the order of the delays, never synchronously', async () => {
     const seen: string[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -62,6 +69,11 @@ describe('the real clock', () => {
     await clock.sleep(10)
     assert.equal(called, false)
     for (const timer of timers) timer.cancel()
+  })
+
+  it('refuses a delay that is no number', async () => {
+    await assert.rejects(clock.sleep(Date.parse('no date')), RangeError)
+    assert.throws(() => clock.after(Number.NaN, () => {}), RangeError)
   })
 
   it('ends a sleep early with the reason of its signal, and leaves no listener', async () => {

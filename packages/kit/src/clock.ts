@@ -15,7 +15,7 @@ export interface Clock {
   now(): number
   /** Milliseconds since some fixed point; never goes back. For measuring and for deadlines. */
   monotonic(): number
-  /** Resolves after `ms` milliseconds (at once, but not synchronously, for 0 or less). */
+  /** Resolves after `ms` milliseconds (at once, but not synchronously, for 0 or less; never for Infinity). */
   sleep(ms: number, options?: SleepOptions): Promise<void>
   /** Calls `callback` once after `ms` milliseconds, never synchronously. The callback must not throw. */
   after(ms: number, callback: () => void): Timer
@@ -27,6 +27,7 @@ const longestDelay = 2 ** 31 - 1
 /** The machine's clock. */
 export function createRealClock(): Clock {
   const after = (ms: number, callback: () => void): Timer => {
+    requireDelay(ms)
     const due = performance.now() + ms
     const arm = (): ReturnType<typeof setTimeout> => {
       const left = due - performance.now()
@@ -45,6 +46,11 @@ export function createRealClock(): Clock {
     after,
     sleep: (ms, options) => sleepWith(after, ms, options),
   }
+}
+
+/** A date that could not be parsed must not become a loop that never waits. */
+export function requireDelay(ms: number): void {
+  if (Number.isNaN(ms)) throw new RangeError('a delay has to be a number of milliseconds, not NaN')
 }
 
 /** `sleep` in terms of `after`; shared by every clock. */

@@ -231,18 +231,18 @@ describe('timers of a virtual world', () => {
 
   it('stay in order when many are set and cancelled at random', async () => {
     const world = new VirtualWorld({ seed: 11 })
-    const due: number[] = []
-    const expected: number[] = []
-    for (let i = 0; i < 2_000; i++) {
+    const taken: string[] = []
+    const timers = Array.from({ length: 2_000 }, (_, order) => {
       const at = world.random.below(500)
-      const timer = world.clock.after(at, () => due.push(at))
-      if (world.random.below(3) === 0) timer.cancel()
-      else expected.push(at)
-    }
+      return { at, order, timer: world.clock.after(at, () => taken.push(`${at}/${order}`)) }
+    })
+    const kept = timers.filter(() => world.random.below(3) > 0)
+    for (const { timer } of timers.filter(each => !kept.includes(each))) timer.cancel()
     await world.advance(500)
+    const expected = kept.sort((a, b) => a.at - b.at || a.order - b.order)
     assert.deepEqual(
-      due,
-      expected.sort((a, b) => a - b),
+      taken,
+      expected.map(({ at, order }) => `${at}/${order}`),
     )
   })
 
@@ -256,6 +256,15 @@ describe('timers of a virtual world', () => {
     world.clock.after(10, tick)
     await world.advance(100)
     assert.equal(ticks, 10)
+  })
+
+  it('for a time that never comes keep no world alive, and those for no time at all are refused', async () => {
+    const world = new VirtualWorld()
+    world.clock.after(Number.POSITIVE_INFINITY, () => {}).cancel()
+    const sleep = world.clock.sleep(Number.POSITIVE_INFINITY)
+    assert.equal(world.nextTimer, undefined)
+    await assert.rejects(world.run(sleep, Number.POSITIVE_INFINITY), /nothing is left to run/)
+    assert.throws(() => world.clock.after(Number.NaN, () => {}), RangeError)
   })
 
   it('hand what they throw to whoever drives the world', async () => {

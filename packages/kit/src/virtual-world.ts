@@ -1,4 +1,4 @@
-import { type Clock, sleepWith, type Timer } from './clock.ts'
+import { type Clock, requireDelay, sleepWith, type Timer } from './clock.ts'
 import type { Env } from './env.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { createSeededRandom, type Random } from './random.ts'
@@ -205,6 +205,8 @@ export class VirtualWorld implements Env {
   }
 
   #after(ms: number, callback: () => void): Timer {
+    requireDelay(ms)
+    if (ms === Number.POSITIVE_INFINITY) return { cancel() {} } // never due: nothing to wait for
     const timer = { due: this.#elapsed + Math.max(0, ms), order: this.#timerCount++, callback, at: -1 }
     pushHeap(this.#timers, timer)
     return { cancel: () => removeAt(this.#timers, timer.at) }

@@ -1,1 +1,85 @@
-export {}
+/**
+ * Operators: what an author writes, and what runs it.
+ *
+ *   defineOperator -> describeOperator -> Manager -> Cache + Controllers -> your reconcile
+ *
+ * @module
+ */
+export { Cache, type CachedListOptions, type CacheOptions, type KindCacheOptions } from './cache.ts'
+export type {
+  ControllerBuilder,
+  ControllerDefinition,
+  ControllerOptions,
+  FinalizerDefinition,
+  WatchOptions,
+} from './controller-builder.ts'
+export { isRuntimeError, RuntimeError, type RuntimeErrorCode, TerminalError } from './errors.ts'
+export type { EventRecorder, EventSubject } from './event-recorder.ts'
+export { Expectations, slowStart } from './expectations.ts'
+export { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
+export { formatHealth, type HealthReport } from './health.ts'
+export {
+  type LeaderElectionOptions,
+  LeaderElector,
+  type LeaderElectorOptions,
+  type Leadership,
+} from './leader-election.ts'
+export { listerWatcherOf } from './lister-watcher-of.ts'
+export { Manager, type ManagerOptions, type RunOptions, runOperator } from './manager.ts'
+export {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type HistogramOptions,
+  type MetricOptions,
+  MetricsRegistry,
+} from './metrics/registry.ts'
+export {
+  defineOperator,
+  describeOperator,
+  type HealthCheck,
+  type Operator,
+  type OperatorBuilder,
+  type OperatorDefinition,
+  type Task,
+  type TaskContext,
+  type TaskOptions,
+} from './operator.ts'
+export type {
+  ApiCall,
+  OperatorClient,
+  OperatorListOptions,
+  ReadOptions,
+  WriteGuard,
+} from './operator-client.ts'
+export {
+  and,
+  annotationsChanged,
+  generationChanged,
+  hasLabels,
+  labelsChanged,
+  not,
+  type ObjectEvent,
+  or,
+  type Predicate,
+  resourceVersionChanged,
+} from './predicates.ts'
+export {
+  type ReconcileContext,
+  type ReconcileResult,
+  type Reconciler,
+  type Result,
+  requeueAfter,
+} from './reconcile.ts'
+export type { ReconcileRecord } from './reconcile-record.ts'
+export {
+  type Channel,
+  createChannel,
+  type KindSource,
+  type Lookup,
+  type MapFunction,
+  type OwnsOptions,
+  ownersOf,
+  type TimerSource,
+} from './source.ts'
+export type { Trigger, TriggerType } from './trigger.ts'

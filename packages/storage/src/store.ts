@@ -16,12 +16,15 @@ export interface Store extends AsyncDisposable {
   transact(transaction: Transaction): Promise<TransactionResult>
   /**
    * Changes to keys that start with `prefix`, from a revision on, in the order of revisions, without gap or duplicate,
-   * all changes of one transaction in one batch. Ends when the consumer leaves the loop or `signal` aborts; throws
-   * `Compacted` when history is gone, `SlowWatcher` when the consumer lags too far behind, `Closed` with the store.
+   * all changes of one transaction in one batch. Begins when the first batch is asked for; takes one consumer. Ends when
+   * the consumer leaves the loop or `signal` aborts; throws `Compacted` when history is gone, `FutureRevision` when
+   * `from` is beyond the next revision, `SlowWatcher` when the consumer lags too far behind, `Closed` with the store.
    */
   watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch>
   /** Forgets history before `revision`: the state at `revision` and everything after stays readable. */
   compact(revision: number): Promise<void>
+  /** Asks every watch with `progress` to tell, after what it has still to tell, how far it has come. */
+  requestProgress(): void
   /** The newest durable revision and the oldest that reads may still ask for. */
   status(): Promise<StoreStatus>
   /** Waits for pending writes, ends every watch and lets go of the disk or network. */
@@ -135,5 +138,8 @@ export interface WatchBatch {
 
 export interface StoreStatus {
   readonly revision: number
+  /** Reads at this revision and watches from it on are possible; what was before is forgotten. */
   readonly compactedRevision: number
+  /** Whether progress notifications can be trusted. Where not, ask the store itself for what must be fresh. */
+  readonly watchProgress: boolean
 }

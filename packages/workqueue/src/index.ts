@@ -1,1 +1,19 @@
-export {}
+/**
+ * Work queues: what has to be looked at, each item at most once at a time.
+ *
+ *   add / addRateLimited -> waiting -> ready -> get -> done
+ *
+ * @module
+ */
+export type { QueueMetrics } from './metrics.ts'
+export {
+  type BucketOptions,
+  createBucketLimiter,
+  createExponentialLimiter,
+  createFastSlowLimiter,
+  createMaxOfLimiter,
+  type ExponentialOptions,
+  type FastSlowOptions,
+  type RateLimiter,
+} from './rate-limiter.ts'
+export { type AddOptions, WorkQueue, type WorkQueueOptions } from './work-queue.ts'

@@ -207,7 +207,9 @@ function apply(options: FieldManagerOptions, context: UpdaterContext, request: A
     if (manager !== kubectlManager || live === undefined || !hasLastApplied(result)) return result
     return withLastApplied(result, patch)
   } catch (error) {
-    if (error instanceof TypedValueError) throw newInternalError(printTypedError(error))
+    if (error instanceof TypedValueError) {
+      throw newInternalError(`failed to create typed live object: ${printTypedError(error)}`)
+    }
     if (error instanceof RangeError) throw newBadRequest('the object is nested too deep')
     throw error
   }

@@ -49,7 +49,10 @@ export function allowedConflicts(
 /** `object` with `config` in its annotation, or without the annotation when that would be too large. */
 export function withLastApplied(object: PlainObject, config: PlainObject): PlainObject {
   const metadata = object.metadata as PlainObject
-  const annotations: PlainObject = { ...(metadata.annotations as PlainObject), [lastAppliedAnnotation]: print(config) }
+  const annotations: PlainObject = {
+    ...(metadata.annotations as PlainObject),
+    [lastAppliedAnnotation]: print(config),
+  }
   if (byteSize(annotations) > maxAnnotationBytes) delete annotations[lastAppliedAnnotation]
   return { ...object, metadata: { ...metadata, annotations } }
 }

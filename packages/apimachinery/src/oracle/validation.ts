@@ -3,8 +3,11 @@ import { type FieldError, formatFieldError } from '../field/error.ts'
 import { Path } from '../field/path.ts'
 import { type IntOrString, intValue, scaledValueFromIntOrPercent } from '../int-or-string.ts'
 import { quote } from '../internal/quote.ts'
-import type { ObjectMeta } from '../meta.ts'
+import type { Condition, ObjectMeta } from '../meta.ts'
+import type { LabelSelector } from '../selectors/label-selector.ts'
 import * as dns from '../validation/dns.ts'
+import * as ips from '../validation/ip.ts'
+import { validateConditions, validateLabelSelector } from '../validation/label-selector.ts'
 import * as names from '../validation/names.ts'
 import {
   nameIsDNS1035Label,
@@ -22,6 +25,9 @@ export interface ValidationQuestion {
   readonly number?: number
   readonly port?: IntOrString
   readonly total?: number
+  readonly ip?: string
+  readonly selector?: LabelSelector
+  readonly conditions?: readonly Condition[]
 }
 
 const path = Path.of('metadata')
@@ -49,7 +55,11 @@ const checks: Readonly<Record<string, (value: string) => string[]>> = {
   fieldManager: name => validateFieldManager(name, path).map(errorText),
 }
 
-export function answerValidation({ value, meta, old, number, port, total = 0 }: ValidationQuestion): unknown {
+export function answerValidation(question: ValidationQuestion): unknown {
+  const { value, meta, old, number, port, total = 0, ip, selector, conditions } = question
+  if (ip !== undefined) return answerIP(ip)
+  if (selector) return validateLabelSelector(selector, path).map(errorText)
+  if (conditions) return validateConditions(conditions, path).map(errorText)
   if (value !== undefined) {
     const wrong = Object.entries(checks).flatMap(([name, check]) => {
       const messages = check(value)
@@ -72,6 +82,20 @@ export function answerValidation({ value, meta, old, number, port, total = 0 }: 
   if (old) return validateObjectMetaUpdate(meta!, old, path).map(errorText)
   const rules = { namespaced: true, validateName: nameIsDNSSubdomain }
   return validateObjectMeta(meta!, rules, path).map(errorText)
+}
+
+function answerIP(text: string): unknown {
+  const legacyIP = ips.isValidIPForLegacyField(path, text, { strict: false }).map(errorText)
+  const legacyCIDR = ips.isValidCIDRForLegacyField(path, text, { strict: false }).map(errorText)
+  return {
+    ip: ips.isValidIP(path, text).map(errorText),
+    legacyIP,
+    cidr: ips.isValidCIDR(path, text).map(errorText),
+    legacyCIDR,
+    interface: ips.isValidInterfaceAddress(path, text).map(errorText),
+    ...(legacyIP.length === 0 && { ipWarnings: ips.warningsForIP(path, text) }),
+    ...(legacyCIDR.length === 0 && { cidrWarnings: ips.warningsForCIDR(path, text) }),
+  }
 }
 
 function scaled(port: IntOrString, total: number, rounding: 'up' | 'down'): number | string {

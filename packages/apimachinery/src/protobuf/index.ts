@@ -15,3 +15,4 @@ export type {
   ScalarType,
   WellKnownType,
 } from './message.ts'
+export { BackwardWriter } from './writer.ts'

@@ -187,7 +187,8 @@ function isCreditCard(text: string): boolean {
 
 function isRgbColor(text: string): boolean {
   const parts = /^rgb\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)$/.exec(text)
-  return parts?.slice(1).every(part => Number(part) <= 255 && part === String(Number(part)))
+  if (parts === null) return false
+  return parts.slice(1).every(part => Number(part) <= 255 && part === String(Number(part)))
 }
 
 /** Standard alphabet with padding; the empty string is not accepted. */

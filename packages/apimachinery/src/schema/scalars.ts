@@ -109,9 +109,11 @@ function fitsType(
 function isMultiple(value: number | bigint, factor: number): boolean {
   if (factor <= 0) return false
   if (typeof value === 'bigint') return Number.isInteger(factor) ? value % BigInt(factor) === 0n : true
-  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0
+  if (Number.isSafeInteger(value) && Number.isInteger(factor)) return value % factor === 0
   const quotient = factor < 1 ? (1 / factor) * value : value / factor
-  return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 1e-9
+  // Beyond 2^53 upstream calls no double a whole number.
+  const distance = Math.abs(quotient - Math.round(quotient))
+  return Math.abs(quotient) <= Number.MAX_SAFE_INTEGER && distance <= Math.abs(quotient) * 1e-9
 }
 
 /** Upstream prints a limit as the value's own kind of number. */

@@ -61,7 +61,7 @@ export class Selector {
   /** The one value that the first requirement on `key` allows, if it allows just one. */
   requiresExactMatch(key: string): string | undefined {
     const requirement = this.requirements.find(candidate => candidate.key === key)
-    if (!requirement || requirement.values.length !== 1) return undefined
+    if (requirement?.values.length !== 1) return undefined
     return exact.has(requirement.operator) ? requirement.values[0] : undefined
   }
 

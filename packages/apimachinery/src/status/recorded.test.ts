@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import * as field from '../field/index.ts'
 import type { FieldError } from '../field/index.ts'
-import { parseGroupResource } from '../gvk.ts'
+import * as field from '../field/index.ts'
 import {
   newAlreadyExists,
   newBadRequest,
@@ -182,7 +181,9 @@ function isStruct(text: string): boolean {
 function readLiteral(text: string): unknown {
   if (/^-?\d+$/.test(text)) return BigInt(text)
   try {
-    const value: unknown = JSON.parse(text.replace(/\\x/g, '\\u00').replace(/\\a/g, '\\u0007').replace(/\\v/g, '\\u000b'))
+    const value: unknown = JSON.parse(
+      text.replace(/\\x/g, '\\u00').replace(/\\a/g, '\\u0007').replace(/\\v/g, '\\u000b'),
+    )
     return isStruct(text) ? field.Printed.inOrder(value) : value
   } catch {
     return undefined

@@ -4,13 +4,19 @@ import type { Schema } from '../schema.ts'
 
 const folder = new URL('../../fixtures/', import.meta.url)
 
-/** The parsed lines of a `*.jsonl.gz`. */
-export function readCases<T>(name: string): T[] {
-  const text = gunzipSync(readFileSync(new URL(name, folder))).toString('utf8')
-  return text
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line) as T)
+export interface RecordedCase<Question, Answer> {
+  readonly question: Question
+  readonly answer: Answer
+}
+
+/** The cases of a fixture that `tools/oracle` has recorded. */
+export function readRecording<Question, Answer>(name: string): readonly RecordedCase<Question, Answer>[] {
+  const recording = readJsonFile(`${name}.json.gz`) as { cases: RecordedCase<Question, Answer>[] }
+  return recording.cases
+}
+
+function readJsonFile(name: string): unknown {
+  return JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString('utf8'))
 }
 
 interface SchemaFile {

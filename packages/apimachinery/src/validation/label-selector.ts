@@ -1,5 +1,13 @@
 /** What must hold for a selector and for conditions that stand in an object. */
-import { duplicate, type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../field/error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../field/error.ts'
 import type { Path } from '../field/path.ts'
 import { digit, isShaped, lower, underscore, upper, utf8Length } from '../internal/chars.ts'
 import type { Condition } from '../meta.ts'

@@ -57,6 +57,11 @@ export class WatchCache {
     return cache
   }
 
+  /** Ends every watch of every resource. */
+  endWatches(): void {
+    for (const resource of this.#resources.values()) resource.endWatches()
+  }
+
   /** Reads the present state and as much history as is wanted. To be called once, before `run`. */
   async load(): Promise<void> {
     const { revision, compactedRevision } = await this.#store.status()

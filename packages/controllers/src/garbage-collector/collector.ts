@@ -84,12 +84,13 @@ export class Collector {
     await group.join()
   }
 
-  async #work(queue: WorkQueue<string>, process: (node: GraphNode) => Promise<void>): Promise<void> {
+  async #work(queue: WorkQueue<string>, process: (node: GraphNode) => Promise<'again' | void>): Promise<void> {
     for (let uid = await queue.get(); uid !== undefined; uid = await queue.get()) {
       const node = this.#graph.get(uid)
       try {
-        if (node) await process(node)
-        queue.forget(uid)
+        const outcome = node && (await process(node))
+        if (outcome === 'again') queue.addRateLimited(uid)
+        else queue.forget(uid)
       } catch (error) {
         this.#env.log.warn('garbage collection will be tried again', { error, object: node?.identity })
         queue.addRateLimited(uid)
@@ -99,11 +100,12 @@ export class Collector {
     }
   }
 
-  async #attemptToDelete(node: GraphNode): Promise<void> {
+  async #attemptToDelete(node: GraphNode): Promise<'again' | void> {
     if (node.isBeingDeleted && !node.isDeletingDependents) return
     const live = await this.#find(node.identity)
     if (!live || live.metadata.uid !== node.identity.uid) return this.forget(node.identity.uid)
-    if (node.isVirtual) return
+    // Nobody will tell when an object goes that no informer has seen yet: it has to be looked at again.
+    if (node.isVirtual) return 'again'
     if (node.isDeletingDependents) return await this.#awaitDependents(node, live)
     const owners = live.metadata.ownerReferences ?? []
     if (owners.length === 0) return

@@ -105,6 +105,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     await connection.ready()
     if (closed) connection.close(true)
     else if (connection.usable) sessions.add(connection)
+    else throw new TransportError('ConnectionLost', 'the server closed the new connection', { sent: false })
   }
 
   /** A connection with room. When all are full and there may be no more, the one with the fewest requests. */

@@ -1,0 +1,176 @@
+import { MachineryError } from '../errors.ts'
+import type { ApiObject } from '../meta.ts'
+import type { Schema } from '../schema.ts'
+import {
+  type Builder,
+  createBuilder,
+  type ListBuilder,
+  type NumberBuilder,
+  type ObjectBuilder,
+  type StringBuilder,
+} from './builder.ts'
+import { embedSchema } from './embed-schema.ts'
+import type {
+  ApplyField,
+  ApplyFields,
+  ApplyKeyed,
+  ApplyValueOf,
+  Carried,
+  CreateFields,
+  CreateValueOf,
+  Fields,
+  ReadFields,
+  ReadOf,
+  SchemaRef,
+} from './types.ts'
+
+export type StringOptions = Pick<Schema, 'minLength' | 'maxLength' | 'pattern' | 'format'>
+export type NumberOptions = Pick<
+  Schema,
+  'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf'
+>
+export type ListOptions = Pick<Schema, 'minItems' | 'maxItems'>
+export type MapOptions = Pick<Schema, 'minProperties' | 'maxProperties'>
+
+/** A value that is the same however it is looked at. */
+type Plain<T> = Builder<T, T, T, 'required'>
+
+type Scalar = string | number | boolean
+
+/** The form of quantities that controller-gen writes into CRDs. */
+const quantityPattern =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$'
+
+const intOrString: Schema = {
+  anyOf: [{ type: 'integer' }, { type: 'string' }],
+  'x-kubernetes-int-or-string': true,
+}
+
+/**
+ * Words to write a schema with. What they build is always structural, and is the TypeScript type at the same time:
+ *
+ *   s.object({ replicas: s.int32({ minimum: 0 }).default(1), mode: s.enumOf('Fast', 'Safe').optional() })
+ *
+ * A field is required unless it is `optional()` or has a `default()`.
+ */
+export const s = {
+  string: (options: StringOptions = {}): StringBuilder => createBuilder({ type: 'string', ...options }),
+  boolean: (): Plain<boolean> => createBuilder({ type: 'boolean' }),
+  int32: (options: NumberOptions = {}): NumberBuilder =>
+    createBuilder({ type: 'integer', format: 'int32', ...options }),
+  /** Beyond 2^53 the value is a bigint. */
+  int64: (options: NumberOptions = {}): NumberBuilder<number | bigint> =>
+    createBuilder({ type: 'integer', format: 'int64', ...options }),
+  /** A double. */
+  number: (options: NumberOptions = {}): NumberBuilder => createBuilder({ type: 'number', ...options }),
+  /** One of the given strings. */
+  enumOf: <const T extends readonly [string, ...string[]]>(...values: T): StringBuilder<T[number]> =>
+    createBuilder({ type: 'string', enum: values }),
+  /** One fixed value. */
+  literal: <const T extends Scalar>(value: T): Plain<T> =>
+    createBuilder({ type: literalType(value), enum: [value] }),
+  /** An RFC 3339 time, to the second. */
+  time: (): StringBuilder => createBuilder({ type: 'string', format: 'date-time' }),
+  /** An RFC 3339 time, to the microsecond. */
+  microTime: (): StringBuilder => createBuilder({ type: 'string', format: 'date-time' }),
+  /** A duration as Go writes it: `1h30m`. */
+  duration: (): StringBuilder => createBuilder({ type: 'string', format: 'duration' }),
+  /** Bytes in base64. */
+  bytes: (): StringBuilder => createBuilder({ type: 'string', format: 'byte' }),
+  /** A resource quantity: `500m`, `1Gi`, 2. */
+  quantity: (): Plain<string | number> => createBuilder({ ...intOrString, pattern: quantityPattern }),
+  /** A whole number or a string, such as `25%`. */
+  intOrString: (): Plain<number | string> => createBuilder(intOrString),
+
+  object: <P extends Fields>(
+    fields: P,
+  ): ObjectBuilder<ReadFields<P>, CreateFields<P>, ApplyFields<P>, keyof P & string> =>
+    createBuilder(objectSchema(fields)),
+  /** A list that applies replace as a whole. */
+  list: <I extends Carried>(
+    item: I,
+    options: ListOptions = {},
+  ): ListBuilder<ReadOf<I>[], CreateValueOf<I>[], ApplyValueOf<I>[]> =>
+    createBuilder({ type: 'array', items: schemaOf(item), 'x-kubernetes-list-type': 'atomic', ...options }),
+  /** A list of objects that are told apart by the fields `keys`; applies merge it item by item. */
+  listMap: <I extends Carried, const K extends string & keyof I['~read']>(
+    keys: readonly [K, ...K[]],
+    item: I,
+    options: ListOptions = {},
+  ): ListBuilder<ReadOf<I>[], CreateValueOf<I>[], ApplyKeyed<I, K>[]> =>
+    createBuilder(listMapSchema(keys, schemaOf(item), options)),
+  /** A list of scalars none of which occurs twice; applies merge it. */
+  set: <I extends Carried>(
+    item: I,
+    options: ListOptions = {},
+  ): ListBuilder<ReadOf<I>[], CreateValueOf<I>[], ApplyValueOf<I>[]> =>
+    createBuilder({ type: 'array', items: schemaOf(item), 'x-kubernetes-list-type': 'set', ...options }),
+  /** An object with any keys, whose values are alike. */
+  map: <V extends Carried>(
+    value: V,
+    options: MapOptions = {},
+  ): ObjectBuilder<
+    Record<string, ReadOf<V>>,
+    Record<string, CreateValueOf<V>>,
+    Record<string, ApplyValueOf<V>>,
+    never
+  > => createBuilder({ type: 'object', additionalProperties: schemaOf(value), ...options }),
+  /** Any JSON value; nothing of it is checked or pruned. */
+  any: (): Plain<unknown> => createBuilder({ 'x-kubernetes-preserve-unknown-fields': true }),
+  /** An object of which nothing is checked or pruned. */
+  anyObject: (): Plain<Record<string, unknown>> =>
+    createBuilder({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
+  /** A type from elsewhere, such as a built-in one: `s.ref(Container)`. Its descriptions are left out. */
+  ref: <T>(ref: SchemaRef<T>): Builder<T, T, ApplyField<T>, 'required'> =>
+    createBuilder(embedSchema(ref.schema())),
+  /** A whole object of any kind, or of the given one: apiVersion, kind and metadata are checked. */
+  embedded: <T extends ApiObject = ApiObject>(
+    ref?: SchemaRef<T>,
+  ): Builder<T, Embedded<T>, Embedded<T>, 'required'> => createBuilder(embeddedSchema(ref?.schema())),
+  /** A schema written by hand, for what has no word here. It must be structural. */
+  schema: <T>(schema: Schema): Plain<T> => createBuilder(schema),
+} as const
+
+/** An embedded object as it is sent. */
+export type Embedded<T extends ApiObject> = Omit<T, 'metadata'> & { metadata?: Partial<T['metadata']> }
+
+export function schemaOf(builder: Carried): Schema {
+  return (builder as Builder).schema
+}
+
+export function objectSchema(fields: Fields): Schema {
+  const required = Object.keys(fields).filter(key => (fields[key] as Builder).presence === 'required')
+  const properties = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, schemaOf(field)]))
+  return required.length === 0 ? { type: 'object', properties } : { type: 'object', properties, required }
+}
+
+function listMapSchema(keys: readonly string[], items: Schema, options: ListOptions): Schema {
+  for (const key of keys) {
+    const property = items.properties?.[key]
+    if (property === undefined)
+      throw new MachineryError('BadKind', `list map key ${key} is not a field of its items`)
+    if (property.default === undefined && items.required?.includes(key) !== true) {
+      throw new MachineryError('BadKind', `list map key ${key} must be required or have a default`)
+    }
+  }
+  return {
+    type: 'array',
+    items,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    ...options,
+  }
+}
+
+function embeddedSchema(schema: Schema | undefined): Schema {
+  const base: Schema = { type: 'object', 'x-kubernetes-embedded-resource': true }
+  if (schema === undefined) return { ...base, 'x-kubernetes-preserve-unknown-fields': true }
+  const { properties, required } = embedSchema(schema)
+  const { metadata: _metadata, ...rest } = properties ?? {}
+  return required === undefined ? { ...base, properties: rest } : { ...base, properties: rest, required }
+}
+
+function literalType(value: Scalar): 'string' | 'boolean' | 'integer' | 'number' {
+  if (typeof value === 'string' || typeof value === 'boolean') return typeof value as 'string' | 'boolean'
+  return Number.isInteger(value) ? 'integer' : 'number'
+}

@@ -1,0 +1,89 @@
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from './crd.ts'
+import { toCustomResourceDefinition } from './crd.ts'
+import type { AnyDefinedKind } from './define-kind.ts'
+import type { PrinterColumn, ResourceInfo, SubresourceInfo, Verb, VersionInfo } from './resource-info.ts'
+import type { Schema } from './schema.ts'
+import { comparePreferredVersions } from './version.ts'
+
+const verbs: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+]
+const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
+
+/** What the server shows when a CRD gives no columns. */
+const ageColumn: PrinterColumn = {
+  name: 'Age',
+  type: 'date',
+  priority: 0,
+  jsonPath: '.metadata.creationTimestamp',
+}
+
+const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+
+/**
+ * What a server knows about the resource that a CustomResourceDefinition defines. Versions come in the order of
+ * preference: Kubernetes' own order of version names. Names are those of the spec: whether they were accepted is the
+ * server's business.
+ */
+export function resourceInfoFromCrd(crd: CustomResourceDefinition): ResourceInfo {
+  const { group, names, scope } = crd.spec
+  return {
+    group,
+    resource: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: scope === 'Namespaced',
+    versions: crd.spec.versions
+      .map(version => versionInfo(version, group, names.kind))
+      .sort((a, b) => comparePreferredVersions(a.name, b.name)),
+  }
+}
+
+/** The same for a defined kind. */
+export function resourceInfoFromKind(kind: AnyDefinedKind): ResourceInfo {
+  return resourceInfoFromCrd(toCustomResourceDefinition(kind))
+}
+
+function versionInfo(version: CustomResourceDefinitionVersion, group: string, kind: string): VersionInfo {
+  const schema = version.schema?.openAPIV3Schema ?? anything
+  const columns = version.additionalPrinterColumns
+  const warning = version.deprecationWarning ?? `${group}/${version.name} ${kind} is deprecated`
+  return {
+    name: version.name,
+    served: version.served,
+    storage: version.storage,
+    verbs,
+    schema: () => schema,
+    columns: columns?.length
+      ? columns.map(column => ({ ...column, priority: column.priority ?? 0 }))
+      : [ageColumn],
+    selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
+    subresources: subresourcesOf(version),
+    ...(version.deprecated === true ? { deprecated: warning } : {}),
+  }
+}
+
+function subresourcesOf({ subresources }: CustomResourceDefinitionVersion): SubresourceInfo[] {
+  const result: SubresourceInfo[] = []
+  if (subresources?.status !== undefined) result.push({ name: 'status', verbs: subresourceVerbs })
+  if (subresources?.scale !== undefined) {
+    result.push({
+      name: 'scale',
+      verbs: subresourceVerbs,
+      group: 'autoscaling',
+      version: 'v1',
+      kind: 'Scale',
+    })
+  }
+  return result
+}

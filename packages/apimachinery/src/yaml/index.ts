@@ -1,0 +1,9 @@
+/**
+ * YAML for Kubernetes: its own entry point, so that programs which never see YAML do not load a parser.
+ *
+ *   readYaml / readYamlDocuments    scalars as kubectl and the API server read them, budgets for aliases and size
+ *   writeYaml / writeYamlDocuments  what they write
+ * @module
+ */
+export { type ReadYamlOptions, readYaml, readYamlDocuments, type YamlDocument } from './read-yaml.ts'
+export { writeYaml, writeYamlDocuments } from './write-yaml.ts'

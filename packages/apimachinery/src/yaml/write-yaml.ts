@@ -1,0 +1,18 @@
+import { DUMP_SCHEMA, dump, intYaml11Tag } from 'js-yaml'
+
+// Strings that any reader of YAML 1.1 or 1.2 would take for something else are quoted.
+const schema = DUMP_SCHEMA.withTags({
+  ...intYaml11Tag,
+  identify: data => typeof data === 'bigint' || intYaml11Tag.identify(data),
+  represent: data => String(data),
+})
+
+/** One document, keys in their own order, lists flush with their key as in Kubernetes' own files. */
+export function writeYaml(value: unknown): string {
+  return dump(value, { schema, noRefs: true, lineWidth: -1, seqNoIndent: true, skipInvalid: true })
+}
+
+/** Several documents, each behind a `---` line. */
+export function writeYamlDocuments(values: readonly unknown[]): string {
+  return values.map(value => `---\n${writeYaml(value)}`).join('')
+}

@@ -1,0 +1,107 @@
+import type {
+  ApiList,
+  ApiObject,
+  ApplyOf,
+  CreateOf,
+  DeepReadonly,
+  Kind,
+  KindOf,
+  ObjectKey,
+} from '@coxswain/apimachinery'
+import type {
+  ApplyOptions,
+  CallOptions,
+  DeleteAllOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  PatchOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './options.ts'
+import type { QueryValues, RestClient } from './rest-client.ts'
+
+/**
+ * A typed client of one API server. A get that finds nothing is `undefined`; whatever else the server refuses is a
+ * thrown `StatusError`, and no answer at all a `TransportError`. Objects are the caller's own to change.
+ */
+export interface Client {
+  get<K extends Kind>(kind: K, key: ObjectKey, options?: GetOptions): Promise<KindOf<K> | undefined>
+  /** One page, or everything when there is no `limit`. Items carry apiVersion and kind, also where the server leaves them out. */
+  list<K extends Kind>(kind: K, options?: ListOptions): Promise<ApiList<KindOf<K>>>
+  /** Every object, page by page (500 unless `limit` says otherwise). Throws 410 when the pages' revision is compacted meanwhile. */
+  listAll<K extends Kind>(kind: K, options?: ListOptions): AsyncIterable<KindOf<K>>
+  /**
+   * Asks at the first `next`. Ends when the server ends the watch or `signal` aborts; an ERROR event is thrown as its
+   * `StatusError` (410 `Expired`: list again). It does not resume by itself: informers do.
+   */
+  watch<K extends Kind>(kind: K, options?: WatchOptions): AsyncIterable<WatchEvent<KindOf<K>>>
+
+  /** The namespace is `object.metadata.namespace`. */
+  create<K extends Kind>(
+    kind: K,
+    object: DeepReadonly<CreateOf<K>>,
+    options?: WriteOptions,
+  ): Promise<KindOf<K>>
+  /** Replaces the object of that name; with a `metadata.resourceVersion` only if it is still that one (409 otherwise). */
+  update<K extends Kind>(kind: K, object: UpdateOf<K>, options?: WriteOptions): Promise<KindOf<K>>
+  /** As `update`, for `status` alone. */
+  updateStatus<K extends Kind>(kind: K, object: UpdateOf<K>, options?: WriteOptions): Promise<KindOf<K>>
+  patch<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    patch: unknown,
+    options?: PatchOptions & SubresourceTarget,
+  ): Promise<KindOf<K>>
+  /** Server-side apply. Needs a `fieldManager`, here or in the client's options. */
+  apply<K extends Kind>(kind: K, object: ApplyOf<K>, options?: ApplyOptions): Promise<KindOf<K>>
+  applyStatus<K extends Kind>(kind: K, object: ApplyOf<K>, options?: ApplyOptions): Promise<KindOf<K>>
+  /** `undefined` when there was no such object. That it resolves does not say that the object is gone: finalizers. */
+  delete<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    options?: DeleteOptions,
+  ): Promise<DeleteResult<KindOf<K>> | undefined>
+  /** Deletes a collection in one request: every object the selectors match, in one namespace or in all. */
+  deleteAll<K extends Kind>(kind: K, options?: DeleteAllOptions): Promise<void>
+
+  /** A subresource of one object: `client.subresource(Deployment, key, 'scale')`. */
+  subresource<K extends Kind>(kind: K, key: ObjectKey, name: string): Subresource
+
+  /** Any path, any body. */
+  readonly raw: RestClient
+}
+
+/** What may be sent to replace an object: what was read, changed. */
+export type UpdateOf<K extends Kind> =
+  | KindOf<K>
+  | DeepReadonly<KindOf<K>>
+  | (CreateOf<K> & { metadata: { name: string } })
+
+export interface SubresourceTarget {
+  /** Patches this subresource instead of the object: `status`, `scale`, ... */
+  readonly subresource?: string
+}
+
+/** What a server says about a deletion it has accepted. */
+export interface DeleteResult<T> {
+  readonly uid?: string
+  /** The object, where the server shows it: always when finalizers or a grace period hold it back. */
+  readonly object?: T
+}
+
+export interface Subresource {
+  get<T = ApiObject>(options?: GetOptions & QueryOptions): Promise<T | undefined>
+  /** `token`, `eviction`, `binding`: what is sent and what comes back are the subresource's own kinds. */
+  create<T = ApiObject>(body: object, options?: WriteOptions): Promise<T>
+  update<T = ApiObject>(body: object, options?: WriteOptions): Promise<T>
+  /** The answer's bytes as they come: `log`. Lasts until the server ends it, the loop is left, or `signal` aborts. */
+  stream(options?: StreamOptions): AsyncIterable<Uint8Array>
+}
+
+export interface QueryOptions {
+  readonly query?: QueryValues
+}
+
+export type StreamOptions = CallOptions & QueryOptions

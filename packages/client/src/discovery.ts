@@ -1,0 +1,174 @@
+import {
+  type AggregatedDiscovery,
+  type DiscoveredGroup,
+  groupsFromAggregatedDiscovery,
+  groupsFromLegacyDiscovery,
+  isMachineryError,
+  isNotFound,
+  type LegacyGroup,
+  type LegacyResourceList,
+  type PartialResource,
+  parseGroupVersion,
+  type RESTMapper,
+  type RESTMapping,
+  restMapperFromDiscovery,
+} from '@coxswain/apimachinery'
+import { getHeader, parseMediaType, readBody } from '@coxswain/wire'
+import type { Client } from './client.ts'
+import { readFailure } from './failure.ts'
+import { decodeJson } from './json.ts'
+import { type DynamicKind, kindFor } from './kind-for.ts'
+import type { CallOptions } from './options.ts'
+import type { RestRequest } from './rest-client.ts'
+
+/** What the server serves, asked for once and kept. A kind that is not found is looked for again on the server. */
+export interface Discovery {
+  /** In the server's order of preference. */
+  groups(options?: CallOptions): Promise<readonly DiscoveredGroup[]>
+  mapper(options?: CallOptions): Promise<RESTMapper>
+  /** The handle of a kind by its type: `kindOf('apps/v1', 'Deployment')`. Throws `NoMatch` when it is not served. */
+  kindOf(apiVersion: string, kind: string, options?: CallOptions): Promise<DynamicKind>
+  /** The handle of what a user calls `deploy`, `deployments` or `deployments.apps`. */
+  kindForResource(resource: PartialResource, options?: CallOptions): Promise<DynamicKind>
+  /** The next call asks the server, which may answer that nothing has changed. */
+  invalidate(): void
+}
+
+const aggregatedForms = ['v2', 'v2beta1'].map(
+  version => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+)
+const accept = [...aggregatedForms, 'application/json'].join(',')
+
+/** One of `/api` and `/apis`, as it was last answered. */
+interface Held {
+  readonly etag: string | undefined
+  readonly aggregated: boolean
+  readonly value: unknown
+}
+
+interface Snapshot {
+  readonly groups: readonly DiscoveredGroup[]
+  readonly mapper: RESTMapper
+}
+
+export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
+  const held = new Map<string, Held>()
+  /** Shared by all who ask at the same time. */
+  let snapshot: Promise<Snapshot> | undefined
+
+  const current = (options: CallOptions = {}): Promise<Snapshot> => {
+    if (snapshot) return snapshot
+    const pending = load(options)
+    snapshot = pending
+    pending.catch(() => {
+      if (snapshot === pending) snapshot = undefined
+    })
+    return pending
+  }
+
+  const load = async (call: CallOptions): Promise<Snapshot> => {
+    const [core, named] = [await ask('/api', call), await ask('/apis', call)]
+    const groups =
+      isAggregated(core) && isAggregated(named)
+        ? groupsFromAggregatedDiscovery(core.value as AggregatedDiscovery, named.value as AggregatedDiscovery)
+        : await loadLegacy(call)
+    return { groups, mapper: restMapperFromDiscovery(groups, { shortNames: true }) }
+  }
+
+  /** Undefined where there is nothing: a server with extension groups only has no `/api`. */
+  const ask = async (path: string, call: CallOptions): Promise<Held | undefined> => {
+    const before = held.get(path)
+    const request: RestRequest = {
+      path,
+      accept,
+      ...call,
+      ...(before?.etag !== undefined && { headers: { 'if-none-match': before.etag } }),
+    }
+    const response = await client.raw.send(request)
+    if (response.status === 304 && before) {
+      await readBody(response.body)
+      return before
+    }
+    if (response.status !== 200) {
+      const failure = await readFailure(response, request)
+      if (isNotFound(failure)) return undefined
+      throw failure
+    }
+    const { parameters } = parseMediaType(getHeader(response.headers, 'content-type') ?? '')
+    const answer: Held = {
+      etag: getHeader(response.headers, 'etag'),
+      aggregated: parameters.as === 'APIGroupDiscoveryList',
+      value: decodeJson(await readBody(response.body)),
+    }
+    held.set(path, answer)
+    return answer
+  }
+
+  const loadLegacy = async (call: CallOptions): Promise<DiscoveredGroup[]> => {
+    const ask = async (path: string) => client.raw.request({ path, ...call }).catch(ifMissing)
+    const core = (await ask('/api')) as { versions?: readonly string[] } | undefined
+    const named = (await ask('/apis')) as { groups?: readonly LegacyGroup[] } | undefined
+    const groups: LegacyGroup[] = [...(named?.groups ?? [])]
+    if (core) groups.unshift({ name: '', versions: (core.versions ?? []).map(version => ({ version })) })
+    const paths = groups.flatMap(({ name, versions = [] }) =>
+      versions.map(({ version }) => (name ? `/apis/${name}/${version}` : `/api/${version}`)),
+    )
+    const lists: LegacyResourceList[] = []
+    // A group whose server is down must not hide the others.
+    for (const path of paths) {
+      const list = await client.raw.request({ path, ...call }).catch(() => undefined)
+      if (list) lists.push(list as LegacyResourceList)
+    }
+    return groupsFromLegacyDiscovery(groups, lists)
+  }
+
+  const invalidate = () => {
+    snapshot = undefined
+  }
+
+  /** Finds in what we have; asks the server once more when that fails. */
+  const find = async <T>(call: CallOptions, look: (mapper: RESTMapper) => T): Promise<T> => {
+    const before = snapshot
+    const { mapper } = await current(call)
+    try {
+      return look(mapper)
+    } catch (error) {
+      if (!isMachineryError(error, 'NoMatch') || !before) throw error
+    }
+    if (snapshot === before) invalidate()
+    return look((await current(call)).mapper)
+  }
+
+  return {
+    groups: async options => (await current(options)).groups,
+    mapper: async options => (await current(options)).mapper,
+    async kindOf(apiVersion, kind, options = {}) {
+      const { group, version } = parseGroupVersion(apiVersion)
+      return find(options, mapper => handleOf(mapper.restMapping({ group, kind }, version)))
+    },
+    async kindForResource(resource, options = {}) {
+      return find(options, mapper => {
+        const { group, version, resource: plural } = mapper.resourceFor(resource)
+        const kind = mapper.kindFor({ group, version, resource: plural })
+        const mapping = mapper
+          .restMappings(kind, version)
+          .find(candidate => candidate.resource.resource === plural)
+        return handleOf(mapping ?? mapper.restMapping(kind, version))
+      })
+    },
+    invalidate,
+  }
+}
+
+function isAggregated(answer: Held | undefined): answer is Held {
+  return answer?.aggregated === true
+}
+
+function ifMissing(error: unknown): undefined {
+  if (isNotFound(error)) return undefined
+  throw error
+}
+
+function handleOf({ kind, resource, singular, namespaced }: RESTMapping): DynamicKind {
+  return kindFor({ ...kind, resource: resource.resource, singular, namespaced })
+}

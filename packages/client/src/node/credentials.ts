@@ -1,0 +1,45 @@
+import { discardBody, getHeader, type Transport, type WireHeaders } from '@coxswain/wire'
+import type { ClientTls } from '@coxswain/wire/node'
+
+/** How a client proves who it is. */
+export interface Credentials {
+  /** What goes into the `Authorization` header, if anything. */
+  authorization(): Promise<string | undefined>
+  /** A client certificate that these credentials bring, if any. */
+  certificate?(): Promise<Pick<ClientTls, 'cert' | 'key'> | undefined>
+  /** The server did not accept what it got. Resolves with whether there is something new to try. */
+  refresh?(): Promise<boolean>
+}
+
+export const noCredentials: Credentials = { authorization: async () => undefined }
+
+export function staticToken(token: string): Credentials {
+  return { authorization: async () => `Bearer ${token}` }
+}
+
+export function basicAuth(username: string, password: string): Credentials {
+  const encoded = Buffer.from(`${username}:${password}`).toString('base64')
+  return { authorization: async () => `Basic ${encoded}` }
+}
+
+/**
+ * Adds credentials to every request that brings none. A request that is answered 401 is sent once more when the
+ * credentials could be renewed: the server has refused it before doing anything.
+ */
+export function withCredentials(transport: Transport, credentials: Credentials): Transport {
+  return {
+    async send(request) {
+      if (getHeader(request.headers, 'authorization') !== undefined) return transport.send(request)
+      const sendAs = async (authorization: string | undefined) => {
+        const headers: WireHeaders =
+          authorization === undefined ? request.headers : { ...request.headers, authorization }
+        return transport.send({ ...request, headers })
+      }
+      const response = await sendAs(await credentials.authorization())
+      if (response.status !== 401 || !credentials.refresh || !(await credentials.refresh())) return response
+      await discardBody(response.body)
+      return sendAs(await credentials.authorization())
+    },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  }
+}

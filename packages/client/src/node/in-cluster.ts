@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createHttpTransport } from '@coxswain/wire/node'
+import { ClientError } from '../errors.ts'
+import type { AccessOptions, ClusterAccess } from './cluster-access.ts'
+import { withCredentials } from './credentials.ts'
+import { tokenFromFile } from './token-file.ts'
+
+const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+export interface InClusterOptions extends Pick<AccessOptions, 'env' | 'environment'> {
+  /** Where the service account's files are. @default '/var/run/secrets/kubernetes.io/serviceaccount' */
+  readonly folder?: string
+}
+
+/** Whether this process runs in a Pod of a cluster. */
+export function isInCluster(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): boolean {
+  return Boolean(environment.KUBERNETES_SERVICE_HOST && environment.KUBERNETES_SERVICE_PORT)
+}
+
+/** The way a Pod has to its own cluster: its service account. The token is read again as it is rotated, the CA at each connection. */
+export async function accessFromPod(options: InClusterOptions): Promise<ClusterAccess> {
+  const { env, environment = process.env, folder = defaultFolder } = options
+  if (!isInCluster(environment)) {
+    const names = 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT'
+    throw new ClientError('BadKubeconfig', `this is no Pod of a cluster: ${names} are not set`)
+  }
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port } = environment
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const token = tokenFromFile(join(folder, 'token'), env.clock)
+  await token.authorization()
+  const read = (name: string) => readFile(join(folder, name), 'utf8')
+  const transport = createHttpTransport({ server, tls: async () => ({ ca: await read('ca.crt') }) })
+  const namespace = await read('namespace').catch(() => '')
+  return { server, transport: withCredentials(transport, token), namespace: namespace.trim() || 'default' }
+}

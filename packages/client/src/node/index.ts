@@ -1,0 +1,31 @@
+/**
+ * Which cluster, as whom: kubeconfig files, service accounts, and the client made from them.
+ * @module
+ */
+export {
+  type ConnectedClient,
+  createClientFromKubeconfig,
+  type KubeconfigClientOptions,
+} from './client-from-kubeconfig.ts'
+export { type AccessOptions, accessFromKubeconfig, type ClusterAccess } from './cluster-access.ts'
+export { type Credentials, withCredentials } from './credentials.ts'
+export { accessFromPod, type InClusterOptions, isInCluster } from './in-cluster.ts'
+export {
+  type ContextEntries,
+  type ExecConfig,
+  type Kubeconfig,
+  type KubeconfigCluster,
+  type KubeconfigContext,
+  type KubeconfigUser,
+  mergeKubeconfigs,
+  selectContext,
+} from './kubeconfig.ts'
+export {
+  createKubeconfig,
+  type KubeconfigEntry,
+  type LoadedKubeconfig,
+  type LoadKubeconfigOptions,
+  loadKubeconfig,
+  parseKubeconfig,
+  writeKubeconfig,
+} from './kubeconfig-files.ts'

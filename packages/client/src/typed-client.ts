@@ -1,0 +1,225 @@
+import {
+  type ApiList,
+  type ApiObject,
+  isNotFound,
+  isStatus,
+  type Kind,
+  type KindOf,
+  type ObjectKey,
+} from '@coxswain/apimachinery'
+import { isStream } from '@coxswain/wire'
+import type { Client, DeleteResult, Subresource } from './client.ts'
+import { ClientError } from './errors.ts'
+import { isMetadataKind } from './kind-for.ts'
+import type {
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  ListOptions,
+  WatchEvent,
+  WatchOptions,
+} from './options.ts'
+import type { PathParts } from './path.ts'
+import { resourcePath } from './path.ts'
+import { collectionQuery, deleteBody, listQuery, patchContentTypes, watchQuery, writeQuery } from './query.ts'
+import type { RestClient, RestRequest } from './rest-client.ts'
+import { createSubresource } from './subresource.ts'
+import { decodeWatchEvent, LineSplitter } from './watch-decoder.ts'
+
+export interface TypedClientOptions {
+  readonly fieldManager: string | undefined
+  readonly maxEventBytes: number
+}
+
+/** How many objects a page of `listAll` has. */
+const pageSize = 500
+
+export function createTypedClient(rest: RestClient, options: TypedClientOptions): Client {
+  const { fieldManager, maxEventBytes } = options
+
+  /** The parts of a request that follow from the kind and the call's options. */
+  const about = (kind: Kind, parts: PathParts, call: CallOptions = {}): RestRequest => ({
+    path: resourcePath(kind, parts),
+    resource: { group: kind.group, resource: kind.resource },
+    accept: acceptOf(kind, parts.name === undefined),
+    ...(parts.name !== undefined && { name: parts.name }),
+    ...(call.signal && { signal: call.signal }),
+    ...(call.timeout !== undefined && { timeout: call.timeout }),
+  })
+
+  const send = async <K extends Kind>(request: RestRequest): Promise<KindOf<K>> =>
+    (await rest.request(request)) as KindOf<K>
+
+  const list = async <K extends Kind>(kind: K, call: ListOptions = {}): Promise<ApiList<KindOf<K>>> => {
+    const request = about(kind, { namespace: call.namespace }, call)
+    const answer = (await rest.request({ ...request, query: listQuery(call) })) as ApiList<KindOf<K>>
+    return completeList(kind, answer)
+  }
+
+  async function* listAll<K extends Kind>(
+    kind: K,
+    call: ListOptions = {},
+  ): AsyncGenerator<KindOf<K>, void, undefined> {
+    const { resourceVersion: _, resourceVersionMatch: __, ...rest } = call
+    const limit = call.limit ?? pageSize
+    let page = await list(kind, { ...call, limit })
+    for (;;) {
+      yield* page.items
+      const next = page.metadata.continue
+      if (!next) return
+      page = await list(kind, { ...rest, limit, continue: next })
+    }
+  }
+
+  async function* watch<K extends Kind>(
+    kind: K,
+    call: WatchOptions = {},
+  ): AsyncGenerator<WatchEvent<KindOf<K>>, void, undefined> {
+    const { signal } = call
+    if (signal?.aborted) return
+    try {
+      const request = about(kind, { namespace: call.namespace }, signal ? { signal } : {})
+      const { body } = await rest.stream({ ...request, query: watchQuery(call) })
+      if (!body) return
+      const lines = new LineSplitter(maxEventBytes)
+      for await (const chunk of isStream(body) ? body : chunksOf(body)) {
+        for (const line of lines.push(chunk)) yield decodeWatchEvent<KindOf<K>>(line)
+      }
+      lines.end()
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    }
+  }
+
+  /** A write of a whole object: its name and namespace are the path's. */
+  const write = <K extends Kind>(
+    method: 'POST' | 'PUT' | 'PATCH',
+    kind: K,
+    object: unknown,
+    call: ApplyOptions = {},
+    subresource?: string,
+  ): Promise<KindOf<K>> => {
+    const body = withType(kind, object)
+    const { name, namespace } = body.metadata
+    if (method !== 'POST' && !name) throw new ClientError('BadKey', `the ${kind.kind} has no metadata.name`)
+    const applying = method === 'PATCH'
+    if (applying && !(call.fieldManager ?? fieldManager)) {
+      throw new ClientError('BadOptions', 'apply needs a fieldManager')
+    }
+    if (method === 'POST' && kind.namespaced && !namespace) {
+      throw new ClientError('BadKey', `the ${kind.kind} has no metadata.namespace`)
+    }
+    return send<K>({
+      ...about(kind, { namespace, name: method === 'POST' ? undefined : name, subresource }, call),
+      method,
+      query: { ...writeQuery(call, fieldManager), ...(applying && { force: call.force === true }) },
+      body,
+      ...(applying && { contentType: 'application/apply-patch+yaml' }),
+    })
+  }
+
+  return {
+    async get(kind, key, call = {}) {
+      const request = about(kind, key, call)
+      const query = { resourceVersion: call.resourceVersion }
+      return unlessMissing(send({ ...request, query }))
+    },
+    list,
+    listAll,
+    watch,
+    create: async (kind, object, call) => write('POST', kind, object, call),
+    update: async (kind, object, call) => write('PUT', kind, object, call),
+    updateStatus: async (kind, object, call) => write('PUT', kind, object, call, 'status'),
+    apply: async (kind, object, call) => write('PATCH', kind, object, call),
+    applyStatus: async (kind, object, call) => write('PATCH', kind, object, call, 'status'),
+    async patch(kind, key, patch, call = {}) {
+      return send({
+        ...about(kind, { ...key, subresource: call.subresource }, call),
+        method: 'PATCH',
+        query: writeQuery(call, fieldManager),
+        body: patch,
+        contentType: patchContentTypes[call.type ?? 'merge'],
+      })
+    },
+    async delete<K extends Kind>(kind: K, key: ObjectKey, call: DeleteOptions = {}) {
+      const answer = await unlessMissing(
+        rest.request({ ...about(kind, key, call), method: 'DELETE', ...bodyOf(deleteBody(call)) }),
+      )
+      return answer === undefined ? undefined : deleteResult<KindOf<K>>(answer)
+    },
+    async deleteAll(kind, call = {}) {
+      await rest.request({
+        ...about(kind, { namespace: call.namespace }, call),
+        method: 'DELETE',
+        query: collectionQuery(call),
+        ...bodyOf(deleteBody(call)),
+      })
+    },
+    subresource(kind, key, name): Subresource {
+      return createSubresource(rest, { kind, key, name, fieldManager })
+    },
+    raw: rest,
+  }
+}
+
+/** What was found, or undefined: the one failure that is a value. */
+export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+function acceptOf(kind: Kind, collection: boolean): string {
+  if (!isMetadataKind(kind)) return 'application/json'
+  return `application/json;as=PartialObjectMetadata${collection ? 'List' : ''};g=meta.k8s.io;v=v1`
+}
+
+/** Servers leave out apiVersion and kind of typed lists' items. */
+function completeList<T>(kind: Kind, list: ApiList<T>): ApiList<T> {
+  list.items ??= []
+  const partial = isMetadataKind(kind)
+  const apiVersion = partial ? 'meta.k8s.io/v1' : apiVersionOf(kind)
+  const name = partial ? 'PartialObjectMetadata' : kind.kind
+  for (const item of list.items as (ApiObject | null)[]) {
+    if (item === null) continue
+    item.apiVersion ??= apiVersion
+    item.kind ??= name
+  }
+  return list
+}
+
+function apiVersionOf(kind: Kind): string {
+  return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`
+}
+
+interface Writable {
+  readonly metadata: { readonly name?: string; readonly namespace?: string }
+}
+
+function withType(kind: Kind, object: unknown): Writable {
+  if (typeof object !== 'object' || object === null) {
+    throw new ClientError('BadOptions', `a ${kind.kind} must be an object`)
+  }
+  const { metadata = {}, ...rest } = object as Partial<Writable>
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...rest } as Writable
+}
+
+function bodyOf(body: object | undefined): { body?: object } {
+  return body ? { body } : {}
+}
+
+function deleteResult<T>(answer: unknown): DeleteResult<T> {
+  if (isStatus(answer)) return answer.details?.uid ? { uid: answer.details.uid } : {}
+  const object = answer as ApiObject
+  return { object: object as T, ...(object.metadata?.uid && { uid: object.metadata.uid }) }
+}
+
+async function* chunksOf(
+  body: Uint8Array | readonly Uint8Array[],
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (body instanceof Uint8Array) yield body
+  else yield* body
+}

@@ -1,0 +1,88 @@
+import type { ApiObject, Kind, KindOf } from '@coxswain/apimachinery'
+import { aborted, type Env, TaskGroup } from '@coxswain/kit'
+import { Informer, type InformerOptions } from './informer.ts'
+import type { ListerWatcher } from './lister-watcher.ts'
+
+/** Which part of a resource. Two users who mean the same part share one informer. */
+export interface Scope {
+  /** @default all namespaces */
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  /** Type and metadata alone are fetched and kept. @default false */
+  readonly metadataOnly?: boolean
+}
+
+export interface InformerFactoryOptions {
+  readonly env: Env
+  readonly listerWatcherFor: (kind: Kind, scope: Scope) => ListerWatcher
+  /** Options of every informer made here. */
+  readonly informers?: Pick<
+    InformerOptions<ApiObject>,
+    'transform' | 'watchList' | 'freeze' | 'detectMutations'
+  >
+}
+
+/** The informers of one program: one for each resource and scope, started when the factory runs. */
+export class InformerFactory {
+  readonly #options: InformerFactoryOptions
+  readonly #informers = new Map<string, Informer>()
+  #group: TaskGroup | undefined
+
+  constructor(options: InformerFactoryOptions) {
+    this.#options = options
+  }
+
+  get informers(): readonly Informer[] {
+    return [...this.#informers.values()]
+  }
+
+  /** The informer for a part of a resource: always the same one. Starts at once when the factory is running. */
+  informerFor<K extends Kind>(kind: K, scope: Scope = {}): Informer<KindOf<K> & ApiObject> {
+    const key = scopeKey(kind, scope)
+    let informer = this.#informers.get(key)
+    if (!informer) {
+      const { env, listerWatcherFor, informers } = this.#options
+      informer = new Informer({ ...informers, env, name: key, source: listerWatcherFor(kind, scope) })
+      this.#informers.set(key, informer)
+      this.#start(informer)
+    }
+    return informer as Informer<KindOf<K> & ApiObject>
+  }
+
+  /** Whether there is an informer for this part already. */
+  has(kind: Kind, scope: Scope = {}): boolean {
+    return this.#informers.has(scopeKey(kind, scope))
+  }
+
+  /** Runs every informer, those made later included, until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const group = new TaskGroup(signal)
+    this.#group = group
+    group.spawn(aborted)
+    for (const informer of this.#informers.values()) this.#start(informer)
+    await group.join()
+    this.#group = undefined
+  }
+
+  /** Resolves when every informer made so far has synced, or `signal` aborts: true when all have. */
+  async synced(signal: AbortSignal): Promise<boolean> {
+    const informers = this.informers
+    await Promise.all(informers.map(informer => informer.synced(signal)))
+    return informers.every(informer => informer.hasSynced)
+  }
+
+  #start(informer: Informer): void {
+    this.#group?.spawn(signal => informer.run(signal))
+  }
+}
+
+function scopeKey(kind: Kind, scope: Scope): string {
+  const { namespace, labelSelector, fieldSelector, metadataOnly } = scope
+  let key = kind.group ? `${kind.resource}.${kind.version}.${kind.group}` : kind.resource
+  if (namespace) key += ` in ${namespace}`
+  if (labelSelector) key += ` with labels ${labelSelector}`
+  if (fieldSelector) key += ` with fields ${fieldSelector}`
+  if (metadataOnly) key += ' (metadata)'
+  return key
+}

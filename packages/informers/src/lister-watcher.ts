@@ -1,0 +1,38 @@
+import type { ApiList, ApiObject } from '@coxswain/apimachinery'
+
+export interface ListQuery {
+  readonly resourceVersion: string
+  readonly limit?: number
+  readonly continue?: string
+}
+
+export interface WatchQuery {
+  readonly resourceVersion: string
+  readonly timeoutSeconds: number
+  readonly allowWatchBookmarks: true
+  /** Asks for the present state first (a watch-list); comes with `resourceVersionMatch`. */
+  readonly sendInitialEvents?: true
+  readonly resourceVersionMatch?: 'NotOlderThan'
+}
+
+export interface BookmarkObject {
+  readonly metadata: {
+    readonly resourceVersion: string
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+}
+
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly object: BookmarkObject }
+
+/** One collection of a server: a resource, in one namespace or all, perhaps narrowed by selectors. */
+export interface ListerWatcher<T extends ApiObject = ApiObject> {
+  /** One page. Rejects with a `StatusError` when the server refuses. Objects belong to the caller. */
+  list(query: ListQuery, signal: AbortSignal): Promise<ApiList<T>>
+  /**
+   * Ends when the server ends the watch, and soon after `signal` aborts. Throws the `StatusError` of an ERROR event, or
+   * whatever broke the stream.
+   */
+  watch(query: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent<T>>
+}

@@ -1,0 +1,226 @@
+import type { ApiObject } from '@coxswain/apimachinery'
+import { type Backoff, createBackoff, type Env } from '@coxswain/kit'
+import { InformerError } from './errors.ts'
+import { classify } from './internal/failure.ts'
+import { listAll } from './internal/page-list.ts'
+import { QuietGuard } from './internal/quiet-guard.ts'
+import type { ListerWatcher, WatchEvent, WatchQuery } from './lister-watcher.ts'
+import { storeKey } from './store.ts'
+import { initialState, isStaleAnswer, type Outcome, type ReflectorState, transition } from './transition.ts'
+
+/** Where a reflector writes. Calls come in the order of the server's history. */
+export interface ReflectorSink<T> {
+  /** This is the whole collection as it was at `resourceVersion`. */
+  replace(objects: readonly T[], resourceVersion: string): void
+  /** One object came, changed or went. */
+  apply(event: { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }): void
+  /** Nothing else happened up to `resourceVersion`. */
+  progress(resourceVersion: string): void
+}
+
+export interface ReflectorOptions<T extends ApiObject> {
+  readonly source: ListerWatcher<T>
+  readonly sink: ReflectorSink<T>
+  readonly env: Env
+  /** Ask for the present state through a watch where the server can. @default true */
+  readonly watchList?: boolean
+  /** Told of every failure, after it was logged. */
+  readonly onFailure?: (error: unknown) => void
+  /** What follows what. @default transition */
+  readonly transition?: typeof transition
+}
+
+/** The server ends a watch after between one and two of these, so that watches spread over servers. */
+const watchMinutes = 5
+/** How much later than asked a server may end a watch before it is called dead. */
+const endMargin = 10_000
+/** Servers that send bookmarks do so every minute: after one was seen, longer silence than this means a dead link. */
+const bookmarkLimit = 150_000
+/** A resource that is not served yet (its CRD is not installed) is asked for at this pace, stretched by up to as much. */
+const absentDelay = 1_000
+/** A watch-list that brings nothing for this long before it is complete is no watch-list. */
+const streamingLimit = 15_000
+const initialEventsEnd = 'k8s.io/initial-events-end'
+
+/**
+ * Keeps `sink` eventually equal to the server's collection; it is the sink's only writer. What it does next is decided
+ * by {@link transition}.
+ */
+export class Reflector<T extends ApiObject> {
+  readonly #options: ReflectorOptions<T>
+  readonly #backoff: Backoff
+  readonly #transition: typeof transition
+  #state: ReflectorState
+  /** Whether the server has sent a bookmark that we did not have to ask for: then it always does. */
+  #bookmarks = false
+
+  constructor(options: ReflectorOptions<T>) {
+    const { clock, random } = options.env
+    this.#options = options
+    this.#transition = options.transition ?? transition
+    this.#state = initialState(options.watchList ?? true)
+    this.#backoff = createBackoff({
+      clock,
+      random,
+      initial: 800,
+      cap: 30_000,
+      jitter: 1,
+      resetAfter: 120_000,
+    })
+  }
+
+  get state(): ReflectorState {
+    return this.#state
+  }
+
+  /** Resolves once `signal` aborts. Failures are logged and retried for ever, never thrown. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options.env
+    while (!signal.aborted) {
+      const outcome = await this.#perform(signal)
+      if (signal.aborted) return
+      const { state, pause } = this.#transition(this.#state, outcome)
+      if (state.phase !== this.#state.phase || outcome.type !== 'ended') {
+        log.debug('reflector moves on', { from: this.#state.phase, to: state.phase, outcome: outcome.type })
+      }
+      this.#state = state
+      if (pause) await clock.sleep(this.#delay(outcome), { signal }).catch(() => {})
+    }
+  }
+
+  #delay(outcome: Outcome): number {
+    const absent = outcome.type === 'failed' && outcome.failure === 'absent'
+    return absent ? absentDelay * (1 + this.#options.env.random.next()) : this.#backoff.next()
+  }
+
+  /** Never rejects. */
+  async #perform(signal: AbortSignal): Promise<Outcome> {
+    const { phase } = this.#state
+    try {
+      return phase === 'listing' ? await this.#list(this.#state.from, signal) : await this.#watch(signal)
+    } catch (error) {
+      if (signal.aborted) return { type: 'quiet' }
+      const failure = classify(error)
+      const { log } = this.#options.env
+      if (failure === 'other') log.warn('reflector failed, will try again', { phase, error })
+      else log.debug('reflector has to start over', { phase, failure, error })
+      this.#options.onFailure?.(error)
+      return { type: 'failed', failure }
+    }
+  }
+
+  async #list(from: string, signal: AbortSignal): Promise<Outcome> {
+    const { source, sink, env } = this.#options
+    const { resourceVersion, items } = await listAll(source, from, { clock: env.clock, signal })
+    if (signal.aborted) return { type: 'quiet' }
+    for (const item of items) check(item)
+    if (isStaleAnswer(from, resourceVersion)) {
+      env.log.warn('the answer to a list is older than asked for', { asked: from, resourceVersion })
+      return { type: 'failed', failure: 'ahead' }
+    }
+    sink.replace(items, resourceVersion)
+    return { type: 'listed', resourceVersion }
+  }
+
+  async #watch(signal: AbortSignal): Promise<Outcome> {
+    const { clock, random } = this.#options.env
+    const timeoutSeconds = Math.floor(60 * watchMinutes * (1 + random.next()))
+    const controller = new AbortController()
+    const onAbort = (): void => controller.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    const endLimit = timeoutSeconds * 1000 + endMargin
+    const streaming = this.#state.phase === 'streaming'
+    let quiet = false
+    const guard = new QuietGuard(clock, streaming ? streamingLimit : this.#quietLimit(endLimit), () => {
+      quiet = true
+      controller.abort()
+    })
+    const started = clock.monotonic()
+    try {
+      await this.#follow(controller.signal, timeoutSeconds, event => {
+        guard.heard()
+        if (event.type === 'BOOKMARK') this.#bookmarks ||= !endsInitialEvents(event)
+        if (this.#state.phase === 'watching') guard.expect(this.#quietLimit(endLimit))
+      })
+    } catch (error) {
+      if (!quiet) throw error
+    } finally {
+      guard.stop()
+      signal.removeEventListener('abort', onAbort)
+    }
+    return quiet ? { type: 'quiet' } : { type: 'ended', lasted: clock.monotonic() - started }
+  }
+
+  #quietLimit(endLimit: number): number {
+    return this.#bookmarks ? Math.min(bookmarkLimit, endLimit) : endLimit
+  }
+
+  async #follow(
+    signal: AbortSignal,
+    timeoutSeconds: number,
+    onEvent: (event: WatchEvent<T>) => void,
+  ): Promise<void> {
+    const { source, sink } = this.#options
+    const query = watchQuery(this.#state, timeoutSeconds)
+    /** What a watch-list has brought so far; undefined once it is complete. */
+    let initial = this.#state.phase === 'streaming' ? new Map<string, T>() : undefined
+    for await (const event of source.watch(query, signal)) {
+      if (signal.aborted) return
+      const { resourceVersion } = checkEvent(event).object.metadata
+      if (event.type === 'BOOKMARK') {
+        if (initial && endsInitialEvents(event)) {
+          if (isStaleAnswer(query.resourceVersion, resourceVersion)) {
+            throw new InformerError('BadEvent', `a watch-list is older than asked for: ${resourceVersion}`)
+          }
+          sink.replace([...initial.values()], resourceVersion)
+          initial = undefined
+        } else if (!initial) sink.progress(resourceVersion)
+      } else if (!initial) sink.apply(event)
+      else if (event.type === 'DELETED') initial.delete(storeKey(event.object))
+      else initial.set(storeKey(event.object), event.object)
+      if (!initial) this.#advance(resourceVersion)
+      onEvent(event)
+    }
+  }
+
+  /** The sink is up to `resourceVersion`. */
+  #advance(known: string): void {
+    const { watchList } = this.#state
+    this.#state = { phase: 'watching', known, watchList, failures: 0 }
+  }
+}
+
+function watchQuery(state: ReflectorState, timeoutSeconds: number): WatchQuery {
+  const common = { timeoutSeconds, allowWatchBookmarks: true } as const
+  return state.phase === 'streaming'
+    ? {
+        ...common,
+        resourceVersion: state.from,
+        sendInitialEvents: true,
+        resourceVersionMatch: 'NotOlderThan',
+      }
+    : { ...common, resourceVersion: state.known ?? '' }
+}
+
+function endsInitialEvents(event: WatchEvent<ApiObject>): boolean {
+  return event.type === 'BOOKMARK' && event.object.metadata.annotations?.[initialEventsEnd] === 'true'
+}
+
+const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
+
+function checkEvent<T extends ApiObject>(event: WatchEvent<T>): WatchEvent<T> {
+  if (!eventTypes.has(event?.type)) throw new InformerError('BadEvent', 'a watch brought no event')
+  if (event.type !== 'BOOKMARK') check(event.object)
+  else if (!event.object?.metadata?.resourceVersion) {
+    throw new InformerError('BadEvent', 'a bookmark has no resourceVersion')
+  }
+  return event
+}
+
+/** Guards the store against answers of something that is no API server. */
+function check(object: ApiObject): void {
+  const metadata = object?.metadata
+  if (!metadata?.name || !metadata.resourceVersion) {
+    throw new InformerError('BadEvent', 'an object has no name or no resourceVersion')
+  }
+}

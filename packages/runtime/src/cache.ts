@@ -1,0 +1,263 @@
+import {
+  type ApiObject,
+  type DeepReadonly,
+  formatKey,
+  type Kind,
+  type KindOf,
+  type ObjectKey,
+  parseLabelSelector,
+} from '@coxswain/apimachinery'
+import type { Client } from '@coxswain/client'
+import {
+  deepFreeze,
+  type IndexFunction,
+  type Informer,
+  InformerFactory,
+  type Scope,
+  stripManagedFields,
+} from '@coxswain/informers'
+import type { Env } from '@coxswain/kit'
+import { RuntimeError } from './errors.ts'
+import { kindKey } from './internal/kind-key.ts'
+import { listerWatcherOf } from './lister-watcher-of.ts'
+import { OwnWrites } from './own-writes.ts'
+
+export interface CacheOptions {
+  readonly client: Client
+  readonly env: Env
+  /** Namespaced kinds are cached in these namespaces only. @default all */
+  readonly namespaces?: readonly string[]
+  /** Freeze cached objects. @default false */
+  readonly freeze?: boolean
+  readonly kinds?: readonly KindCacheOptions[]
+}
+
+/** How one kind is cached. */
+export interface KindCacheOptions {
+  readonly kind: Kind
+  /** Reads go to the server each time. @default true for Secrets, false for others */
+  readonly uncached?: boolean
+  /** Watched without spec and status; reads then go to the server. @default true for Secrets, false for others */
+  readonly metadataOnly?: boolean
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+export interface CachedListOptions {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  /** By a field index: `{ field: value }` of `operator.index(kind, field, ...)`. One at most. */
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+/** How long a read waits for a cache that is being filled. */
+const firstReadTimeout = 120_000
+
+/** One part of a kind's collection: its informer, and what was written and may not be there yet. */
+interface Part {
+  readonly namespace: string | undefined
+  readonly informer: Informer
+  readonly writes: OwnWrites
+}
+
+/** Local copies of the kinds a program reads, which show its own writes. */
+export class Cache {
+  readonly #options: CacheOptions
+  readonly #factory: InformerFactory
+  readonly #parts = new Map<string, readonly Part[]>()
+  readonly #indexes = new Map<string, Map<string, IndexFunction<ApiObject>>>()
+
+  constructor(options: CacheOptions) {
+    const { client, env, freeze = false } = options
+    this.#options = options
+    this.#factory = new InformerFactory({
+      env,
+      listerWatcherFor: (kind, scope) => listerWatcherOf(client, kind, scope),
+      informers: { freeze },
+    })
+  }
+
+  /** Whether reads of this kind are answered here. */
+  isCached(kind: Kind): boolean {
+    const { uncached, metadataOnly } = this.#settings(kind)
+    return !uncached && !metadataOnly
+  }
+
+  /** Whether there is an informer of this kind. */
+  has(kind: Kind): boolean {
+    return this.#parts.has(kindKey(kind))
+  }
+
+  /** The informers of a kind: one, or one for each namespace. They start with `run`. */
+  informersFor<K extends Kind>(kind: K): readonly Informer<KindOf<K> & ApiObject>[] {
+    return this.#partsOf(kind).map(part => part.informer as unknown as Informer<KindOf<K> & ApiObject>)
+  }
+
+  get informers(): readonly Informer[] {
+    return this.#factory.informers
+  }
+
+  addIndex<K extends Kind>(kind: K, field: string, valuesOf: IndexFunction<KindOf<K>>): void {
+    const id = kindKey(kind)
+    const indexes = this.#indexes.get(id) ?? new Map<string, IndexFunction<ApiObject>>()
+    indexes.set(field, valuesOf as IndexFunction<ApiObject>)
+    this.#indexes.set(id, indexes)
+    for (const { informer } of this.#parts.get(id) ?? []) {
+      informer.addIndex(field, valuesOf as IndexFunction<ApiObject>)
+    }
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#factory.run(signal)
+  }
+
+  /** Resolves when everything asked for so far is there (true) or `signal` aborts (false). */
+  synced(signal: AbortSignal): Promise<boolean> {
+    return this.#factory.synced(signal)
+  }
+
+  /**
+   * Waits for the kind's informer when it has not synced: at the first read of a kind that nothing watches.
+   * @throws the signal's reason, or RuntimeError `CacheNotSynced` after two minutes
+   */
+  async ready(kind: Kind, signal: AbortSignal): Promise<void> {
+    for (const { informer } of this.#partsOf(kind))
+      if (!informer.hasSynced) await this.#waitFor(informer, signal)
+  }
+
+  async #waitFor(informer: Informer, signal: AbortSignal): Promise<void> {
+    const controller = new AbortController()
+    const onAbort = (): void => controller.abort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    const timer = this.#options.env.clock.after(firstReadTimeout, onAbort)
+    if (signal.aborted) onAbort()
+    await informer.synced(controller.signal)
+    timer.cancel()
+    signal.removeEventListener('abort', onAbort)
+    if (informer.hasSynced) return
+    signal.throwIfAborted()
+    const cause = informer.lastError
+    throw new RuntimeError('CacheNotSynced', `the cache of ${informer.name} did not fill in time`, { cause })
+  }
+
+  get<K extends Kind>(kind: K, key: ObjectKey): DeepReadonly<KindOf<K>> | undefined {
+    const part = this.#partFor(kind, key.namespace)
+    if (!part) return undefined
+    const text = formatKey(key)
+    const { informer, writes } = part
+    return writes.resolve(text, informer.store.get(text), informer) as DeepReadonly<KindOf<K>> | undefined
+  }
+
+  list<K extends Kind>(kind: K, options: CachedListOptions = {}): DeepReadonly<KindOf<K>>[] {
+    const found: DeepReadonly<ApiObject>[] = []
+    for (const part of this.#partsOf(kind)) {
+      if (part.namespace && options.namespace && part.namespace !== options.namespace) continue
+      found.push(...this.#listPart(kind, part, options))
+    }
+    return found as DeepReadonly<KindOf<K>>[]
+  }
+
+  /** The server has answered a write of this program with `object`, which now belongs to the cache. */
+  wrote(kind: Kind, object: ApiObject): void {
+    const part = this.#existingPart(kind, object.metadata.namespace)
+    if (!part) return
+    stripManagedFields(object)
+    if (this.#options.freeze) deepFreeze(object)
+    const { writes, informer } = part
+    writes.wrote(formatKey(keyOfObject(object)), object as DeepReadonly<ApiObject>, informer)
+    writes.prune(key => informer.store.get(key), informer)
+  }
+
+  /** The server has said that an object is gone; `uid` where it said which. */
+  deleted(kind: Kind, key: ObjectKey, uid?: string): void {
+    const part = this.#existingPart(kind, key.namespace)
+    if (!part) return
+    const gone = uid ?? this.get(kind, key)?.metadata.uid
+    if (gone !== undefined) part.writes.deleted(formatKey(key), gone, part.informer)
+  }
+
+  /** How far a kind's cache has come, for the answer to a list. */
+  resourceVersion(kind: Kind): string {
+    return this.#partsOf(kind)[0]?.informer.resourceVersion ?? ''
+  }
+
+  #listPart(kind: Kind, part: Part, options: CachedListOptions): DeepReadonly<ApiObject>[] {
+    const { informer, writes } = part
+    const { namespace, labelSelector, fields = {} } = options
+    const [field, ...more] = Object.entries(fields)
+    if (more.length > 0 || (field && !informer.store.hasIndex(field[0]))) {
+      const names = Object.keys(fields).join(', ')
+      throw new RuntimeError(
+        'NoIndex',
+        `no index of ${kind.kind} covers ${names}: add one with operator.index`,
+      )
+    }
+    let objects = field ? informer.store.byIndex(...field) : informer.store.list(namespace)
+    if (writes.size > 0) {
+      const byKey = new Map(objects.map(object => [formatKey(keyOfObject(object)), object]))
+      for (const key of writes.keys()) {
+        const object = writes.resolve(key, informer.store.get(key), informer)
+        if (object && (!field || this.#valuesOf(kind, field[0], object).includes(field[1])))
+          byKey.set(key, object)
+        else byKey.delete(key)
+      }
+      objects = [...byKey.values()]
+    }
+    if (namespace) objects = objects.filter(object => object.metadata.namespace === namespace)
+    if (!labelSelector) return objects
+    const selector = parseLabelSelector(labelSelector)
+    return objects.filter(object => selector.matches(object.metadata.labels ?? {}))
+  }
+
+  #valuesOf(kind: Kind, field: string, object: DeepReadonly<ApiObject>): readonly string[] {
+    return this.#indexes.get(kindKey(kind))?.get(field)?.(object) ?? []
+  }
+
+  #partFor(kind: Kind, namespace: string | undefined): Part | undefined {
+    const parts = this.#partsOf(kind)
+    return parts.length === 1 && !parts[0]!.namespace
+      ? parts[0]
+      : parts.find(part => part.namespace === namespace)
+  }
+
+  #existingPart(kind: Kind, namespace: string | undefined): Part | undefined {
+    return this.#parts.has(kindKey(kind)) && this.isCached(kind) ? this.#partFor(kind, namespace) : undefined
+  }
+
+  #partsOf(kind: Kind): readonly Part[] {
+    const id = kindKey(kind)
+    let parts = this.#parts.get(id)
+    if (!parts) {
+      const { namespaces } = this.#options
+      const wanted = kind.namespaced && namespaces?.length ? namespaces : [undefined]
+      parts = wanted.map(namespace => this.#createPart(kind, namespace))
+      this.#parts.set(id, parts)
+    }
+    return parts
+  }
+
+  #createPart(kind: Kind, namespace: string | undefined): Part {
+    const { labelSelector, fieldSelector, metadataOnly } = this.#settings(kind)
+    const scope: Scope = {
+      ...(namespace !== undefined && { namespace }),
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(fieldSelector !== undefined && { fieldSelector }),
+      ...(metadataOnly && { metadataOnly }),
+    }
+    const informer = this.#factory.informerFor(kind, scope)
+    for (const [field, valuesOf] of this.#indexes.get(kindKey(kind)) ?? []) informer.addIndex(field, valuesOf)
+    return { namespace, informer, writes: new OwnWrites() }
+  }
+
+  #settings(kind: Kind): Omit<KindCacheOptions, 'kind'> {
+    const id = kindKey(kind)
+    const given = this.#options.kinds?.find(options => kindKey(options.kind) === id)
+    const isSecret = kind.group === '' && kind.resource === 'secrets'
+    return given ?? (isSecret ? { metadataOnly: true } : {})
+  }
+}
+
+function keyOfObject({ metadata }: DeepReadonly<ApiObject>): ObjectKey {
+  const { namespace, name } = metadata
+  return namespace ? { namespace, name } : { name }
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { defineOperator, type OperatorBuilder, type OperatorClient } from './index.ts'
+import {
+  podKind,
+  podPath,
+  Simulation,
+  type SimulationOptions,
+  secretKind,
+  widgetKind,
+  widgetPath,
+} from './test-support/simulation.ts'
+
+const key = { namespace: 'default', name: 'a' }
+
+/** Runs `script` in an operator, in the virtual world. */
+async function inOperator(
+  script: (client: OperatorClient, sim: Simulation) => Promise<void>,
+  options: {
+    readonly setup?: (operator: OperatorBuilder) => void
+    readonly manager?: SimulationOptions['manager']
+    readonly before?: (sim: Simulation) => void
+  } = {},
+): Promise<Simulation> {
+  await using sim = new Simulation()
+  options.before?.(sim)
+  let done = false
+  const operator = defineOperator('test', builder => {
+    options.setup?.(builder)
+    builder.task('script', async ({ client }) => {
+      await script(client, sim)
+      done = true
+    })
+  })
+  const { stopped } = sim.start(operator, options.manager)
+  let failure: unknown
+  stopped.catch(error => {
+    failure = error
+  })
+  await sim.world.runUntil(() => done || failure !== undefined, 600_000)
+  if (failure) throw failure
+  return sim
+}
+
+const gets = (sim: Simulation): string[] =>
+  sim.server.calls
+    .filter(({ method, path }) => method === 'GET' && /\/(a|s)$/.test(path))
+    .map(({ path }) => path)
+
+describe('reading what was just written', () => {
+  it('sees a creation, an update and a deletion before the watch has brought them', async () => {
+    const sim = await inOperator(async (client, { server, world }) => {
+      await client.list(widgetKind)
+      server.holdWatches()
+      await client.create(widgetKind, { metadata: key, spec: { size: 1 } })
+      const created = await client.get(widgetKind, key)
+      assert.equal(created?.spec.size, 1)
+      assert.equal((await client.list(widgetKind)).items.length, 1)
+      await client.update(widgetKind, { ...created!, spec: { size: 2 } })
+      await client.updateStatus(widgetKind, {
+        ...(await client.get(widgetKind, key))!,
+        status: { phase: 'x' },
+      })
+      const updated = await client.get(widgetKind, key)
+      assert.deepEqual([updated?.spec.size, updated?.status?.phase], [2, 'x'])
+      await client.patch(widgetKind, key, { spec: { size: 3 } })
+      assert.equal((await client.get(widgetKind, key))?.spec.size, 3)
+      await client.delete(widgetKind, key)
+      assert.equal(await client.get(widgetKind, key), undefined)
+      assert.deepEqual((await client.list(widgetKind)).items, [])
+      server.releaseWatches()
+      await world.clock.sleep(1_000)
+      assert.equal(await client.get(widgetKind, key), undefined)
+    })
+    assert.deepEqual(gets(sim), [], 'and asks the server nothing')
+  })
+
+  it('sees that an object is being deleted, and that it is gone when somebody else finishes it', async () => {
+    await inOperator(
+      async (client, { server, world }) => {
+        await client.get(widgetKind, key)
+        server.holdWatches()
+        await client.delete(widgetKind, key)
+        assert.ok((await client.get(widgetKind, key))?.metadata.deletionTimestamp)
+        const held = server.object(widgetPath('a'))!
+        server.put(widgetPath('a'), { ...held, metadata: { ...held.metadata, finalizers: [] } })
+        server.releaseWatches()
+        await world.clock.sleep(1)
+        assert.equal(await client.get(widgetKind, key), undefined)
+      },
+      { before: sim => sim.createWidget('a', 1, { finalizers: ['x/y'] }) },
+    )
+  })
+
+  it('gives way to what others wrote later', async () => {
+    await inOperator(
+      async (client, sim) => {
+        const widget = (await client.get(widgetKind, key))!
+        await client.update(widgetKind, { ...widget, spec: { size: 2 } })
+        sim.createWidget('a', 9)
+        await sim.world.clock.sleep(1)
+        assert.equal((await client.get(widgetKind, key))?.spec.size, 9)
+        await client.update(widgetKind, { ...(await client.get(widgetKind, key))!, spec: { size: 10 } })
+        sim.server.delete(widgetPath('a'))
+        await sim.world.clock.sleep(1)
+        assert.equal(await client.get(widgetKind, key), undefined, 'deleted by others after our write')
+      },
+      { before: sim => sim.createWidget('a') },
+    )
+  })
+
+  it('finds own writes by index and label before the watch has brought them', async () => {
+    await inOperator(
+      async (client, { server }) => {
+        await client.list(widgetKind)
+        server.holdWatches()
+        await client.create(widgetKind, { metadata: { ...key, labels: { tier: 'gold' } }, spec: { size: 7 } })
+        const names = async (options: Parameters<typeof client.list>[1]) =>
+          (await client.list(widgetKind, options)).items.map(({ metadata }) => metadata.name)
+        assert.deepEqual(await names({ fields: { 'spec.size': '7' } }), ['a'])
+        assert.deepEqual(await names({ fields: { 'spec.size': '8' } }), [])
+        assert.deepEqual(await names({ labelSelector: 'tier in (gold, silver)' }), ['a'])
+        assert.deepEqual(await names({ labelSelector: '!tier' }), [])
+        assert.deepEqual(await names({ namespace: 'other' }), [])
+        await assert.rejects(names({ fields: { 'spec.color': 'red' } }), { code: 'NoIndex' })
+      },
+      { setup: operator => operator.index(widgetKind, 'spec.size', widget => [String(widget.spec.size)]) },
+    )
+  })
+
+  it('keeps nothing of a dry run', async () => {
+    await inOperator(async client => {
+      await client.list(widgetKind)
+      await client.create(widgetKind, { metadata: key, spec: { size: 1 } }, { dryRun: true })
+      assert.equal(await client.get(widgetKind, key), undefined)
+    })
+  })
+})
+
+describe('what is cached', () => {
+  it('is shared and frozen in tests', async () => {
+    await inOperator(
+      async client => {
+        const widget = (await client.get(widgetKind, key))!
+        assert.equal(widget, await client.get(widgetKind, key))
+        assert.throws(() => {
+          ;(widget.spec as { size: number }).size = 2
+        }, TypeError)
+        const written = await client.update(widgetKind, { ...widget, spec: { size: 2 } })
+        assert.throws(() => {
+          ;(written.spec as { size: number }).size = 3
+        }, TypeError)
+      },
+      { before: sim => sim.createWidget('a') },
+    )
+  })
+
+  it('can be passed by, call by call', async () => {
+    const sim = await inOperator(
+      async client => {
+        assert.ok(await client.get(widgetKind, key, { cached: false }))
+        assert.equal((await client.list(widgetKind, { cached: false })).items.length, 1)
+      },
+      { before: simulation => simulation.createWidget('a') },
+    )
+    assert.deepEqual(gets(sim), [widgetPath('a')])
+    assert.equal(sim.server.calls.length, 2, 'and no watch is started for it')
+  })
+
+  it('holds no Secrets: they are read from the server, and watched without their data', async () => {
+    const sim = await inOperator(
+      async client => {
+        assert.ok(await client.get(secretKind, { namespace: 'default', name: 's' }))
+      },
+      {
+        setup: operator =>
+          operator
+            .controller('secrets')
+            .for(secretKind)
+            .reconcile(() => {}),
+        before: ({ server }) =>
+          server.put('/api/v1/namespaces/default/secrets/s', {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { name: 's' },
+            data: {},
+          }),
+      },
+    )
+    assert.equal(gets(sim).length, 1)
+    assert.deepEqual(
+      sim.records.map(record => record.key),
+      ['default/s'],
+    )
+  })
+
+  it('can be limited to some namespaces', async () => {
+    const sim = await inOperator(
+      async client => {
+        const pods = await client.list(podKind)
+        assert.deepEqual(pods.items.map(({ metadata }) => metadata.namespace).sort(), ['default', 'two'])
+        assert.ok(await client.get(podKind, { namespace: 'two', name: 'a' }))
+        assert.equal(await client.get(podKind, { namespace: 'three', name: 'a' }), undefined)
+        assert.equal((await client.list(podKind, { namespace: 'two' })).items.length, 1)
+      },
+      {
+        manager: { namespaces: ['default', 'two'] },
+        before: ({ server }) => {
+          for (const namespace of ['default', 'two', 'three']) {
+            server.put(podPath('a').replace('default', namespace), {
+              apiVersion: 'v1',
+              kind: 'Pod',
+              metadata: { name: 'a' },
+            })
+          }
+        },
+      },
+    )
+    assert.ok(sim.server.calls.every(({ path }) => path.includes('/namespaces/')))
+  })
+})

@@ -1,0 +1,428 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { newConflict, newInternalError } from '@coxswain/apimachinery'
+import {
+  type ControllerBuilder,
+  createChannel,
+  defineOperator,
+  generationChanged,
+  hasLabels,
+  type Operator,
+  type Reconciler,
+  requeueAfter,
+  TerminalError,
+} from './index.ts'
+import { podKind, podPath, Simulation, widgetKind, widgetPath } from './test-support/simulation.ts'
+
+/** An operator of one controller for widgets. */
+function operatorOf(reconcile: Reconciler, describeMore = (builder: ControllerBuilder) => builder): Operator {
+  return defineOperator('test', operator => {
+    describeMore(operator.controller('widget').for(widgetKind)).reconcile(reconcile)
+  })
+}
+
+describe('a controller', () => {
+  it('reconciles what was there, with low priority, and then what happens', async () => {
+    await using sim = new Simulation()
+    const seen: string[] = []
+    for (const name of ['a', 'b', 'c']) sim.createWidget(name)
+    const operator = operatorOf(async ({ key, clock }) => {
+      seen.push(key.name)
+      await clock.sleep(100)
+    })
+    sim.start(operator)
+    await sim.world.advance(50)
+    sim.createWidget('urgent')
+    await sim.world.advance(1_000)
+    assert.equal(seen.indexOf('urgent'), 1, `the new one goes before those that were there: ${seen}`)
+    assert.deepEqual([...seen].sort(), ['a', 'b', 'c', 'urgent'])
+  })
+
+  it('runs as many at once as it may, and never one object twice', async () => {
+    await using sim = new Simulation()
+    const running = new Set<string>()
+    let most = 0
+    const reconcile: Reconciler = async ({ key, clock }) => {
+      assert.ok(!running.has(key.name))
+      running.add(key.name)
+      most = Math.max(most, running.size)
+      await clock.sleep(1_000)
+      running.delete(key.name)
+    }
+    sim.start(operatorOf(reconcile, builder => builder.options({ concurrency: 3 })))
+    for (let i = 0; i < 10; i++) sim.createWidget(`w${i}`)
+    await sim.world.advance(500)
+    for (let i = 0; i < 10; i++) sim.createWidget(`w${i}`, 2)
+    await sim.world.advance(20_000)
+    assert.equal(most, 3)
+    assert.equal(sim.records.length >= 13, true)
+    assert.ok(sim.records.every(({ result }) => result === 'success'))
+  })
+
+  it('backs off when it fails, and starts over when it has succeeded', async () => {
+    await using sim = new Simulation()
+    const times: number[] = []
+    let failing = true
+    const operator = operatorOf(({ clock, failures }) => {
+      times.push(clock.now())
+      assert.equal(failures, failing ? times.length - 1 : 5)
+      if (failing) throw new Error('not yet')
+    })
+    sim.start(operator)
+    sim.createWidget('a')
+    await sim.world.runUntil(() => times.length === 5)
+    failing = false
+    assert.deepEqual(
+      times.slice(1).map((time, index) => time - times[index]!),
+      [5, 10, 20, 40],
+    )
+    await sim.world.advance(1_000)
+    assert.deepEqual(
+      sim.records.map(({ result, failures }) => `${result} ${failures}`),
+      ['error 1', 'error 2', 'error 3', 'error 4', 'error 5', 'success 0'],
+    )
+    assert.equal(sim.warnings().length, 5, 'each failure is logged, once')
+  })
+
+  it('does not try again after a TerminalError until something happens', async () => {
+    await using sim = new Simulation()
+    const { manager } = sim.start(
+      operatorOf(() => {
+        throw new TerminalError('bad spec')
+      }),
+    )
+    sim.createWidget('a')
+    await sim.world.advance(3_600_000)
+    assert.equal(sim.records.length, 1)
+    sim.createWidget('a', 2)
+    await sim.world.advance(1_000)
+    assert.equal(sim.records.length, 2)
+    assert.match(manager.metrics.text(), /terminal_reconcile_errors_total\{controller="widget"\} 2/)
+  })
+
+  it('looks again when asked to, or earlier when something happens', async () => {
+    await using sim = new Simulation()
+    const times: number[] = []
+    const begin = sim.world.clock.now()
+    sim.start(
+      operatorOf(({ clock }) => {
+        times.push(clock.now() - begin)
+        return requeueAfter(60_000)
+      }),
+    )
+    sim.createWidget('a')
+    await sim.world.advance(90_000)
+    sim.createWidget('a', 2)
+    await sim.world.advance(100_000)
+    assert.deepEqual(times, [0, 60_000, 90_000, 150_000])
+  })
+
+  it('contains a mistake in the program, and counts it as a panic', async () => {
+    await using sim = new Simulation()
+    const { manager } = sim.start(
+      operatorOf(({ key }) => {
+        if (key.name === 'bad') (undefined as unknown as { boom(): void }).boom()
+      }),
+    )
+    sim.createWidget('bad')
+    sim.createWidget('good')
+    await sim.world.advance(6)
+    assert.ok(sim.records.some(({ key, result }) => key === 'default/good' && result === 'success'))
+    assert.match(manager.metrics.text(), /reconcile_panics_total\{controller="widget"\} [12]/)
+  })
+
+  it('aborts a reconcile that takes too long, and tries again', async () => {
+    await using sim = new Simulation()
+    const reconcile: Reconciler = ({ clock, signal }) => clock.sleep(100_000, { signal })
+    const { manager } = sim.start(operatorOf(reconcile, builder => builder.options({ timeout: 1_000 })))
+    sim.createWidget('a')
+    await sim.world.advance(2_500)
+    assert.equal(sim.records.length, 2)
+    assert.equal((sim.records[0]!.error as { code: string }).code, 'ReconcileTimeout')
+    assert.match(manager.metrics.text(), /reconcile_timeouts_total\{controller="widget"\} 2/)
+  })
+
+  it('shows everything again after the resync period', async () => {
+    await using sim = new Simulation()
+    sim.start(
+      operatorOf(
+        () => {},
+        builder => builder.options({ resyncPeriod: 60_000 }),
+      ),
+    )
+    await sim.world.settle()
+    sim.createWidget('a')
+    await sim.world.advance(130_000)
+    assert.deepEqual(
+      sim.records.map(({ triggers }) => triggers[0]!.type),
+      ['Added', 'Resync', 'Resync'],
+    )
+  })
+})
+
+describe('sources', () => {
+  it('owned objects are reasons for their controller-owner, before and after a change', async () => {
+    await using sim = new Simulation()
+    sim.start(
+      operatorOf(
+        () => {},
+        builder => builder.owns(podKind),
+      ),
+    )
+    const owner = (name: string, controller = true) => ({
+      apiVersion: 'example.com/v1beta1',
+      kind: 'Widget',
+      name,
+      uid: '1',
+      controller,
+    })
+    const pod = (...ownerReferences: unknown[]) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'default', name: 'p', ownerReferences },
+    })
+    await sim.world.settle()
+    sim.server.put(podPath('p'), pod(owner('a')))
+    await sim.world.settle()
+    sim.server.put(
+      podPath('p'),
+      pod(owner('b'), owner('c', false), { ...owner('d'), apiVersion: 'other/v1' }),
+    )
+    await sim.world.settle()
+    assert.deepEqual(sim.records.map(({ key }) => key).sort(), ['default/a', 'default/a', 'default/b'])
+  })
+
+  it('other kinds are mapped, with what the cache has at hand', async () => {
+    await using sim = new Simulation()
+    const operator = operatorOf(
+      () => {},
+      builder =>
+        builder.watches(podKind, (pod, lookup) =>
+          lookup
+            .list(widgetKind, { namespace: pod.metadata.namespace! })
+            .map(({ metadata }) => ({ namespace: metadata.namespace!, name: metadata.name })),
+        ),
+    )
+    sim.createWidget('a')
+    sim.createWidget('b')
+    sim.start(operator)
+    await sim.world.settle()
+    sim.records.length = 0
+    sim.server.put(podPath('p'), { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } })
+    await sim.world.settle()
+    assert.deepEqual(sim.records.map(({ key }) => key).sort(), ['default/a', 'default/b'])
+  })
+
+  it('predicates decide what matters', async () => {
+    await using sim = new Simulation()
+    const operator = defineOperator('test', builder => {
+      builder
+        .controller('spec')
+        .for(widgetKind, { predicates: [generationChanged] })
+        .reconcile(() => {})
+      builder
+        .controller('labelled')
+        .for(widgetKind, { predicates: [hasLabels({ tier: 'gold' })] })
+        .reconcile(() => {})
+    })
+    sim.start(operator)
+    await sim.world.settle()
+    sim.createWidget('a')
+    await sim.world.settle()
+    sim.server.put(widgetPath('a'), { ...sim.server.object(widgetPath('a'))!, status: { phase: 'x' } })
+    await sim.world.settle()
+    assert.equal(sim.records.length, 1, 'a status is no spec')
+    sim.createWidget('a', 2)
+    await sim.world.settle()
+    assert.deepEqual(
+      sim.records.map(({ controller }) => controller),
+      ['spec', 'spec'],
+    )
+    sim.createWidget('b', 1, { labels: { tier: 'gold' } })
+    await sim.world.settle()
+    assert.deepEqual(
+      sim.records
+        .slice(2)
+        .map(({ controller }) => controller)
+        .sort(),
+      ['labelled', 'spec'],
+    )
+  })
+
+  it('channels and timers are reasons too', async () => {
+    await using sim = new Simulation()
+    const channel = createChannel()
+    sim.createWidget('a')
+    sim.start(
+      operatorOf(
+        () => {},
+        builder => builder.channel(channel).timer(10_000),
+      ),
+    )
+    await sim.world.settle()
+    channel.send({ namespace: 'default', name: 'outside' })
+    await sim.world.advance(15_000)
+    assert.deepEqual(
+      sim.records.map(({ key, triggers }) => `${key} ${triggers[0]!.type}`),
+      ['default/a Initial', 'default/outside Channel', 'default/a Timer'],
+    )
+  })
+})
+
+describe('the record of a reconcile', () => {
+  it('says why it ran, what it called and what that changed', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    sim.start(
+      operatorOf(async ({ key, client }) => {
+        const widget = (await client.get(widgetKind, key))!
+        const { size } = widget.spec
+        if (widget.status?.seen !== size)
+          await client.updateStatus(widgetKind, { ...widget, status: { seen: size } })
+      }),
+    )
+    await sim.world.settle()
+    sim.records.length = 0
+    sim.createWidget('a', 5)
+    await sim.world.settle()
+    const [first, second] = sim.records
+    assert.deepEqual(first!.triggers[0]!.changed, [
+      'metadata.generation: 1 -> 2',
+      'spec.size: 1 -> 5',
+      'status: {"seen":1} -> none',
+    ])
+    assert.equal(first!.triggers[0]!.object, 'Widget default/a')
+    assert.deepEqual(
+      first!.calls.map(({ verb, object, changed }) => ({ verb, object, changed })),
+      [{ verb: 'update status', object: 'Widget default/a', changed: ['status: none -> {"seen":5}'] }],
+    )
+    assert.deepEqual(second!.triggers[0]!.changed, ['status: none -> {"seen":5}'])
+    assert.deepEqual(second!.calls, [])
+  })
+
+  it('shows calls that failed', async () => {
+    await using sim = new Simulation()
+    sim.server.intercept = ({ method, path }) =>
+      method === 'PUT' ? newConflict({ group: '', resource: 'widgets' }, path, 'no') : undefined
+    sim.createWidget('a')
+    sim.start(
+      operatorOf(async ({ key, client }) => {
+        const widget = (await client.get(widgetKind, key))!
+        await client.update(widgetKind, { ...widget, spec: { size: 3 } })
+      }),
+    )
+    await sim.world.settle()
+    assert.equal(sim.records[0]!.calls[0]!.error, 'Conflict')
+    assert.deepEqual(sim.warnings(), [], 'a conflict is nothing to worry about')
+  })
+
+  it('names a hot loop and what drives it', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    const { manager } = sim.start(
+      operatorOf(async ({ key, client, clock }) => {
+        const widget = (await client.get(widgetKind, key))!
+        await clock.sleep(100)
+        await client.updateStatus(widgetKind, { ...widget, status: { seen: (widget.status?.seen ?? 0) + 1 } })
+      }),
+    )
+    await sim.world.advance(60_000)
+    const found = sim.logs.filter(({ message }) => message.startsWith('hot loop'))
+    assert.equal(found.length, 1, 'said once')
+    const { triggers } = found[0]!.fields as unknown as (typeof sim.records)[number]
+    assert.match(triggers[0]!.changed![0]!, /^status.seen: \d+ -> \d+$/)
+    assert.match(manager.metrics.text(), /coxswain_hot_loops_total\{controller="widget"\} 1/)
+  })
+
+  it('does not call slow work, retries or timers a hot loop', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('slow')
+    sim.createWidget('failing')
+    sim.start(
+      operatorOf(({ key }) => {
+        if (key.name === 'failing') throw newInternalError('no')
+        return requeueAfter(1_000)
+      }),
+    )
+    await sim.world.advance(600_000)
+    assert.ok(!sim.warnings().some(message => message.startsWith('hot loop')))
+  })
+})
+
+describe('a finalizer', () => {
+  const withFinalizer = (cleanUp: Reconciler, reconcile: Reconciler = () => {}) =>
+    operatorOf(reconcile, builder =>
+      builder.finalizer('example.com/clean-up', async context => {
+        await cleanUp(context)
+      }),
+    )
+
+  it('is there before the first reconcile, and holds the object until the clean-up has succeeded', async () => {
+    await using sim = new Simulation()
+    const seen: string[] = []
+    const cleanUpCount = () => seen.filter(line => line === 'clean up').length
+    let broken = true
+    const operator = withFinalizer(
+      () => {
+        seen.push('clean up')
+        if (broken) throw new Error('the outside is down')
+      },
+      async ({ key, client }) => {
+        const widget = await client.get(widgetKind, key)
+        seen.push(`reconcile ${widget ? (widget.metadata.finalizers ?? []).join() : 'gone'}`)
+      },
+    )
+    sim.start(operator)
+    sim.createWidget('a', 1, { finalizers: ['other/one'] })
+    await sim.world.settle()
+    assert.ok(
+      seen.length > 0 && new Set(seen).size === 1 && seen[0] === 'reconcile other/one,example.com/clean-up',
+      `${seen}`,
+    )
+    sim.server.delete(widgetPath('a'))
+    await sim.world.advance(1_000)
+    assert.ok(sim.server.object(widgetPath('a')), 'it is still there')
+    assert.ok(cleanUpCount() > 3, 'clean-up is tried again')
+    broken = false
+    await sim.world.advance(10_000)
+    assert.deepEqual(sim.server.object(widgetPath('a'))?.metadata.finalizers, ['other/one'])
+    const cleanUps = cleanUpCount()
+    await sim.world.advance(100_000)
+    assert.equal(cleanUpCount(), cleanUps, 'and not again after it has succeeded')
+  })
+
+  it('is never lost to a crash between clean-up and its removal', async () => {
+    for (let seed = 1; seed <= 30; seed++) {
+      await using sim = new Simulation({ seed })
+      let outside = 0
+      const operator = withFinalizer(
+        async ({ clock }) => {
+          await clock.sleep(20)
+          outside = 0
+        },
+        async ({ key, client }) => {
+          const widget = await client.get(widgetKind, key)
+          if (!widget || widget.metadata.deletionTimestamp) return
+          assert.ok(
+            widget.metadata.finalizers?.length,
+            'nothing is made outside before the finalizer is there',
+          )
+          outside = 1
+        },
+      )
+      sim.createWidget('a')
+      let running = sim.start(operator, { gracefulShutdown: 0 })
+      await sim.world.advance(sim.world.random.below(30))
+      if (sim.server.object(widgetPath('a'))) sim.server.delete(widgetPath('a'))
+      for (let crash = 0; crash < 3; crash++) {
+        await sim.world.advance(sim.world.random.below(30))
+        running.stop()
+        await sim.world.run(running.transport[Symbol.asyncDispose]() as Promise<void>)
+        running = sim.start(operator, { gracefulShutdown: 0 })
+      }
+      await sim.world.advance(60_000)
+      assert.equal(sim.server.object(widgetPath('a')), undefined, `seed ${seed}`)
+      assert.equal(outside, 0, `seed ${seed}: something was left outside`)
+    }
+  })
+})

@@ -1,0 +1,48 @@
+export type RuntimeErrorCode =
+  /** A definition that contradicts itself: two controllers of one name, `owns` without `for`. */
+  | 'BadDefinition'
+  /** A cached list by a field that no index covers. */
+  | 'NoIndex'
+  /** The caches were not filled within the time the host gave them. */
+  | 'CacheNotSynced'
+  /** A reconcile took longer than its timeout. */
+  | 'ReconcileTimeout'
+  /** Another replica leads now, or may lead: this one has stopped. */
+  | 'LeadershipLost'
+  /** A write was held back because this replica's lease may have ended. */
+  | 'NotLeader'
+  /** Something did not stop within the grace period. */
+  | 'ShutdownTimeout'
+  /** A reconcile failed in a way that trying again cannot mend. */
+  | 'Terminal'
+
+const brand: unique symbol = Symbol.for('coxswain.runtime.RuntimeError') as never
+
+/** What this package throws besides what the client throws. Callers decide by `code`. */
+export class RuntimeError extends Error {
+  readonly [brand] = true
+  readonly code: RuntimeErrorCode
+
+  constructor(code: RuntimeErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RuntimeError'
+    this.code = code
+  }
+}
+
+/** True also for an error made by another copy of this package. With `code`, only for that code. */
+export function isRuntimeError(error: unknown, code?: RuntimeErrorCode): error is RuntimeError {
+  if (typeof error !== 'object' || error === null || !(brand in error)) return false
+  return code === undefined || (error as RuntimeError).code === code
+}
+
+/**
+ * Thrown by a reconcile when trying again is of no use: it is logged and counted, and the object is looked at again only
+ * when something happens to it.
+ */
+export class TerminalError extends RuntimeError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('Terminal', message, options)
+    this.name = 'TerminalError'
+  }
+}

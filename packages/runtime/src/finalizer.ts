@@ -1,0 +1,52 @@
+import { type ApiObject, type DeepReadonly, isNotFound, type Kind, keyOf } from '@coxswain/apimachinery'
+import type { OperatorClient } from './operator-client.ts'
+
+export function hasFinalizer(object: DeepReadonly<ApiObject>, finalizer: string): boolean {
+  return object.metadata.finalizers?.includes(finalizer) ?? false
+}
+
+/**
+ * Makes sure that `object` cannot go before `finalizer` is taken off. Fails with a conflict when the object has changed
+ * since it was read: try again with a fresh one.
+ */
+export async function addFinalizer(
+  client: OperatorClient,
+  kind: Kind,
+  object: DeepReadonly<ApiObject>,
+  finalizer: string,
+): Promise<void> {
+  if (hasFinalizer(object, finalizer)) return
+  await writeFinalizers(client, kind, object, [...(object.metadata.finalizers ?? []), finalizer])
+}
+
+/** Lets `object` go as far as `finalizer` is concerned. Only call it when the clean-up is done. */
+export async function removeFinalizer(
+  client: OperatorClient,
+  kind: Kind,
+  object: DeepReadonly<ApiObject>,
+  finalizer: string,
+): Promise<void> {
+  if (!hasFinalizer(object, finalizer)) return
+  const remaining = (object.metadata.finalizers ?? []).filter(name => name !== finalizer)
+  try {
+    await writeFinalizers(client, kind, object, remaining)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+/** With the resourceVersion and uid it is a compare-and-set: nobody else's finalizer can be lost. */
+async function writeFinalizers(
+  client: OperatorClient,
+  kind: Kind,
+  object: DeepReadonly<ApiObject>,
+  finalizers: readonly string[],
+): Promise<void> {
+  const { resourceVersion, uid } = object.metadata
+  await client.patch(
+    kind,
+    keyOf(object),
+    { metadata: { finalizers, resourceVersion, uid } },
+    { type: 'merge' },
+  )
+}

@@ -1,0 +1,132 @@
+import { isNotFound, isStatusError } from '@coxswain/apimachinery'
+import type { Client } from '@coxswain/client'
+import { AsyncQueue, type Env, isAbort } from '@coxswain/kit'
+import type { EventRecorder, EventSubject } from '../event-recorder.ts'
+import { type Correlated, EventCorrelator } from './event-correlator.ts'
+import { type EventInput, eventKind } from './kinds.ts'
+
+const queueLimit = 1_000
+const maxMessage = 1_024
+const maxTries = 12
+const retryDelay = 10_000
+
+type ToSend = Exclude<Correlated, { readonly action: 'drop' }>
+
+/**
+ * Sends events in the background, one after another, as core/v1 Events with the counts and times that `kubectl get
+ * events` and `kubectl describe` of every version show.
+ */
+export class EventBroadcaster {
+  readonly #client: Client
+  readonly #env: Env
+  readonly #queue = new AsyncQueue<EventInput>(queueLimit)
+  readonly #correlator: EventCorrelator
+
+  constructor(client: Client, env: Env) {
+    this.#client = client
+    this.#env = env
+    this.#correlator = new EventCorrelator(env.clock)
+  }
+
+  recorderFor(component: string): EventRecorder {
+    const record = (type: EventInput['type']) => (subject: EventSubject, reason: string, message: string) => {
+      const event = this.#createEvent(component, subject, { type, reason, message })
+      if (!this.#queue.push(event))
+        this.#env.log.warn('an event was dropped: too many wait', { reason, message })
+    }
+    return { normal: record('Normal'), warning: record('Warning') }
+  }
+
+  /** Sends until `end` is called and the queue is empty, or `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#queue.end()
+    signal.addEventListener('abort', onAbort, { once: true })
+    for await (const event of this.#queue) {
+      if (signal.aborted) return
+      await this.#deliver(event, signal)
+    }
+    signal.removeEventListener('abort', onAbort)
+  }
+
+  /** No more events: `run` ends when it has sent those that wait. */
+  end(): void {
+    this.#queue.end()
+  }
+
+  #createEvent(
+    component: string,
+    { apiVersion, kind, metadata }: EventSubject,
+    { type, reason, message }: Pick<EventInput, 'type' | 'reason' | 'message'>,
+  ): EventInput {
+    const { clock, random } = this.#env
+    const { namespace, name, uid, resourceVersion } = metadata
+    const now = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`
+    const suffix = (BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(random.below(1_000_000))).toString(
+      16,
+    )
+    return {
+      metadata: { namespace: namespace ?? 'default', name: `${name}.${suffix}` },
+      involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(namespace && { namespace }) },
+      type,
+      reason,
+      message: message.length > maxMessage ? `${message.slice(0, maxMessage - 3)}...` : message,
+      source: { component },
+      firstTimestamp: now,
+      lastTimestamp: now,
+      count: 1,
+      reportingComponent: component,
+      reportingInstance: '',
+    }
+  }
+
+  async #deliver(event: EventInput, signal: AbortSignal): Promise<void> {
+    const { clock, random, log } = this.#env
+    const correlated = this.#correlator.correlate(event)
+    if (correlated.action === 'drop') return
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#send(event, correlated, signal)
+        return
+      } catch (error) {
+        if (signal.aborted || isAbort(error, signal)) return
+        if (isRefusal(error) || tries === maxTries) {
+          log.warn('an event could not be recorded', { reason: event.reason, error })
+          return
+        }
+        const delay = tries === 1 ? retryDelay * random.next() : retryDelay
+        await clock.sleep(delay, { signal }).catch(() => {})
+        if (signal.aborted) return
+      }
+    }
+  }
+
+  async #send(event: EventInput, correlated: ToSend, signal: AbortSignal): Promise<void> {
+    const { key } = correlated
+    if (correlated.action === 'count') {
+      const { name } = correlated
+      const { namespace } = event.metadata
+      const { count, lastTimestamp, message } = correlated.event
+      try {
+        await this.#client.patch(
+          eventKind,
+          { namespace: namespace!, name },
+          { count, lastTimestamp, message },
+          { signal },
+        )
+        this.#correlator.stored(key, { ...correlated.event, metadata: { ...event.metadata, name } })
+        return
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+        this.#correlator.lost(key)
+      }
+    }
+    const created = { ...correlated.event, metadata: event.metadata }
+    await this.#client.create(eventKind, created, { signal })
+    this.#correlator.stored(key, created)
+  }
+}
+
+/** Whether the server has said no, which asking again does not change. */
+function isRefusal(error: unknown): boolean {
+  return isStatusError(error) && error.code >= 400 && error.code < 500 && error.code !== 429
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '@coxswain/kit'
+import type { EventInput } from './kinds.ts'
+import { LruMap } from './lru-map.ts'
+
+const cacheSize = 4096
+/** More different messages than this about one thing within the window are told as one. */
+const maxSimilar = 10
+const similarWindow = 600_000
+/** Events about one object: this many at once, then one every five minutes. */
+const burst = 25
+const refillPerSecond = 1 / 300
+
+/** What to do with an event. */
+export type Correlated =
+  | { readonly action: 'drop' }
+  | { readonly action: 'create'; readonly key: string; readonly event: EventInput }
+  /** The same was told before: `name` is the Event to count up. */
+  | { readonly action: 'count'; readonly key: string; readonly name: string; readonly event: EventInput }
+
+interface Seen {
+  readonly name: string
+  readonly firstTimestamp: string
+  count: number
+}
+
+/** Keeps repetition and floods away from the server, by the rules and numbers of client-go's `tools/record`. */
+export class EventCorrelator {
+  readonly #clock: Clock
+  readonly #seen = new LruMap<string, Seen>(cacheSize)
+  readonly #similar = new LruMap<string, { messages: Set<string>; last: number }>(cacheSize)
+  readonly #budgets = new LruMap<string, { tokens: number; last: number }>(cacheSize)
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  correlate(event: EventInput): Correlated {
+    const { involvedObject, source, type, reason } = event
+    const { kind, namespace, name, uid, apiVersion } = involvedObject
+    const subject = JSON.stringify([source.component, apiVersion, kind, namespace, name, uid])
+    const group = `${subject}${type}${reason}`
+    const combined = this.#isOneOfMany(group, event.message)
+    const told = combined ? { ...event, message: `(combined from similar events): ${event.message}` } : event
+    const key = combined ? group : `${group}${event.message}`
+    if (!this.#admit(subject)) return { action: 'drop' }
+    const seen = this.#seen.get(key)
+    if (!seen) return { action: 'create', key, event: told }
+    const { firstTimestamp, count } = seen
+    return { action: 'count', key, name: seen.name, event: { ...told, firstTimestamp, count: count + 1 } }
+  }
+
+  /** The server has the event as it is here. */
+  stored(key: string, event: EventInput): void {
+    const { firstTimestamp, count, metadata } = event
+    this.#seen.set(key, { name: metadata.name!, firstTimestamp, count })
+  }
+
+  /** The server no longer has the event. */
+  lost(key: string): void {
+    this.#seen.delete(key)
+  }
+
+  #isOneOfMany(group: string, message: string): boolean {
+    const now = this.#clock.monotonic()
+    let similar = this.#similar.get(group)
+    if (!similar || now - similar.last > similarWindow) {
+      similar = { messages: new Set(), last: now }
+      this.#similar.set(group, similar)
+    }
+    similar.last = now
+    similar.messages.add(message)
+    return similar.messages.size >= maxSimilar
+  }
+
+  /** Takes a token when there is one; what is dropped costs nothing. */
+  #admit(subject: string): boolean {
+    const now = this.#clock.monotonic()
+    const budget = this.#budgets.get(subject) ?? { tokens: burst, last: now }
+    budget.tokens = Math.min(burst, budget.tokens + ((now - budget.last) / 1000) * refillPerSecond)
+    budget.last = now
+    this.#budgets.set(subject, budget)
+    if (budget.tokens < 1) return false
+    budget.tokens--
+    return true
+  }
+}

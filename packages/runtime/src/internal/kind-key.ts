@@ -1,0 +1,6 @@
+import type { Kind } from '@coxswain/apimachinery'
+
+/** Tells kinds apart, whichever handle names them. */
+export function kindKey({ group, version, resource }: Kind): string {
+  return `${group}/${version}/${resource}`
+}

@@ -1,0 +1,264 @@
+import { deepEqual, isAlreadyExists, isConflict } from '@coxswain/apimachinery'
+import type { Client } from '@coxswain/client'
+import type { Env } from '@coxswain/kit'
+import { RuntimeError } from './errors.ts'
+import { type Lease, type LeaseSpec, leaseKind } from './internal/kinds.ts'
+import type { WriteGuard } from './operator-client.ts'
+
+export interface LeaderElectionOptions {
+  /** The name of the Lease. @default the operator's name */
+  readonly name?: string
+  readonly namespace: string
+  /** Tells replicas apart. @default the operator's name and a uuid */
+  readonly identity?: string
+  /** How long others wait after the last renewal they saw before they take over, in milliseconds. @default 15000 */
+  readonly leaseDuration?: number
+  /** How long the leader tries to renew before it gives up. @default 10000 */
+  readonly renewDeadline?: number
+  /** How long to wait between tries. @default 2000 */
+  readonly retryPeriod?: number
+}
+
+type Resolved = Required<LeaderElectionOptions>
+
+const defaults = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 }
+/** Those who wait for the lease spread their tries by up to this share. */
+const jitter = 1.2
+/** Those who wait for a lease to end do not all ask in the same moment. */
+const expirySpread = 200
+/** A renewal that was on its way may change the lease before it is released. */
+const releaseTries = 3
+
+export interface LeaderElectorOptions extends LeaderElectionOptions {
+  readonly client: Client
+  readonly env: Env
+  readonly operator: string
+  readonly onChange?: (leading: boolean) => void
+}
+
+/** What somebody who leads is given. */
+export interface Leadership {
+  /** Aborts when it is time to stop: on request, or at once when leadership is lost. */
+  readonly stop: AbortSignal
+  /** Aborts when leadership is lost: another replica may lead by now. */
+  readonly lost: AbortSignal
+}
+
+/**
+ * One leader at a time, by a Lease. Whoever leads renews it; whoever does not takes it when it was not renewed for its
+ * duration, measured by his own clock from when he saw the last renewal.
+ *
+ * The leader counts from when it *sent* its last successful renewal: no write is admitted later than `renewDeadline`
+ * after that, and those admitted are given up before the lease can be anybody else's.
+ */
+export class LeaderElector implements WriteGuard {
+  readonly #client: Client
+  readonly #env: Env
+  readonly #options: Resolved
+  readonly #onChange: ((leading: boolean) => void) | undefined
+  /** The Lease as last read or written. */
+  #lease: Lease | undefined
+  /** When `#lease.spec` was first seen as it is. */
+  #observedAt = 0
+  /** When the last successful renewal was sent; undefined while not leading. */
+  #renewedAt: number | undefined
+
+  constructor(options: LeaderElectorOptions) {
+    const { client, env, operator, onChange, ...given } = options
+    this.#client = client
+    this.#env = env
+    this.#onChange = onChange
+    this.#options = {
+      ...defaults,
+      name: operator,
+      identity: `${operator}_${env.random.uuid()}`,
+      ...given,
+    }
+    const { leaseDuration, renewDeadline, retryPeriod } = this.#options
+    if (leaseDuration <= renewDeadline || renewDeadline <= retryPeriod * jitter) {
+      throw new RuntimeError('BadDefinition', 'leaseDuration > renewDeadline > 1.2 x retryPeriod has to hold')
+    }
+  }
+
+  get identity(): string {
+    return this.#options.identity
+  }
+
+  get isLeader(): boolean {
+    return this.#renewedAt !== undefined
+  }
+
+  admit(): number {
+    const { renewDeadline, leaseDuration } = this.#options
+    const age = this.#env.clock.monotonic() - (this.#renewedAt ?? Number.NEGATIVE_INFINITY)
+    if (age >= renewDeadline) throw new RuntimeError('NotLeader', 'this replica does not lead, or no longer')
+    return leaseDuration - age
+  }
+
+  /**
+   * Waits to lead, then calls `lead` once. Resolves when that has ended and the lease is released. Resolves without
+   * calling it when `signal` aborts first.
+   * @throws RuntimeError `LeadershipLost` after `lead` has ended, and whatever `lead` throws
+   */
+  async run(signal: AbortSignal, lead: (leadership: Leadership) => Promise<void>): Promise<void> {
+    const { clock, log } = this.#env
+    const { name, identity } = this.#options
+    while (!(await this.#tryAcquire(signal))) {
+      await clock.sleep(this.#waitingTime(), { signal }).catch(() => {})
+      if (signal.aborted) return
+    }
+    log.info('leading', { lease: name, identity })
+    this.#onChange?.(true)
+    const lost = new AbortController()
+    const over = new AbortController()
+    const leading = lead({ stop: AbortSignal.any([signal, lost.signal]), lost: lost.signal }).finally(() =>
+      over.abort(),
+    )
+    leading.catch(() => {})
+    const error = await this.#renewUntil(over.signal)
+    if (error) {
+      this.#renewedAt = undefined
+      lost.abort(error)
+    }
+    try {
+      await leading
+    } finally {
+      this.#onChange?.(false)
+      if (!error) await this.#release()
+    }
+    if (error) throw error
+  }
+
+  /** Until the next try, or until the lease that others hold can be over, if that is sooner. */
+  #waitingTime(): number {
+    const { clock, random } = this.#env
+    const tries = this.#options.retryPeriod * (1 + jitter * random.next())
+    if (!this.#isHeldByOther()) return tries
+    const expiry =
+      this.#observedAt + (this.#lease?.spec?.leaseDurationSeconds ?? 0) * 1000 - clock.monotonic()
+    return expiry > 0 ? Math.min(tries, expiry + expirySpread * random.next()) : tries
+  }
+
+  /** Renews until `over` aborts; an error when leadership is lost before. */
+  async #renewUntil(over: AbortSignal): Promise<RuntimeError | undefined> {
+    const { clock, log } = this.#env
+    const { retryPeriod, renewDeadline, name } = this.#options
+    while (!over.aborted) {
+      const left = (this.#renewedAt ?? 0) + renewDeadline - clock.monotonic()
+      if (left <= 0) break
+      await clock.sleep(Math.min(retryPeriod, left), { signal: over }).catch(() => {})
+      if (over.aborted) return undefined
+      const deadline = (this.#renewedAt ?? 0) + renewDeadline - clock.monotonic()
+      if (deadline <= 0) break
+      const held = await this.#tryAcquire(over, deadline)
+      if (!held && this.#isHeldByOther()) break
+    }
+    if (over.aborted) return undefined
+    log.error('leadership lost', { lease: name, holder: this.#lease?.spec?.holderIdentity })
+    return new RuntimeError('LeadershipLost', `the lease ${name} could not be renewed in time`)
+  }
+
+  #isHeldByOther(): boolean {
+    const holder = this.#lease?.spec?.holderIdentity
+    return Boolean(holder) && holder !== this.#options.identity
+  }
+
+  /** True when the lease is ours and was renewed just now. Never rejects. */
+  async #tryAcquire(signal: AbortSignal, within = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const { clock, log } = this.#env
+    const { renewDeadline } = this.#options
+    const sent = clock.monotonic()
+    const timeout = Math.min(Math.max(1_000, renewDeadline / 2), within)
+    try {
+      if (!(await this.#acquire({ signal, timeout }))) return false
+      this.#renewedAt = sent
+      return true
+    } catch (error) {
+      if (signal.aborted) return false
+      if (isConflict(error) || isAlreadyExists(error)) this.#lease = undefined
+      else log.warn('the lease could not be read or written', { error })
+      return false
+    }
+  }
+
+  async #acquire(call: { readonly signal: AbortSignal; readonly timeout: number }): Promise<boolean> {
+    const { clock } = this.#env
+    const { namespace, name, identity, leaseDuration } = this.#options
+    // The leader knows the lease: it writes at once, and reads only when that meets a conflict.
+    if (!this.isLeader || !this.#lease) {
+      const found = await this.#client.get(leaseKind, { namespace, name }, call)
+      if (!deepEqual(found?.spec, this.#lease?.spec)) this.#observedAt = clock.monotonic()
+      this.#lease = found
+    }
+    const now = microTime(clock.now())
+    const current = this.#lease
+    const spec: LeaseSpec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDuration / 1000),
+      acquireTime: now,
+      renewTime: now,
+      leaseTransitions: 0,
+    }
+    if (!current) {
+      this.#observe(await this.#client.create(leaseKind, { metadata: { namespace, name }, spec }, call))
+      return true
+    }
+    const { holderIdentity, acquireTime, leaseTransitions = 0, leaseDurationSeconds = 0 } = current.spec ?? {}
+    if (holderIdentity && holderIdentity !== identity) {
+      if (clock.monotonic() < this.#observedAt + leaseDurationSeconds * 1000) return false
+    }
+    const ours = holderIdentity === identity
+    const next: LeaseSpec = {
+      ...spec,
+      acquireTime: ours ? (acquireTime ?? now) : now,
+      leaseTransitions: ours ? leaseTransitions : leaseTransitions + 1,
+    }
+    this.#observe(await this.#client.update(leaseKind, { ...current, spec: next }, call))
+    return true
+  }
+
+  #observe(lease: Lease): void {
+    this.#lease = lease
+    this.#observedAt = this.#env.clock.monotonic()
+  }
+
+  /** Lets others take over at once. Never rejects. */
+  async #release(): Promise<void> {
+    const { log } = this.#env
+    const { name } = this.#options
+    if (!this.isLeader) return
+    this.#renewedAt = undefined
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#clear()
+        log.info('lease released', { lease: name })
+        return
+      } catch (error) {
+        if (isConflict(error) && tries < releaseTries) continue
+        log.warn('the lease could not be released', { lease: name, error })
+        return
+      }
+    }
+  }
+
+  async #clear(): Promise<void> {
+    const { namespace, name, identity } = this.#options
+    const call = { timeout: 5_000 }
+    const lease = await this.#client.get(leaseKind, { namespace, name }, call)
+    if (lease?.spec?.holderIdentity !== identity) return
+    const now = microTime(this.#env.clock.now())
+    const spec: LeaseSpec = {
+      ...lease.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      acquireTime: now,
+      renewTime: now,
+    }
+    await this.#client.update(leaseKind, { ...lease, spec }, call)
+  }
+}
+
+/** RFC 3339 with six digits, as the API's MicroTime has them. */
+function microTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000Z`
+}

@@ -1,0 +1,27 @@
+import type { ApiObject, Kind } from '@coxswain/apimachinery'
+import { type Client, metadataOf } from '@coxswain/client'
+import type { ListerWatcher, Scope, WatchEvent } from '@coxswain/informers'
+
+/** One part of a resource, seen through a client. */
+export function listerWatcherOf(client: Client, kind: Kind, scope: Scope): ListerWatcher {
+  const target: Kind = scope.metadataOnly ? metadataOf(kind) : kind
+  const { namespace, labelSelector, fieldSelector } = scope
+  const selectors = {
+    ...(namespace !== undefined && { namespace }),
+    ...(labelSelector !== undefined && { labelSelector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
+  }
+  return {
+    list: ({ resourceVersion, ...paging }, signal) =>
+      client.list(target, { ...selectors, ...paging, ...version(resourceVersion), signal, timeout: 0 }),
+    watch: ({ resourceVersion, ...query }, signal) =>
+      client.watch(target, { ...selectors, ...query, ...version(resourceVersion), signal }) as AsyncIterable<
+        WatchEvent<ApiObject>
+      >,
+  }
+}
+
+/** The most recent state is asked for by saying nothing. */
+function version(resourceVersion: string): { readonly resourceVersion?: string } {
+  return resourceVersion === '' ? {} : { resourceVersion }
+}

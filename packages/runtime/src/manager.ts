@@ -1,0 +1,292 @@
+import { type Client, createClient } from '@coxswain/client'
+import { aborted, createAbortError, createRealEnv, type Env, TaskGroup } from '@coxswain/kit'
+import type { Transport } from '@coxswain/wire'
+import { Cache } from './cache.ts'
+import { Controller } from './controller.ts'
+import { RuntimeError } from './errors.ts'
+import { type HealthReport, runChecks } from './health.ts'
+import { createCachedClient } from './internal/cached-client.ts'
+import { EventBroadcaster } from './internal/event-broadcaster.ts'
+import { type LeaderElectionOptions, LeaderElector } from './leader-election.ts'
+import { createClientMetrics } from './metrics/client-metrics.ts'
+import { createControllerMetrics } from './metrics/controller-metrics.ts'
+import { MetricsRegistry } from './metrics/registry.ts'
+import { describeOperator, type Operator, type OperatorDefinition } from './operator.ts'
+import type { WriteGuard } from './operator-client.ts'
+import type { ReconcileRecord } from './reconcile-record.ts'
+
+export interface ManagerOptions {
+  /** How to reach the server: a client, or a transport to make one for. */
+  readonly client?: Client
+  readonly transport?: Transport
+  /** @default the real world, silent */
+  readonly env?: Env
+  /** Namespaced kinds are seen in these namespaces only. @default all */
+  readonly namespaces?: readonly string[]
+  /** Of several replicas only one works. @default off */
+  readonly leaderElection?: LeaderElectionOptions
+  /** Where metrics go. @default a registry of its own */
+  readonly metrics?: MetricsRegistry
+  /** Milliseconds reconciles may take to finish when the operator has to stop. @default 30000 */
+  readonly gracefulShutdown?: number
+  /** Milliseconds after which caches that do not fill are a failure. @default never: a CRD may come later */
+  readonly cacheSyncTimeout?: number
+  /** Freeze what caches hold: for tests. @default false */
+  readonly freeze?: boolean
+  /** Told of every reconcile when it has ended. */
+  readonly onReconcile?: (record: ReconcileRecord) => void
+}
+
+const defaultGrace = 30_000
+/** How long after the grace period a stop that was asked for hard may take. */
+const hardStopGrace = 5_000
+/** How long events may still be sent when everything else has stopped. */
+const eventGrace = 2_000
+const syncWarning = 30_000
+
+/**
+ * Runs one operator.
+ *
+ *   start:  events, caches -> caches filled -> what runs everywhere -> election -> what the leader runs
+ *   stop:   the same backwards, the lease released when the last reconcile has ended
+ */
+export class Manager {
+  readonly metrics: MetricsRegistry
+  readonly definition: OperatorDefinition
+  readonly cache: Cache
+  readonly controllers: readonly Controller[]
+  readonly #options: ManagerOptions
+  readonly #env: Env
+  readonly #client: Client
+  readonly #broadcaster: EventBroadcaster
+  readonly #elector: LeaderElector | undefined
+  readonly #elected = Promise.withResolvers<void>()
+
+  constructor(operator: Operator, options: ManagerOptions) {
+    const definition = describeOperator(operator)
+    const { name } = definition
+    const env = options.env ?? createRealEnv()
+    this.#options = options
+    this.#env = { ...env, log: env.log.child({ operator: name }) }
+    this.definition = definition
+    this.metrics = options.metrics ?? new MetricsRegistry()
+    this.#client = this.#createClient(name)
+    this.#broadcaster = new EventBroadcaster(this.#client, this.#env)
+    this.cache = new Cache({
+      client: this.#client,
+      env: this.#env,
+      kinds: definition.caches,
+      ...(options.freeze && { freeze: true }),
+      ...(options.namespaces && { namespaces: options.namespaces }),
+    })
+    for (const { kind, field, valuesOf } of definition.indexes) this.cache.addIndex(kind, field, valuesOf)
+    this.#elector = this.#createElector(name)
+    this.controllers = definition.controllers.map(controller => {
+      const guard = this.#guardFor(controller.options.needsLeader)
+      return new Controller(controller, {
+        client: this.#client,
+        cache: this.cache,
+        env: this.#env,
+        events: this.#broadcaster.recorderFor(name),
+        metrics: createControllerMetrics(this.metrics, controller.name),
+        registry: this.metrics,
+        ...(guard && { guard }),
+        ...(options.onReconcile && { onReconcile: options.onReconcile }),
+      })
+    })
+  }
+
+  /** Resolves when this replica leads; without leader election, when the caches are filled. */
+  get elected(): Promise<void> {
+    return this.#elected.promise
+  }
+
+  get isLeader(): boolean {
+    return this.#elector?.isLeader ?? true
+  }
+
+  /** `/healthz`: is the process able to work at all? */
+  checkHealth(): Promise<HealthReport> {
+    return runChecks(new Map([['ping', () => {}], ...this.definition.healthChecks]))
+  }
+
+  /** `/readyz`: are the caches filled, and what the operator itself says. */
+  checkReady(): Promise<HealthReport> {
+    const synced = (): void => {
+      const missing = this.cache.informers.filter(informer => !informer.hasSynced)
+      if (missing.length > 0)
+        throw new Error(`not synced: ${missing.map(informer => informer.name).join(', ')}`)
+    }
+    return runChecks(new Map([['caches', synced], ...this.definition.readyChecks]))
+  }
+
+  /**
+   * Runs until `signal` aborts, and resolves when everything has stopped. Once only.
+   * @throws what a task throws, or RuntimeError `LeadershipLost`, `CacheNotSynced`, `ShutdownTimeout`
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { gracefulShutdown = defaultGrace } = this.#options
+    const { clock } = this.#env
+    const background = new TaskGroup()
+    const work = new TaskGroup(signal)
+    const hard = new AbortController()
+    const timers: { cancel(): void }[] = []
+    const overdue = Promise.withResolvers<never>()
+    overdue.promise.catch(() => {})
+    const onStop = (): void => {
+      const stopHard = (): void => hard.abort(createAbortError('the operator has to stop now'))
+      if (gracefulShutdown > 0) timers.push(clock.after(gracefulShutdown, stopHard))
+      else stopHard()
+      const limit = gracefulShutdown + hardStopGrace
+      const error = new RuntimeError('ShutdownTimeout', `something did not stop within ${limit} ms`)
+      timers.push(clock.after(limit, () => overdue.reject(error)))
+    }
+    if (work.signal.aborted) onStop()
+    else work.signal.addEventListener('abort', onStop, { once: true })
+    for (const controller of this.controllers) controller.prepare()
+    background.spawn(stop => this.cache.run(stop))
+    const eventStop = new AbortController()
+    const telling = this.#broadcaster.run(eventStop.signal)
+    work.spawn(stop => this.#work(stop, hard.signal))
+    try {
+      await Promise.race([work.join(), overdue.promise])
+    } finally {
+      for (const timer of timers) timer.cancel()
+      this.#broadcaster.end()
+      const limit = clock.after(gracefulShutdown > 0 ? eventGrace : 0, () => eventStop.abort())
+      await telling
+      limit.cancel()
+      background.abort()
+      await background.join()
+    }
+  }
+
+  async #work(stop: AbortSignal, hard: AbortSignal): Promise<void> {
+    await this.#waitForCaches(stop)
+    if (stop.aborted) return
+    const group = new TaskGroup(stop)
+    const spawnAll = (target: TaskGroup, needsLeader: boolean, end: AbortSignal): void => {
+      for (const controller of this.controllers) {
+        if ((controller.definition.options.needsLeader ?? true) !== needsLeader) continue
+        target.spawn(groupStop => controller.run(groupStop, end))
+      }
+      for (const { name, task, needsLeader: leaderOnly } of this.definition.tasks) {
+        if (leaderOnly === needsLeader)
+          target.spawn(groupStop => this.#runTask(name, task, needsLeader, groupStop))
+      }
+    }
+    group.spawn(aborted) // an operator without work runs all the same
+    spawnAll(group, false, hard)
+    if (!this.#elector) {
+      spawnAll(group, true, hard)
+      this.#elected.resolve()
+    } else {
+      const elector = this.#elector
+      group.spawn(groupStop =>
+        elector.run(groupStop, async leadership => {
+          const leading = new TaskGroup(leadership.stop)
+          spawnAll(leading, true, AbortSignal.any([hard, leadership.lost]))
+          this.#elected.resolve()
+          leading.spawn(aborted)
+          await leading.join()
+        }),
+      )
+    }
+    await group.join()
+  }
+
+  async #runTask(
+    name: string,
+    task: OperatorDefinition['tasks'][number]['task'],
+    needsLeader: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log } = this.#env
+    const guard = this.#guardFor(needsLeader)
+    const client = createCachedClient({
+      client: this.#client,
+      cache: this.cache,
+      clock,
+      signal,
+      ...(guard && { guard }),
+    })
+    const env = { ...this.#env, log: log.child({ task: name }) }
+    const events = this.#broadcaster.recorderFor(this.definition.name)
+    await task({ client, env, signal, events, metrics: this.metrics })
+  }
+
+  async #waitForCaches(stop: AbortSignal): Promise<void> {
+    const { clock, log } = this.#env
+    const { cacheSyncTimeout } = this.#options
+    const begun = clock.monotonic()
+    const waiting = new AbortController()
+    const onStop = (): void => waiting.abort()
+    stop.addEventListener('abort', onStop, { once: true })
+    const missing = () =>
+      this.cache.informers
+        .filter(informer => !informer.hasSynced)
+        .map(({ name, lastError }) => ({ cache: name, error: lastError }))
+    let timer = clock.after(0, () => {})
+    const arm = (): void => {
+      const left = cacheSyncTimeout === undefined ? syncWarning : begun + cacheSyncTimeout - clock.monotonic()
+      timer = clock.after(Math.min(syncWarning, left), () => {
+        log.warn('still waiting for caches to fill', { missing: missing() })
+        if (cacheSyncTimeout !== undefined && clock.monotonic() - begun >= cacheSyncTimeout) waiting.abort()
+        else arm()
+      })
+    }
+    timer.cancel()
+    arm()
+    const synced = await this.cache.synced(waiting.signal)
+    timer.cancel()
+    stop.removeEventListener('abort', onStop)
+    if (synced || stop.aborted) return
+    const names = missing().map(({ cache }) => cache)
+    throw new RuntimeError(
+      'CacheNotSynced',
+      `caches did not fill in ${cacheSyncTimeout} ms: ${names.join(', ')}`,
+    )
+  }
+
+  #guardFor(needsLeader = true): WriteGuard | undefined {
+    return needsLeader ? this.#elector : undefined
+  }
+
+  #createClient(name: string): Client {
+    const { client, transport } = this.#options
+    if (client) return client
+    if (!transport) throw new RuntimeError('BadDefinition', 'an operator needs a client or a transport')
+    const onCall = createClientMetrics(this.metrics)
+    return createClient({ transport, env: this.#env, userAgent: name, fieldManager: name, onCall })
+  }
+
+  #createElector(name: string): LeaderElector | undefined {
+    const { leaderElection } = this.#options
+    if (!leaderElection) return undefined
+    const status = this.metrics.gauge({
+      name: 'leader_election_master_status',
+      help: 'Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master.',
+      labels: ['name'],
+    })
+    const lease = leaderElection.name ?? name
+    status.set(0, lease)
+    return new LeaderElector({
+      ...leaderElection,
+      client: this.#client,
+      env: this.#env,
+      operator: name,
+      onChange: leading => status.set(leading ? 1 : 0, lease),
+    })
+  }
+}
+
+export interface RunOptions extends ManagerOptions {
+  /** Stops the operator. */
+  readonly signal: AbortSignal
+}
+
+/** Runs an operator until `signal` aborts. See {@link Manager.run}. */
+export function runOperator(operator: Operator, options: RunOptions): Promise<void> {
+  const { signal, ...managerOptions } = options
+  return new Manager(operator, managerOptions).run(signal)
+}

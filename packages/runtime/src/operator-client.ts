@@ -1,0 +1,112 @@
+import type {
+  ApiList,
+  ApiObject,
+  ApplyOf,
+  CreateOf,
+  DeepReadonly,
+  Kind,
+  KindOf,
+  ObjectKey,
+} from '@coxswain/apimachinery'
+import type {
+  ApplyOptions,
+  CallOptions,
+  Client,
+  DeleteAllOptions,
+  DeleteOptions,
+  DeleteResult,
+  PatchOptions,
+  SubresourceTarget,
+  UpdateOf,
+  WriteOptions,
+} from '@coxswain/client'
+import type { CachedListOptions } from './cache.ts'
+
+export interface ReadOptions extends CallOptions {
+  /** False asks the server. @default true, except for Secrets and kinds that are kept out of the cache */
+  readonly cached?: boolean
+}
+
+export type OperatorListOptions = ReadOptions & CachedListOptions
+
+/**
+ * The client of a reconcile. Method for method it is {@link Client}, with three differences:
+ *
+ * - `get` and `list` read the cache, which shows what this operator itself has written even before the watch has
+ *   brought it back. What others wrote may be missing for a moment.
+ * - What they return is shared and read-only. Writes take such objects as they are: `{ ...at, status: { phase } }`.
+ * - Writes are recorded with the reconcile, and stop when this replica no longer leads.
+ */
+export interface OperatorClient {
+  get<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    options?: ReadOptions,
+  ): Promise<DeepReadonly<KindOf<K>> | undefined>
+  list<K extends Kind>(kind: K, options?: OperatorListOptions): Promise<DeepReadonly<ApiList<KindOf<K>>>>
+  create<K extends Kind>(
+    kind: K,
+    object: DeepReadonly<CreateOf<K>>,
+    options?: WriteOptions,
+  ): Promise<DeepReadonly<KindOf<K>>>
+  update<K extends Kind>(
+    kind: K,
+    object: UpdateOf<K>,
+    options?: WriteOptions,
+  ): Promise<DeepReadonly<KindOf<K>>>
+  updateStatus<K extends Kind>(
+    kind: K,
+    object: UpdateOf<K>,
+    options?: WriteOptions,
+  ): Promise<DeepReadonly<KindOf<K>>>
+  patch<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    patch: unknown,
+    options?: PatchOptions & SubresourceTarget,
+  ): Promise<DeepReadonly<KindOf<K>>>
+  apply<K extends Kind>(kind: K, object: ApplyOf<K>, options?: ApplyOptions): Promise<DeepReadonly<KindOf<K>>>
+  applyStatus<K extends Kind>(
+    kind: K,
+    object: ApplyOf<K>,
+    options?: ApplyOptions,
+  ): Promise<DeepReadonly<KindOf<K>>>
+  delete<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    options?: DeleteOptions,
+  ): Promise<DeleteResult<KindOf<K>> | undefined>
+  deleteAll<K extends Kind>(kind: K, options?: DeleteAllOptions): Promise<void>
+  /** Everything else (subresources, watches, any path), without cache, record or guard. */
+  readonly direct: Client
+}
+
+/** One call to the server, as the reconcile's record shows it. */
+export interface ApiCall {
+  readonly verb: string
+  /** `Pod default/a`, or `Pod` for a collection. */
+  readonly object: string
+  /** Milliseconds. */
+  readonly duration: number
+  /** The reason the server gave, or the error's code; absent when all went well. */
+  readonly error?: string
+  /** What a write changed, as `spec.replicas: 1 -> 2`. Found when first asked for. */
+  readonly changed?: readonly string[]
+}
+
+/** Says whether a write may be sent. */
+export interface WriteGuard {
+  /**
+   * The milliseconds within which the write has to be over; undefined for no limit.
+   * @throws RuntimeError `NotLeader`
+   */
+  admit(): number | undefined
+}
+
+/** The object that what a server answered to a deletion leaves behind; undefined when it is gone. */
+export function leftBehind<T extends ApiObject>(result: DeleteResult<T>): T | undefined {
+  const metadata = result.object?.metadata
+  if (!metadata?.deletionTimestamp) return undefined
+  const waits = Boolean(metadata.finalizers?.length) || Boolean(metadata.deletionGracePeriodSeconds)
+  return waits ? result.object : undefined
+}

@@ -1,0 +1,113 @@
+import type { ApiObject, Kind, KindOf } from '@coxswain/apimachinery'
+import type { IndexFunction } from '@coxswain/informers'
+import type { Env } from '@coxswain/kit'
+import type { KindCacheOptions } from './cache.ts'
+import {
+  type ControllerBuilder,
+  type ControllerDefinition,
+  createControllerBuilder,
+} from './controller-builder.ts'
+import { RuntimeError } from './errors.ts'
+import type { EventRecorder } from './event-recorder.ts'
+import type { MetricsRegistry } from './metrics/registry.ts'
+import type { OperatorClient } from './operator-client.ts'
+
+/** A program for a cluster. It starts nothing by itself: a host runs it. */
+export interface Operator {
+  readonly name: string
+  readonly setup: (operator: OperatorBuilder) => void
+}
+
+/** What runs beside the controllers. */
+export type Task = (context: TaskContext) => Promise<void>
+
+export interface TaskContext {
+  readonly client: OperatorClient
+  readonly env: Env
+  readonly events: EventRecorder
+  /** For metrics of your own. */
+  readonly metrics: MetricsRegistry
+  /** Aborts when the operator stops. */
+  readonly signal: AbortSignal
+}
+
+export interface TaskOptions {
+  /** Only the replica that leads runs it. @default true */
+  readonly needsLeader?: boolean
+}
+
+/** Throws, or rejects, when something is wrong. */
+export type HealthCheck = () => Promise<void> | void
+
+export interface OperatorBuilder {
+  /** Describes a controller; its `reconcile` ends the description. */
+  controller(name: string): ControllerBuilder
+  /** Makes cached lists of `kind` by this field possible: `client.list(kind, { fields: { [field]: value } })`. */
+  index<K extends Kind>(kind: K, field: string, valuesOf: IndexFunction<KindOf<K>>): void
+  /** How a kind is cached, when the default will not do. */
+  cache<K extends Kind>(kind: K, options: Omit<KindCacheOptions, 'kind'>): void
+  /** Something that runs as long as the operator does. When it fails, the operator fails. */
+  task(name: string, task: Task, options?: TaskOptions): void
+  /** A check of `/healthz`. */
+  healthCheck(name: string, check: HealthCheck): void
+  /** A check of `/readyz`. */
+  readyCheck(name: string, check: HealthCheck): void
+}
+
+/** An operator as data. */
+export interface OperatorDefinition {
+  readonly name: string
+  readonly controllers: readonly ControllerDefinition[]
+  readonly indexes: readonly {
+    readonly kind: Kind
+    readonly field: string
+    readonly valuesOf: IndexFunction<ApiObject>
+  }[]
+  readonly caches: readonly KindCacheOptions[]
+  readonly tasks: readonly { readonly name: string; readonly task: Task; readonly needsLeader: boolean }[]
+  readonly healthChecks: ReadonlyMap<string, HealthCheck>
+  readonly readyChecks: ReadonlyMap<string, HealthCheck>
+}
+
+/** Describes an operator. `setup` is called anew by each host that runs or inspects it: keep its state inside. */
+export function defineOperator(name: string, setup: (operator: OperatorBuilder) => void): Operator {
+  return { name, setup }
+}
+
+/** What an operator's `setup` describes. */
+export function describeOperator(operator: Operator): OperatorDefinition {
+  const controllers: ControllerDefinition[] = []
+  const begun = new Set<string>()
+  const indexes: { kind: Kind; field: string; valuesOf: IndexFunction<ApiObject> }[] = []
+  const caches: KindCacheOptions[] = []
+  const tasks: { name: string; task: Task; needsLeader: boolean }[] = []
+  const healthChecks = new Map<string, HealthCheck>()
+  const readyChecks = new Map<string, HealthCheck>()
+  operator.setup({
+    controller: name => {
+      if (begun.has(name)) throw new RuntimeError('BadDefinition', `there are two controllers ${name}`)
+      begun.add(name)
+      return createControllerBuilder(name, definition => controllers.push(definition))
+    },
+    index: (kind, field, valuesOf) => {
+      indexes.push({ kind, field, valuesOf: valuesOf as unknown as IndexFunction<ApiObject> })
+    },
+    cache: (kind, options) => {
+      caches.push({ ...options, kind })
+    },
+    task: (name, task, { needsLeader = true } = {}) => {
+      tasks.push({ name, task, needsLeader })
+    },
+    healthCheck: (name, check) => {
+      healthChecks.set(name, check)
+    },
+    readyCheck: (name, check) => {
+      readyChecks.set(name, check)
+    },
+  })
+  const unfinished = [...begun].filter(name => !controllers.some(controller => controller.name === name))
+  if (unfinished.length > 0) {
+    throw new RuntimeError('BadDefinition', `controller ${unfinished.join(', ')} has no reconcile`)
+  }
+  return { name: operator.name, controllers, indexes, caches, tasks, healthChecks, readyChecks }
+}

@@ -1,0 +1,95 @@
+/** Why a store could not do what was asked. The package README says what to do about each. */
+export type StoreErrorCode =
+  | 'Compacted'
+  | 'FutureRevision'
+  | 'SlowWatcher'
+  | 'Closed'
+  | 'Failed'
+  | 'Unavailable'
+  | 'UnknownOutcome'
+  | 'InvalidArgument'
+  | 'TooLarge'
+  | 'Corrupt'
+  | 'Locked'
+  | 'NewerFormat'
+
+/** Every code, for tests and documentation. */
+export const storeErrorCodes: readonly StoreErrorCode[] = [
+  'Compacted',
+  'FutureRevision',
+  'SlowWatcher',
+  'Closed',
+  'Failed',
+  'Unavailable',
+  'UnknownOutcome',
+  'InvalidArgument',
+  'TooLarge',
+  'Corrupt',
+  'Locked',
+  'NewerFormat',
+]
+
+export interface StoreErrorOptions {
+  readonly cause?: unknown
+  /** With `Compacted`: the oldest revision that can still be asked for, where it is known. */
+  readonly compactedRevision?: number
+}
+
+const brand = Symbol.for('coxswain.StoreError')
+
+/** Decide with {@link hasStoreErrorCode}, never with `instanceof`: two copies of the package may be loaded. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly code: StoreErrorCode
+  readonly compactedRevision: number | undefined
+  readonly [brand] = true
+
+  constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.code = code
+    this.compactedRevision = options.compactedRevision
+  }
+}
+
+export function isStoreError(error: unknown): error is StoreError {
+  return typeof error === 'object' && error !== null && brand in error
+}
+
+export function hasStoreErrorCode(error: unknown, code: StoreErrorCode): error is StoreError {
+  return isStoreError(error) && error.code === code
+}
+
+/** History before the revision asked for is gone: read the present state and go on from there. */
+export function isCompacted(error: unknown): error is StoreError {
+  return hasStoreErrorCode(error, 'Compacted')
+}
+
+/** The revision asked for does not exist yet. */
+export function isFutureRevision(error: unknown): error is StoreError {
+  return hasStoreErrorCode(error, 'FutureRevision')
+}
+
+/** The consumer of a watch lags too far behind: watch again from where it stopped, or read anew. */
+export function isSlowWatcher(error: unknown): error is StoreError {
+  return hasStoreErrorCode(error, 'SlowWatcher')
+}
+
+/** The write may or may not have happened, now or later: read before trying again. */
+export function isUnknownOutcome(error: unknown): error is StoreError {
+  return hasStoreErrorCode(error, 'UnknownOutcome')
+}
+
+export function createCompacted(revision: number, compactedRevision?: number): StoreError {
+  const since = compactedRevision === undefined ? '' : `, the oldest kept is ${compactedRevision}`
+  return new StoreError('Compacted', `revision ${revision} has been compacted${since}`, {
+    ...(compactedRevision === undefined ? {} : { compactedRevision }),
+  })
+}
+
+export function createFutureRevision(revision: number, present: number): StoreError {
+  return new StoreError('FutureRevision', `revision ${revision} does not exist yet, the newest is ${present}`)
+}
+
+export function createClosed(): StoreError {
+  return new StoreError('Closed', 'the store is closed')
+}

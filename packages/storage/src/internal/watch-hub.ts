@@ -1,0 +1,188 @@
+import type { Clock, Scheduler, Timer } from '@coxswain/kit'
+import { createClosed, createCompacted, createFutureRevision, StoreError } from '../errors.ts'
+import type { Change, WatchBatch, WatchOptions } from '../store.ts'
+import type { Commit, RevisionLog } from './revision-log.ts'
+import { validateWatch } from './validate.ts'
+import { Watcher } from './watcher.ts'
+
+export interface WatchLimits {
+  /** How many revisions a consumer may fall behind before its watch ends with `SlowWatcher`. @default 8192 */
+  readonly maxLag: number
+  /** How often a watch with `progress` is told how far it has come, in milliseconds. @default 1000 */
+  readonly progressInterval: number
+}
+
+export const defaultWatchLimits: WatchLimits = { maxLag: 8192, progressInterval: 1000 }
+
+/** History that the log in memory no longer holds. */
+export interface OlderHistory {
+  /** Changes under `prefix` from a revision on, up to `through`, which is `to` or less when there are many. */
+  read(prefix: string, from: number, to: number): Promise<{ commits: readonly Commit[]; through: number }>
+}
+
+export interface WatchHubOptions {
+  readonly clock: Clock
+  readonly scheduler: Scheduler
+  readonly limits: WatchLimits
+  /** Written by the store; `publish` tells that something was added. */
+  readonly log: RevisionLog
+  /** Undefined when the log in memory is all there is. */
+  readonly older?: OlderHistory
+}
+
+/** The most changes of one batch, unless a single transaction has more. */
+const batchLimit = 1000
+
+/**
+ * Tells watchers about commits. Nothing is queued for a watcher: it has a position in the one log that all share, so a
+ * slow one costs nothing, and a batch is built once for all that stand at the same place (`bench/storage` measures it).
+ */
+export class WatchHub {
+  readonly #options: WatchHubOptions
+  readonly #watchers = new Set<Watcher>()
+  /** The last batch built for each kind of watcher since the last commit. */
+  readonly #shared = new Map<string, { readonly from: number; readonly batch: WatchBatch }>()
+  #progressTimer: Timer | undefined
+  #closed = false
+  #present: number
+  #compacted: number
+
+  /** `present` and `compacted` are the store's newest durable and oldest readable revision. */
+  constructor(options: WatchHubOptions, present: number, compacted: number) {
+    this.#options = options
+    this.#present = present
+    this.#compacted = compacted
+  }
+
+  get present(): number {
+    return this.#present
+  }
+
+  /** The newest revision in the log. */
+  get published(): number {
+    return this.#options.log.last
+  }
+
+  get scheduler(): Scheduler {
+    return this.#options.scheduler
+  }
+
+  /** A watch begins, and is checked, when its first batch is asked for. */
+  open(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch> {
+    return { [Symbol.asyncIterator]: () => new Watcher(this, prefix, options) }
+  }
+
+  /** Lets `watcher` begin; returns the first revision it wants. Throws what its consumer is to see. */
+  add(watcher: Watcher, options: WatchOptions): number {
+    if (this.#closed) throw createClosed()
+    validateWatch(options)
+    const from = options.from ?? this.#present + 1
+    if (from > this.#present + 1) throw createFutureRevision(from, this.#present)
+    if (from < this.#compacted) throw createCompacted(from, this.#compacted)
+    this.#watchers.add(watcher)
+    return from
+  }
+
+  remove(watcher: Watcher): void {
+    this.#watchers.delete(watcher)
+  }
+
+  /** Hands commits that are durable and in the log to the watchers: one hand-off for each, in its own lane. */
+  publish(commits: readonly Commit[]): void {
+    const first = commits[0]?.revision
+    const last = commits.at(-1)?.revision
+    if (first === undefined || last === undefined) return
+    this.advance(last)
+    this.#shared.clear()
+    let late = false
+    for (const watcher of this.#watchers) {
+      const wanted = lastWanted(watcher, commits)
+      if (wanted) watcher.reach(wanted.revision)
+      else watcher.skip(first, last)
+      late ||= watcher.progress && wanted?.revision !== last
+    }
+    if (late) this.#armProgress()
+  }
+
+  /** The store knows of a newer durable revision that will be published later. */
+  advance(revision: number): void {
+    if (revision > this.#present) this.#present = revision
+  }
+
+  compact(revision: number): void {
+    if (revision > this.#compacted) this.#compacted = revision
+  }
+
+  /** Tells every watch with `progress` how far it has come. */
+  requestProgress(): void {
+    for (const watcher of this.#watchers) if (watcher.progress) watcher.tell(this.#options.log.last)
+  }
+
+  /** Ends every watch with `error`. */
+  close(error: StoreError = createClosed()): void {
+    this.#closed = true
+    this.#progressTimer?.cancel()
+    this.#progressTimer = undefined
+    for (const watcher of [...this.#watchers]) watcher.fail(error)
+  }
+
+  /**
+   * What `watcher` is to see of the revisions from..to; undefined when they hold nothing for it. Throws when its
+   * consumer has fallen too far behind.
+   */
+  read(watcher: Watcher, from: number, to: number): WatchBatch | Promise<WatchBatch | undefined> | undefined {
+    const { log, older, limits } = this.#options
+    if (from < this.#compacted) throw createCompacted(from, this.#compacted)
+    const lag = log.last - from + 1
+    if (lag > limits.maxLag + watcher.headStart) {
+      throw new StoreError(
+        'SlowWatcher',
+        `the watch lags ${lag} revisions behind, the limit is ${limits.maxLag}`,
+      )
+    }
+    if (from < log.first) {
+      if (!older) throw createCompacted(from, log.first)
+      return this.#readOlder(watcher, from, Math.min(to, log.first - 1))
+    }
+    const held = this.#shared.get(watcher.kind)
+    if (held && held.from === from && held.batch.revision === to) return held.batch
+    const batch = this.#build(watcher, from, to)
+    if (batch) this.#shared.set(watcher.kind, { from, batch })
+    return batch
+  }
+
+  #build(watcher: Watcher, from: number, to: number): WatchBatch | undefined {
+    const { log } = this.#options
+    let changes: readonly Change[] = []
+    let revision = from
+    for (; revision <= to; revision++) {
+      const found = watcher.select(log.at(revision)!)
+      if (found.length === 0) continue
+      if (changes.length > 0 && changes.length + found.length > batchLimit) break
+      changes = changes.length === 0 ? found : changes.concat(found)
+    }
+    return changes.length === 0 ? undefined : { revision: revision - 1, changes }
+  }
+
+  async #readOlder(watcher: Watcher, from: number, to: number): Promise<WatchBatch | undefined> {
+    const { commits, through } = await this.#options.older!.read(watcher.prefix, from, to)
+    const changes = commits.flatMap(commit => watcher.select(commit))
+    return { revision: through, changes }
+  }
+
+  #armProgress(): void {
+    if (this.#progressTimer || this.#closed) return
+    const { clock, limits, log } = this.#options
+    this.#progressTimer = clock.after(limits.progressInterval, () => {
+      this.#progressTimer = undefined
+      for (const watcher of this.#watchers) {
+        if (watcher.progress && watcher.told < log.last) watcher.tell(log.last)
+      }
+    })
+  }
+}
+
+function lastWanted(watcher: Watcher, commits: readonly Commit[]): Commit | undefined {
+  for (let i = commits.length - 1; i >= 0; i--) if (watcher.wants(commits[i]!)) return commits[i]
+  return undefined
+}

@@ -1,0 +1,152 @@
+import { StoreError } from './errors.ts'
+import type { Expiry } from './internal/expiry-queue.ts'
+import { type Commit, type HistoryWindow, RevisionLog } from './internal/revision-log.ts'
+import { SortedMap } from './internal/sorted-map.ts'
+import type { Change, KeyValue } from './store.ts'
+
+/** One state of a key and the one before it; `kv` is undefined where it was absent. */
+interface Version {
+  readonly revision: number
+  readonly kv: KeyValue | undefined
+  older: Version | undefined
+}
+
+interface Entry {
+  readonly key: string
+  newest: Version
+}
+
+/**
+ * What a memory store keeps when it crashes: the durable state and its history. Give it to the next store to go on.
+ * Values are shared with whoever wrote and reads them, never copied.
+ */
+export class MemoryDisk {
+  readonly #entries = new SortedMap<Entry>()
+  /** Keys whose newest state is a deletion: still in `#entries` for reads of the past. */
+  readonly #deleted = new SortedMap<Entry>()
+  readonly #expiries = new Map<string, Expiry>()
+  #log = new RevisionLog(2)
+  #compacted = 1
+  #owner: object | undefined
+
+  get revision(): number {
+    return this.#log.last
+  }
+
+  get compacted(): number {
+    return this.#compacted
+  }
+
+  get log(): RevisionLog {
+    return this.#log
+  }
+
+  /** The expiries of present keys. */
+  get expiries(): ReadonlyMap<string, Expiry> {
+    return this.#expiries
+  }
+
+  /** Throws `Locked` while another store has it. */
+  acquire(owner: object): void {
+    if (this.#owner) throw new StoreError('Locked', 'another store uses this disk')
+    this.#owner = owner
+  }
+
+  release(owner: object): void {
+    if (this.#owner === owner) this.#owner = undefined
+  }
+
+  get(key: string, revision: number = this.revision): KeyValue | undefined {
+    const entry = this.#entries.get(key)
+    return entry && stateAt(entry, revision)
+  }
+
+  /** Keys with start <= key < end, in order, as long as `visit` returns true. */
+  scan(span: Span, revision: number, visit: (kv: KeyValue) => boolean): void {
+    const { start, end } = span
+    this.#entries.scan(start, entry => {
+      if (end !== undefined && entry.key >= end) return false
+      const kv = stateAt(entry, revision)
+      return !kv || visit(kv)
+    })
+  }
+
+  count(span: Span, revision: number): number {
+    const { start, end } = span
+    if (revision === this.revision) return this.#entries.count(start, end) - this.#deleted.count(start, end)
+    let count = 0
+    this.scan(span, revision, () => {
+      count++
+      return true
+    })
+    return count
+  }
+
+  /** Makes `commit`, whose revision is the next, durable. */
+  apply(commit: Commit, expiries: readonly Expiry[]): void {
+    for (const change of commit.changes) this.#change(change, commit.revision)
+    for (const expiry of expiries) this.#expiries.set(expiry.key, expiry)
+    this.#log.push(commit)
+  }
+
+  /** Compacts what has fallen out of `window`. True if anything has. */
+  trim(window: HistoryWindow, now: number): boolean {
+    const before = this.#compacted
+    while (this.#log.exceeds(window, now)) this.compact(this.#log.first + 1)
+    return this.#compacted > before
+  }
+
+  /** Commits at `revision` stay, with what stood before them. */
+  compact(revision: number): void {
+    if (revision <= this.#compacted) return
+    this.#compacted = revision
+    while (this.#log.first < revision && this.#log.size > 0) {
+      for (const change of this.#log.shift()!.changes) this.#forget(keyOf(change), revision)
+    }
+    // What the commit at `revision` deleted is gone from then on.
+    for (const change of this.#log.at(revision)?.changes ?? []) this.#forget(keyOf(change), revision)
+  }
+
+  #change(change: Change, revision: number): void {
+    const key = keyOf(change)
+    const kv = change.type === 'put' ? change.kv : undefined
+    this.#expiries.delete(key)
+    const entry = this.#entries.get(key)
+    if (!entry) {
+      this.#entries.set({ key, newest: { revision, kv, older: undefined } })
+      return
+    }
+    if (!entry.newest.kv) this.#deleted.delete(key)
+    entry.newest = { revision, kv, older: entry.newest }
+    if (!kv) this.#deleted.set(entry)
+  }
+
+  /** Drops the states of `key` that nobody can read when `revision` is the oldest. */
+  #forget(key: string, revision: number): void {
+    const entry = this.#entries.get(key)
+    if (!entry) return
+    let version: Version | undefined = entry.newest
+    while (version && version.revision > revision) version = version.older
+    if (version) version.older = undefined
+    if (version === entry.newest && !version.kv) {
+      this.#entries.delete(key)
+      this.#deleted.delete(key)
+    }
+  }
+}
+
+/** Keys from `start` on, before `end`. */
+export interface Span {
+  readonly start: string
+  readonly end: string | undefined
+}
+
+function stateAt(entry: Entry, revision: number): KeyValue | undefined {
+  let version: Version | undefined = entry.newest
+  while (version && version.revision > revision) version = version.older
+  return version?.kv
+}
+
+function keyOf(change: Change): string {
+  return change.type === 'put' ? change.kv.key : change.key
+}

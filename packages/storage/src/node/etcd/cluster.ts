@@ -1,0 +1,235 @@
+import { Buffer } from 'node:buffer'
+import { type Clock, createBackoff, type Env } from '@coxswain/kit'
+import {
+  type ChannelOptions,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js'
+import { createClosed, StoreError } from '../../errors.ts'
+import { decodeStatusVersion } from './etcd-messages.ts'
+
+export interface EtcdTls {
+  /** PEM. @default the system's authorities */
+  readonly ca?: Uint8Array | undefined
+  /** PEM, with `key`: the client certificate. */
+  readonly cert?: Uint8Array | undefined
+  readonly key?: Uint8Array | undefined
+}
+
+export interface ClusterOptions {
+  readonly env: Env
+  readonly endpoints: readonly string[]
+  readonly tls: EtcdTls
+  /** How long one call may take, tries on other members included, in milliseconds. */
+  readonly requestTimeout: number
+}
+
+export interface Call {
+  /** `KV/Range` */
+  readonly method: string
+  readonly request: Uint8Array
+  /** Whether it may be sent again when nobody knows what became of it. */
+  readonly repeatable: boolean
+}
+
+export type WatchStream = ClientDuplexStream<Uint8Array, Uint8Array>
+
+interface Member {
+  readonly endpoint: string
+  readonly client: Client
+  /** Asked once for each connection's life; undefined until it is known. */
+  version: string | undefined
+}
+
+const channelOptions: ChannelOptions = {
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+  // A member that vanished is noticed within seconds.
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.keepalive_permit_without_calls': 1,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+}
+
+const identity = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+const asIs = (bytes: Buffer): Uint8Array => bytes
+
+/** The members of an etcd cluster: calls go to one until it fails, then to the next. */
+export class Cluster {
+  readonly #options: ClusterOptions
+  readonly #members: readonly Member[]
+  #current = 0
+  #closed = false
+
+  constructor(options: ClusterOptions) {
+    this.#options = options
+    this.#members = options.endpoints.map(endpoint => createMember(endpoint, options.tls))
+    if (this.#members.length === 0) throw new StoreError('InvalidArgument', 'there is no etcd endpoint')
+  }
+
+  get clock(): Clock {
+    return this.#options.env.clock
+  }
+
+  /**
+   * Calls the cluster. A call that certainly did nothing is tried again on the next member; one whose fate is unknown
+   * only when it is repeatable, else it ends with `UnknownOutcome`.
+   */
+  async call(call: Call): Promise<Uint8Array> {
+    const { clock, random } = this.#options.env
+    const deadline = clock.monotonic() + this.#options.requestTimeout
+    const backoff = createBackoff({ clock, random, initial: 20, cap: 1000, jitter: 0.5 })
+    for (let tries = 1; ; tries++) {
+      if (this.#closed) throw createClosed()
+      const member = this.#member()
+      try {
+        return await this.#send(member, call, Math.max(1, deadline - clock.monotonic()))
+      } catch (error) {
+        if (this.#closed) throw createClosed()
+        const failure = error as ServiceError
+        const fate = fateOf(failure)
+        if (fate === 'refused') throw toStoreError(failure)
+        this.leave(member.endpoint)
+        if (fate === 'unknown' && !call.repeatable) {
+          throw new StoreError(
+            'UnknownOutcome',
+            `etcd did not say what became of the write: ${failure.details}`,
+            {
+              cause: failure,
+            },
+          )
+        }
+        if (clock.monotonic() >= deadline) {
+          throw new StoreError('Unavailable', `no etcd member answered: ${failure.details}`, {
+            cause: failure,
+          })
+        }
+        if (tries >= this.#members.length)
+          await clock.sleep(Math.min(backoff.next(), deadline - clock.monotonic()))
+      }
+    }
+  }
+
+  /** A stream for one watch on the current member, which ends it when it loses its leader. */
+  watch(): { readonly stream: WatchStream; readonly endpoint: string } {
+    const { client, endpoint } = this.#member()
+    const metadata = new Metadata()
+    metadata.set('hasleader', 'true')
+    const stream = client.makeBidiStreamRequest('/etcdserverpb.Watch/Watch', identity, asIs, metadata)
+    return { stream, endpoint }
+  }
+
+  /** The next call goes to another member than `endpoint`. */
+  leave(endpoint: string): void {
+    if (this.#member().endpoint === endpoint) this.#current = (this.#current + 1) % this.#members.length
+  }
+
+  /** Whether every member that answers has progress notifications that can be trusted. */
+  async hasTrustedProgress(): Promise<boolean> {
+    const versions = await Promise.all(this.#members.map(member => this.#version(member)))
+    const known = versions.filter(version => version !== undefined)
+    return known.length > 0 && known.every(isProgressTrusted)
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const { client } of this.#members) client.close()
+  }
+
+  #member(): Member {
+    return this.#members[this.#current]!
+  }
+
+  async #version(member: Member): Promise<string | undefined> {
+    if (member.version !== undefined) return member.version
+    try {
+      const call = { method: 'Maintenance/Status', request: new Uint8Array(0), repeatable: true }
+      member.version = decodeStatusVersion(await this.#send(member, call, 2000))
+    } catch {
+      // A member that is down is asked again next time.
+    }
+    return member.version
+  }
+
+  #send(member: Member, call: Call, timeout: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const deadline = Date.now() + timeout
+      const path = `/etcdserverpb.${call.method}`
+      member.client.makeUnaryRequest(
+        path,
+        identity,
+        asIs,
+        call.request,
+        new Metadata(),
+        { deadline },
+        (error, reply) => (error ? reject(error) : resolve(reply!)),
+      )
+    })
+  }
+}
+
+function createMember(endpoint: string, tls: EtcdTls): Member {
+  const url = new URL(endpoint.includes('://') ? endpoint : `http://${endpoint}`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new StoreError(
+      'InvalidArgument',
+      `an etcd endpoint begins with http:// or https://, not ${url.protocol}`,
+    )
+  }
+  const buffer = (bytes: Uint8Array | undefined) => (bytes ? Buffer.from(bytes) : null)
+  const channelCredentials =
+    url.protocol === 'https:'
+      ? credentials.createSsl(buffer(tls.ca), buffer(tls.key), buffer(tls.cert))
+      : credentials.createInsecure()
+  const address = `${url.hostname}:${url.port || '2379'}`
+  return { endpoint, client: new Client(address, channelCredentials, channelOptions), version: undefined }
+}
+
+/** What a failed call has done: certainly nothing and may be tried elsewhere, nothing and never will, or who knows. */
+function fateOf(error: ServiceError): 'unsent' | 'refused' | 'unknown' {
+  const { code, details = '' } = error
+  switch (code) {
+    case status.UNAVAILABLE:
+      return /no connection established|name resolution failed|failed to connect/i.test(details)
+        ? 'unsent'
+        : 'unknown'
+    case status.RESOURCE_EXHAUSTED:
+      return /too many requests/.test(details) ? 'unsent' : 'refused'
+    case status.DEADLINE_EXCEEDED:
+    case status.CANCELLED:
+    case status.UNKNOWN:
+    case status.INTERNAL:
+    case status.ABORTED:
+    case undefined:
+      return 'unknown'
+    default:
+      return 'refused'
+  }
+}
+
+export function toStoreError(error: ServiceError): StoreError {
+  const { details = '' } = error
+  const options = { cause: error }
+  if (/required revision has been compacted/.test(details))
+    return new StoreError('Compacted', details, options)
+  if (/required revision is a future revision/.test(details))
+    return new StoreError('FutureRevision', details, options)
+  if (/too large|larger than max/.test(details)) return new StoreError('TooLarge', details, options)
+  if (/space exceeded/.test(details)) return new StoreError('Failed', details, options)
+  if (error.code === status.INVALID_ARGUMENT) return new StoreError('InvalidArgument', details, options)
+  return new StoreError('Unavailable', details || error.message, options)
+}
+
+/** Before these releases a progress notification could overtake events. */
+export function isProgressTrusted(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number)
+  if (major !== 3) return major > 3
+  if (minor === 4) return patch >= 31
+  if (minor === 5) return patch >= 13
+  return minor > 5
+}

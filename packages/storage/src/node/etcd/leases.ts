@@ -1,0 +1,62 @@
+import type { Env } from '@coxswain/kit'
+import type { Cluster } from './cluster.ts'
+import { encodeLeaseGrant, encodeLeaseRevoke } from './etcd-messages.ts'
+
+interface Lease {
+  readonly id: number
+  /** On the monotonic clock: until then new keys may use it. */
+  readonly usableUntil: number
+  keys: number
+}
+
+/** Keys that live long share leases: so many seconds, or this part of their life, they may live longer than asked. */
+const longestStretch = 60
+const stretchShare = 0.05
+const keysPerLease = 1000
+
+/** Times to live, as etcd knows them: leases, in whole seconds. */
+export class Leases {
+  readonly #cluster: Cluster
+  readonly #env: Env
+  readonly #shared = new Map<number, Lease>()
+
+  constructor(cluster: Cluster, env: Env) {
+    this.#cluster = cluster
+    this.#env = env
+  }
+
+  /** A lease for a key that is to live `ttl` milliseconds. `own` tells that nobody else uses it. */
+  async grant(ttl: number): Promise<{ readonly id: number; readonly own: boolean }> {
+    const seconds = Math.ceil(ttl / 1000)
+    const stretch = Math.min(longestStretch, Math.floor(seconds * stretchShare))
+    if (stretch === 0) return { id: await this.#grant(seconds), own: true }
+    const now = this.#env.clock.monotonic()
+    const shared = this.#shared.get(seconds)
+    if (shared && shared.usableUntil > now && shared.keys < keysPerLease) {
+      shared.keys++
+      return { id: shared.id, own: false }
+    }
+    const id = await this.#grant(seconds + stretch)
+    this.#shared.set(seconds, { id, usableUntil: now + stretch * 1000, keys: 1 })
+    return { id, own: false }
+  }
+
+  async revoke(id: number): Promise<void> {
+    await this.#cluster.call({
+      method: 'Lease/LeaseRevoke',
+      request: encodeLeaseRevoke(id),
+      repeatable: true,
+    })
+  }
+
+  /** Ids are chosen here, so that they fit a number and a repeated request grants nothing twice. */
+  async #grant(seconds: number): Promise<number> {
+    const id = this.#env.random.below(2 ** 31) * 2 ** 21 + this.#env.random.below(2 ** 21) + 1
+    await this.#cluster.call({
+      method: 'Lease/LeaseGrant',
+      request: encodeLeaseGrant(id, seconds),
+      repeatable: false,
+    })
+    return id
+  }
+}

@@ -1,0 +1,195 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { isStoreError, StoreError } from '../../errors.ts'
+import type { KeyValue, Operation } from '../../store.ts'
+import {
+  type ChangeRow,
+  changeColumns,
+  digestModulus,
+  HeadReader,
+  hashVersion,
+  idsPerRevision,
+  type Meta,
+  readMeta,
+  revisionOfId,
+  sumOfHeader,
+  sumOfValue,
+  verifyRow,
+  writeMeta,
+} from './database.ts'
+import type { Opened, WriteOutcome, WriteRequest } from './messages.ts'
+
+/**
+ * Carries out transactions on the database. Synchronous; whoever calls it says where SQLite's own transactions begin and
+ * end: the state inside the open one is the pending head, what was committed is durable.
+ */
+export class Ledger {
+  readonly #db: DatabaseSync
+  readonly #newest: StatementSync
+  readonly #change: StatementSync
+  readonly #addChange: StatementSync
+  readonly #addVersion: StatementSync
+  readonly #superseded: StatementSync
+  readonly #dropVersion: StatementSync
+  readonly #dropChange: StatementSync
+  #revision = 0
+  #digest = 0
+  #meta: Meta
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+    this.#newest = db.prepare('SELECT id, dead FROM versions WHERE key = ? ORDER BY id DESC LIMIT 1')
+    this.#change = db.prepare(`SELECT ${changeColumns} FROM changes WHERE id = ?`)
+    this.#addChange = db.prepare('INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    this.#addVersion = db.prepare('INSERT INTO versions VALUES (?, ?, ?)')
+    this.#superseded = db.prepare(
+      'SELECT id, key, dead, previous FROM changes WHERE id >= ? AND id < ? LIMIT ?',
+    )
+    this.#dropVersion = db.prepare('DELETE FROM versions WHERE key = ? AND id = ?')
+    this.#dropChange = db.prepare('DELETE FROM changes WHERE id = ?')
+    this.#meta = readMeta(db)
+    this.reload()
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  get compacted(): number {
+    return this.#meta.compacted
+  }
+
+  /** Forgets what was rolled back. */
+  reload(): void {
+    this.#meta = readMeta(this.#db)
+    this.#revision = new HeadReader(this.#db).read().revision
+    const last = this.#db.prepare('SELECT digest FROM changes ORDER BY id DESC LIMIT 1').get()
+    this.#digest = (last as { digest: number } | undefined)?.digest ?? 0
+  }
+
+  /** Expiries that are not over, as far as their keys were not written since. */
+  expiries(): Opened['expiries'] {
+    const rows = this.#db.prepare('SELECT id, key, due FROM changes WHERE due > 0').all()
+    return (rows as unknown as { id: number; key: string; due: number }[])
+      .filter(({ id, key }) => (this.#newest.get(key) as { id: number } | undefined)?.id === id)
+      .map(({ id, key, due }) => ({ key, modRevision: revisionOfId(id), due }))
+  }
+
+  /** Checks and carries out one transaction. What a corrupt row makes impossible is refused before anything is done. */
+  apply(request: WriteRequest): WriteOutcome {
+    const { conditions, operations, dues } = request
+    try {
+      for (const { key, modRevision } of conditions) {
+        if (this.#modRevision(key) === modRevision) continue
+        const present = conditions.map(condition => this.#read(condition.key))
+        return { committed: false, revision: this.#revision, present }
+      }
+      const previous = operations.map(operation => this.#read(operation.key))
+      const effective = operations.some((operation, i) => operation.type === 'put' || previous[i])
+      if (!effective) return { committed: true, revision: this.#revision, previous }
+      this.#revision++
+      for (const [place, operation] of operations.entries()) {
+        this.#write(operation, { place, before: previous[place], due: dues[place] ?? 0 })
+      }
+      return { committed: true, revision: this.#revision, previous }
+    } catch (error) {
+      if (isStoreError(error) && error.code === 'Corrupt') {
+        return { error: { code: error.code, message: error.message } }
+      }
+      throw error
+    }
+  }
+
+  /**
+   * Forgets history before `revision`, at most `limit` changes at a time: true when that was all. Changes at `revision`
+   * stay, and what they replaced, so that a watch from it can tell both.
+   */
+  compact(revision: number, limit: number): boolean {
+    const { compacted, floor } = this.#meta
+    let { removed } = this.#meta
+    const from = compacted * idsPerRevision
+    const rows = this.#superseded.all(from, revision * idsPerRevision, limit) as unknown as ChangeRow[]
+    const last = rows.at(-1)
+    const reached = rows.length < limit || !last ? revision : revisionOfId(last.id)
+    for (const { id, key, dead, previous } of rows) {
+      if (revisionOfId(id) >= reached && reached < revision) break
+      if (previous > 0) removed = this.#drop(key, previous, 0, removed)
+      if (dead) removed = this.#drop(key, id, 1, removed)
+    }
+    this.#meta = { compacted: Math.max(compacted, reached), removed, floor }
+    writeMeta(this.#db, this.#meta)
+    return reached >= revision
+  }
+
+  #drop(key: string, id: number, dead: number, removed: number): number {
+    if (this.#dropVersion.run(key, id).changes !== 1 || this.#dropChange.run(id).changes !== 1) {
+      throw new StoreError('Corrupt', `the change ${id} of ${JSON.stringify(key)} is missing`)
+    }
+    return (removed + hashVersion(key, id, dead)) % digestModulus
+  }
+
+  #modRevision(key: string): number {
+    const newest = this.#newest.get(key) as { id: number; dead: number } | undefined
+    return newest && !newest.dead ? revisionOfId(newest.id) : 0
+  }
+
+  #read(key: string): KeyValue | undefined {
+    const newest = this.#newest.get(key) as { id: number; dead: number } | undefined
+    if (!newest || newest.dead) return undefined
+    const row = this.#change.get(newest.id) as ChangeRow | undefined
+    return toKeyValue(row, key)
+  }
+
+  #write(operation: Operation, at: { place: number; before: KeyValue | undefined; due: number }): void {
+    const { key } = operation
+    const { place, before, due } = at
+    const isPut = operation.type === 'put'
+    if (!isPut && !before) return
+    const id = this.#revision * idsPerRevision + place
+    const dead = isPut ? 0 : 1
+    // A key has at most one change in a revision, so its newest one is what stood before.
+    const previous = before ? (this.#newest.get(key) as { id: number }).id : 0
+    const value = isPut ? operation.value : noValue
+    this.#digest = (this.#digest + hashVersion(key, id, dead)) % digestModulus
+    const created = isPut ? (before?.createRevision ?? this.#revision) : 0
+    const version = isPut ? (before?.version ?? 0) + 1 : 0
+    const header = {
+      id,
+      key,
+      dead,
+      created,
+      version,
+      previous,
+      due,
+      digest: this.#digest,
+      value_sum: sumOfValue(value),
+    }
+    const sum = sumOfHeader(header)
+    this.#addChange.run(
+      id,
+      key,
+      dead,
+      created,
+      version,
+      previous,
+      due,
+      header.digest,
+      header.value_sum,
+      sum,
+      value,
+    )
+    this.#addVersion.run(key, id, dead)
+  }
+}
+
+const noValue = new Uint8Array(0)
+
+/** Throws `Corrupt` when the row is missing, another key's or not what was written. */
+export function toKeyValue(row: ChangeRow | Omit<ChangeRow, 'value'> | undefined, key: string): KeyValue {
+  if (row?.key !== key || row.dead) {
+    throw new StoreError('Corrupt', `the value of ${JSON.stringify(key)} is missing`)
+  }
+  verifyRow(row)
+  const value = 'value' in row ? row.value : noValue
+  const { created: createRevision, version } = row
+  return { key, value, modRevision: revisionOfId(row.id), createRevision, version }
+}

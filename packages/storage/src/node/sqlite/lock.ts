@@ -1,0 +1,21 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../../errors.ts'
+import { lockName } from './database.ts'
+
+/**
+ * Holds `directory` for one process: an exclusive lock on a database that is used for nothing else. The operating
+ * system takes it back when the process ends, however it ends.
+ */
+export function lockDirectory(directory: string): Disposable {
+  const db = new DatabaseSync(join(directory, lockName), { timeout: 0 })
+  try {
+    db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    db.close()
+    const busy = ((cause as { errcode?: number }).errcode ?? 0) & 0xff
+    if (busy !== 5) throw cause
+    throw new StoreError('Locked', `another process uses the store in ${directory}`, { cause })
+  }
+  return { [Symbol.dispose]: () => db.close() }
+}

@@ -1,0 +1,298 @@
+import { mkdir } from 'node:fs/promises'
+import { createRealEnv, type Env, type Timer } from '@coxswain/kit'
+import { createClosed } from '../../errors.ts'
+import { type Expiry, ExpiryQueue } from '../../internal/expiry-queue.ts'
+import {
+  type Commit,
+  defaultHistoryWindow,
+  type HistoryWindow,
+  RevisionLog,
+} from '../../internal/revision-log.ts'
+import { prefixEnd } from '../../internal/sorted-map.ts'
+import {
+  validateRange,
+  validateRevision,
+  validateRevisionNumber,
+  validateTransaction,
+} from '../../internal/validate.ts'
+import { defaultWatchLimits, WatchHub, type WatchLimits } from '../../internal/watch-hub.ts'
+import type {
+  Change,
+  GetOptions,
+  GetResult,
+  RangeOptions,
+  RangeResult,
+  Store,
+  StoreStatus,
+  Transaction,
+  TransactionResult,
+  WatchBatch,
+  WatchOptions,
+} from '../../store.ts'
+import { ByteReader } from './bytes.ts'
+import { type Opened, readCommits, readKeyValue, type WriteRequest } from './messages.ts'
+import { ReaderLink } from './reader-link.ts'
+import { WriterLink } from './writer-link.ts'
+
+export interface SqliteStoreOptions {
+  /** Made if it is not there. One store at a time can have it. */
+  readonly directory: string
+  /** @default the real world */
+  readonly env?: Env
+  /** How much of the past stays readable. */
+  readonly history?: Partial<HistoryWindow>
+  readonly watch?: Partial<WatchLimits>
+}
+
+/** The end of history that watches are told from memory; what is older they are told from the disk. */
+const recentCommits = 1024
+const recentBytes = 8 * 1024 * 1024
+
+/**
+ * Opens the store in a directory, creating it when there is none. Throws `Locked` while another process has it,
+ * `NewerFormat` when a newer program wrote it, `Corrupt` when it is damaged.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { directory, env = createRealEnv() } = options
+  const history = { ...defaultHistoryWindow, ...options.history }
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const writer = new WriterLink({
+    directory,
+    historyRevisions: history.revisions,
+    historyDuration: history.duration,
+    historyBytes: history.bytes,
+  })
+  const reader = new ReaderLink()
+  try {
+    const opened = await writer.opened
+    await reader.open(directory)
+    return new Sqlite({ env, writer, reader, opened, limits: { ...defaultWatchLimits, ...options.watch } })
+  } catch (error) {
+    await Promise.all([writer.terminate(), reader.terminate()])
+    throw error
+  }
+}
+
+interface Parts {
+  readonly env: Env
+  readonly writer: WriterLink
+  readonly reader: ReaderLink
+  readonly opened: Opened
+  readonly limits: WatchLimits
+}
+
+class Sqlite implements Store {
+  readonly #env: Env
+  readonly #writer: WriterLink
+  readonly #reader: ReaderLink
+  readonly #hub: WatchHub
+  readonly #log: RevisionLog
+  readonly #expiries = new ExpiryQueue()
+  /** The newest revision known to be durable: acknowledged, or seen by a read. */
+  #revision: number
+  #compacted: number
+  #closing: Promise<void> | undefined
+  #expiryTimer: { readonly timer: Timer; readonly due: number } | undefined
+
+  constructor(parts: Parts) {
+    const { env, writer, reader, opened, limits } = parts
+    this.#env = env
+    this.#writer = writer
+    this.#reader = reader
+    this.#revision = opened.revision
+    this.#compacted = opened.compacted
+    this.#log = new RevisionLog(opened.revision + 1)
+    const { clock, scheduler } = env
+    const older = { read: (prefix: string, from: number, to: number) => this.#readHistory(prefix, from, to) }
+    this.#hub = new WatchHub(
+      { clock, scheduler, limits, log: this.#log, older },
+      this.#revision,
+      this.#compacted,
+    )
+    writer.onCommit = (revision, results) => this.#committed(revision, results)
+    writer.onCompacted = revision => this.#compactedTo(revision)
+    for (const expiry of opened.expiries) this.#expiries.push(expiry)
+    this.#armExpiry()
+  }
+
+  async get(key: string, options: GetOptions = {}): Promise<GetResult> {
+    this.#assertOpen()
+    const { revision: asked } = options
+    if (asked !== undefined) validateRevisionNumber(asked)
+    const { buffers, revision = 0 } = await this.#reader.request({ type: 'get', key, revision: asked })
+    this.#sawRevision(revision)
+    const buffer = buffers?.[0]
+    return { kv: buffer && readKeyValue(new ByteReader(buffer)), revision }
+  }
+
+  async range(prefix: string, options: RangeOptions = {}): Promise<RangeResult> {
+    this.#assertOpen()
+    validateRange(options)
+    const { limit, keysOnly = false, countOnly = false, revision: asked } = options
+    const start = options.start !== undefined && options.start > prefix ? options.start : prefix
+    const span = { start, end: prefixEnd(prefix) }
+    const reply = await this.#reader.request({
+      type: 'range',
+      ...span,
+      revision: asked,
+      limit,
+      keysOnly,
+      countOnly,
+    })
+    const { revision = 0, count = 0, more = false, buffers = [] } = reply
+    this.#sawRevision(revision)
+    const items = []
+    for (const buffer of buffers) {
+      for (const input = new ByteReader(buffer); !input.done; ) items.push(readKeyValue(input))
+    }
+    return { items, more, count, revision }
+  }
+
+  async transact(transaction: Transaction): Promise<TransactionResult> {
+    this.#assertOpen()
+    validateTransaction(transaction)
+    return this.#write(transaction)
+  }
+
+  watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch> {
+    return this.#hub.open(prefix, options)
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#assertOpen()
+    validateRevision(revision, this.#revision, this.#compacted)
+    this.#compactedTo(await this.#writer.compact(revision))
+  }
+
+  requestProgress(): void {
+    this.#hub.requestProgress()
+  }
+
+  async status(): Promise<StoreStatus> {
+    this.#assertOpen()
+    return { revision: this.#revision, compactedRevision: this.#compacted, watchProgress: true }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    this.#expiryTimer?.timer.cancel()
+    await this.#writer.drain()
+    this.#hub.close()
+    await this.#reader.close()
+    await this.#writer.close()
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw createClosed()
+  }
+
+  #write(transaction: Transaction): Promise<TransactionResult> {
+    const { conditions = [], operations } = transaction
+    const now = this.#env.clock.now()
+    const dues = operations.map(operation =>
+      operation.type === 'put' && operation.ttl !== undefined ? Math.ceil(now + operation.ttl) : 0,
+    )
+    return this.#writer.write({ conditions, operations, dues })
+  }
+
+  /** A group of transactions is durable. Its writers learn of it right after this. */
+  #committed(
+    revision: number,
+    results: readonly { request: WriteRequest; result: TransactionResult }[],
+  ): void {
+    const commits: Commit[] = []
+    const now = this.#env.clock.now()
+    for (const { request, result } of results) {
+      if (!result.committed || result.revision <= this.#log.last) continue
+      const commit = toCommit(request, result, now)
+      commits.push(commit)
+      this.#log.push(commit)
+      for (const [index, due] of request.dues.entries()) {
+        if (due > 0)
+          this.#expiries.push({ key: request.operations[index]!.key, modRevision: result.revision, due })
+      }
+    }
+    this.#sawRevision(revision)
+    this.#hub.publish(commits)
+    while (this.#log.size > recentCommits || (this.#log.bytes > recentBytes && this.#log.size > 1))
+      this.#log.shift()
+    this.#armExpiry()
+  }
+
+  #compactedTo(revision: number): void {
+    if (revision > this.#compacted) this.#compacted = revision
+    this.#hub.compact(revision)
+  }
+
+  #sawRevision(revision: number): void {
+    if (revision <= this.#revision) return
+    this.#revision = revision
+    this.#hub.advance(revision)
+  }
+
+  async #readHistory(
+    prefix: string,
+    from: number,
+    to: number,
+  ): Promise<{ commits: readonly Commit[]; through: number }> {
+    const { buffers = [], through = 0 } = await this.#reader.request({ type: 'history', prefix, from, to })
+    return { commits: readCommits(new ByteReader(buffers[0]!)), through }
+  }
+
+  #armExpiry(): void {
+    const due = this.#expiries.next
+    if (this.#closing || due === undefined) return
+    if (this.#expiryTimer && this.#expiryTimer.due <= due) return
+    this.#expiryTimer?.timer.cancel()
+    const { clock } = this.#env
+    const timer = clock.after(Math.max(0, due - clock.now()), () => {
+      this.#expiryTimer = undefined
+      this.#expire()
+    })
+    this.#expiryTimer = { timer, due }
+  }
+
+  /** Keys that were written since do not fulfil the condition and stay. */
+  #expire(): void {
+    const now = this.#env.clock.now()
+    const gone: Expiry[] = []
+    for (let expiry = this.#expiries.popDue(now); expiry; expiry = this.#expiries.popDue(now))
+      gone.push(expiry)
+    for (const { key, modRevision } of gone) {
+      if (this.#closing) return
+      this.#write({ conditions: [{ key, modRevision }], operations: [{ type: 'delete', key }] }).catch(
+        error => this.#env.log.warn('a key could not expire', { key, error }),
+      )
+    }
+    this.#armExpiry()
+  }
+}
+
+function toCommit(
+  request: WriteRequest,
+  result: Extract<TransactionResult, { committed: true }>,
+  time: number,
+): Commit {
+  const { revision } = result
+  const changes: Change[] = []
+  for (const [index, operation] of request.operations.entries()) {
+    const { key } = operation
+    const previous = result.previous[index]
+    if (operation.type === 'put') {
+      const { createRevision = revision, version = 0 } = previous ?? {}
+      const kv = { key, value: operation.value, modRevision: revision, createRevision, version: version + 1 }
+      changes.push({ type: 'put', kv, previous })
+    } else if (previous) {
+      changes.push({ type: 'delete', key, revision, previous })
+    }
+  }
+  return { revision, changes, time }
+}

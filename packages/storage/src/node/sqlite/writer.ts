@@ -1,0 +1,212 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { isStoreError, StoreError, type StoreErrorCode } from '../../errors.ts'
+import { ByteReader, ByteWriter } from './bytes.ts'
+import { describeError, openForWriting, verifyVersions } from './database.ts'
+import { Ledger } from './ledger.ts'
+import { lockDirectory } from './lock.ts'
+import {
+  type FromWriter,
+  type Opened,
+  readTransaction,
+  type SerializedError,
+  type ToWriter,
+  type WriterOptions,
+  writeOutcome,
+} from './messages.ts'
+import { readWitness, Witness } from './witness.ts'
+
+type Write = Extract<ToWriter, { type: 'write' }>
+
+/** The log is copied into the database when about so much has been written to it since the last time. */
+const checkpointBytes = 16 * 1024 * 1024
+/** About what a commit writes besides the values: index pages, and the rest of the pages that it touches. */
+const commitOverhead = 32 * 1024
+/** How far the window is exceeded before it is trimmed: trimming is a commit of its own. */
+const slack = 0.1
+/** How many changes one compaction step looks at. */
+const compactionStep = 2000
+
+/** Commits groups of transactions, one after the other; the only one to change the database. Synchronous throughout. */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #lock: Disposable
+  readonly #db: DatabaseSync
+  readonly #ledger: Ledger
+  readonly #witness: Witness
+  readonly #history: HistoryGauge
+  #logged = 0
+  #failure: SerializedError | undefined
+
+  /** Throws `Locked`, `NewerFormat` or `Corrupt`. */
+  constructor(options: WriterOptions) {
+    this.#options = options
+    this.#lock = lockDirectory(options.directory)
+    try {
+      this.#db = openForWriting(options.directory)
+      try {
+        verifyVersions(this.#db)
+        this.#ledger = new Ledger(this.#db)
+        const { revision } = this.#ledger
+        const seen = readWitness(options.directory)
+        if (seen !== undefined && seen > revision) {
+          throw new StoreError(
+            'Corrupt',
+            `the store is at revision ${revision} but has been at ${seen} before`,
+          )
+        }
+        this.#witness = Witness.open(options.directory)
+        this.#history = new HistoryGauge(this.#ledger)
+      } catch (error) {
+        this.#db.close()
+        throw error
+      }
+    } catch (error) {
+      this.#lock[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  get opened(): Opened {
+    const { revision, compacted } = this.#ledger
+    return { revision, compacted, expiries: this.#ledger.expiries() }
+  }
+
+  /** Makes all of `writes` durable together. A reply for each, in order. */
+  commit(writes: readonly Write[]): FromWriter[] {
+    if (this.#failure) return writes.map(({ id }) => ({ type: 'failed', id, error: this.#failure! }))
+    let committing = false
+    try {
+      this.#db.exec('BEGIN IMMEDIATE')
+      let bytes = 0
+      const replies = writes.map(write => {
+        bytes += write.buffer.byteLength
+        return this.#carryOut(write)
+      })
+      committing = true
+      this.#db.exec('COMMIT')
+      this.#witness.write(this.#ledger.revision)
+      this.#history.note(this.#ledger.revision, bytes)
+      this.#logged += 2 * bytes + commitOverhead
+      return replies
+    } catch (cause) {
+      const error = this.#fail(cause, committing)
+      return writes.map(({ id }) => ({ type: 'failed', id, error }))
+    }
+  }
+
+  /** Forgets history before `revision`. */
+  compact(id: number, revision: number): FromWriter {
+    try {
+      this.#compactTo(revision)
+      return { type: 'done', id, compacted: this.#ledger.compacted }
+    } catch (cause) {
+      return { type: 'failed', id, error: this.#fail(cause, false) }
+    }
+  }
+
+  /** What can wait until the writes are acknowledged. The reply tells of compaction. */
+  tidy(): FromWriter | undefined {
+    if (this.#failure) return undefined
+    try {
+      const before = this.#ledger.compacted
+      const target = this.#history.excess(this.#options)
+      if (target > before) this.#compactTo(target)
+      if (this.#logged >= checkpointBytes) {
+        this.#logged = 0
+        this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
+      }
+      return target > before ? { type: 'compacted', revision: this.#ledger.compacted } : undefined
+    } catch (cause) {
+      this.#fail(cause, false)
+      return undefined
+    }
+  }
+
+  close(): void {
+    try {
+      if (!this.#failure) this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } finally {
+      this.#db.close()
+      this.#witness.close()
+      this.#lock[Symbol.dispose]()
+    }
+  }
+
+  #carryOut(write: Write): FromWriter {
+    const input = new ByteReader(write.buffer)
+    const out = new ByteWriter(256 + 64 * write.count)
+    for (let left = write.count; left > 0; left--)
+      writeOutcome(out, this.#ledger.apply(readTransaction(input)))
+    return { type: 'done', id: write.id, compacted: this.#ledger.compacted, buffer: out.finish() }
+  }
+
+  #compactTo(revision: number): void {
+    for (let done = false; !done; ) {
+      this.#db.exec('BEGIN IMMEDIATE')
+      done = this.#ledger.compact(revision, compactionStep)
+      this.#db.exec('COMMIT')
+    }
+  }
+
+  /**
+   * From here on nothing is written: after a failed sync nobody knows what is on the disk. A commit that failed half-way
+   * may come back when the store is opened again, so its outcome is unknown.
+   */
+  #fail(cause: unknown, committing: boolean): SerializedError {
+    const { code, message } = isStoreError(cause) ? cause : describeError(cause)
+    const lasting: StoreErrorCode = code === 'Corrupt' ? 'Corrupt' : 'Failed'
+    this.#failure = {
+      code: lasting,
+      message: 'the store takes no more writes until it is opened again: a commit failed',
+      detail: message,
+    }
+    try {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      this.#ledger.reload()
+    } catch {
+      // The first failure is the one to report; nothing is written any more.
+    }
+    if (!committing) return { code: lasting, message: `the write failed: ${message}`, detail: message }
+    return {
+      code: 'UnknownOutcome',
+      message: `the write could not be made durable: ${message}`,
+      detail: message,
+    }
+  }
+}
+
+/** How old and how large the history is, commit by commit, since the store was opened. */
+class HistoryGauge {
+  readonly #ledger: Ledger
+  #commits: { readonly revision: number; readonly time: number; readonly bytes: number }[]
+  #bytes = 0
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+    this.#commits = [{ revision: ledger.revision, time: Date.now(), bytes: 0 }]
+  }
+
+  note(revision: number, bytes: number): void {
+    this.#bytes += bytes
+    this.#commits.push({ revision, time: Date.now(), bytes })
+  }
+
+  /** The revision up to which history has fallen out of the window; 0 when it is not worth the effort yet. */
+  excess(options: WriterOptions): number {
+    const { historyRevisions, historyDuration, historyBytes } = options
+    const { revision, compacted } = this.#ledger
+    if (revision - compacted < historyRevisions * (1 + slack)) return 0
+    const limit = revision - historyRevisions
+    const oldest = Date.now() - historyDuration
+    let used = 0
+    let target = 0
+    for (const { revision: last, time, bytes } of this.#commits) {
+      if (last > limit || (time >= oldest && this.#bytes <= historyBytes)) break
+      used++
+      this.#bytes -= bytes
+      target = last + 1
+    }
+    this.#commits = this.#commits.slice(used)
+    return target
+  }
+}

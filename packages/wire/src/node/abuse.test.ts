@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { connect as connectTls, type SecureVersion } from 'node:tls'
+import { aborted } from '@coxswain/kit'
+import type { Handler, WireRequest } from '../message.ts'
+import { type HttpServer, serve } from './server/serve.ts'
+import { createTestCertificates } from './testing/certificates.ts'
+
+const certificates = createTestCertificates()
+const { server: pair, ca } = certificates
+
+let seen: WireRequest[] = []
+let handler: Handler = async () => ({ status: 200, headers: {}, body: Buffer.from('ok') })
+
+/** Sends raw bytes and resolves with what comes back until the server closes, or `until` matches. */
+async function exchange(port: number, raw: string, until?: RegExp): Promise<string> {
+  const socket = connectTcp(port, '127.0.0.1')
+  socket.on('error', () => {})
+  let answer = ''
+  socket.write(raw)
+  for await (const chunk of socket) {
+    answer += chunk
+    if (until?.test(answer)) break
+  }
+  socket.destroy()
+  return answer
+}
+
+const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
+
+describe('malformed HTTP/1.1', () => {
+  let server: HttpServer
+  before(async () => {
+    server = await serve({
+      handler: request => {
+        seen.push(request)
+        return handler(request)
+      },
+      limits: { headerTimeout: 500, bodyTimeout: 500, stallTimeout: 500 },
+    })
+  })
+  after(() => server.close({ grace: 0 }))
+
+  const cases: [string, string][] = [
+    ['two Host headers', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n'],
+    ['no Host header', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['a malformed escape', 'GET /api/%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+    [
+      'Content-Length and Transfer-Encoding',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    [
+      'two different Content-Lengths',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!',
+    ],
+    [
+      'an obfuscated Transfer-Encoding',
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a space before the colon', 'GET / HTTP/1.1\r\nHost : a\r\n\r\n'],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n'],
+    ['a folded header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n'],
+    ['a target that is no path', 'GET nowhere HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+    ['garbage', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
+  ]
+  for (const [what, raw] of cases) {
+    it(`${what} is answered 400 and does not reach the handler`, async () => {
+      seen = []
+      assert.equal(statusOf(await exchange(server.port, raw)), 400)
+      assert.equal(seen.length, 0)
+    })
+  }
+
+  it('an absolute target is its path', async () => {
+    seen = []
+    const raw = 'GET http://other/api/../v1?x=%41 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+    assert.equal(statusOf(await exchange(server.port, raw)), 200)
+    assert.deepEqual([seen[0]?.path, seen[0]?.query], ['/api/../v1', 'x=%41'])
+  })
+
+  it('headers over the limit are answered 431', async () => {
+    const long = `GET / HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(1024 * 1024 + 100)}\r\n\r\n`
+    assert.equal(statusOf(await exchange(server.port, long)), 431)
+  })
+
+  it('requests behind each other on one connection are answered in order', async () => {
+    handler = async request => {
+      if (request.path === '/slow') await new Promise(resolve => setTimeout(resolve, 50))
+      async function* body() {
+        yield Buffer.from(request.path)
+      }
+      return { status: 200, headers: {}, body: body() }
+    }
+    const raw = ['/slow', '/fast', '/last'].map(path => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('')
+    const answer = await exchange(server.port, raw, /last[\s\S]*0\r\n\r\n$/)
+    assert.deepEqual(
+      answer.match(/\/\w+/g)?.filter(path => path !== '/1'),
+      ['/slow', '/fast', '/last'],
+    )
+    handler = async () => ({ status: 200, headers: {}, body: Buffer.from('ok') })
+  })
+
+  it('a client that is slow with its headers is cut off', async () => {
+    const socket = connectTcp(server.port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n')
+    const timer = setInterval(() => socket.write('X: y\r\n'), 100)
+    const start = performance.now()
+    socket.resume()
+    await once(socket, 'close')
+    clearInterval(timer)
+    assert.ok(performance.now() - start < 5000)
+  })
+
+  it('a client that is slow with its body is cut off, and the handler never runs', async () => {
+    seen = []
+    const socket = connectTcp(server.port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx')
+    const timer = setInterval(() => socket.write('x'), 100)
+    socket.resume()
+    await once(socket, 'close')
+    clearInterval(timer)
+    assert.equal(seen.length, 0)
+  })
+
+  it('half a body is no body', async () => {
+    seen = []
+    const socket = connectTcp(server.port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n')
+    await new Promise(resolve => setTimeout(resolve, 50))
+    socket.destroy()
+    await new Promise(resolve => setTimeout(resolve, 50))
+    assert.equal(seen.length, 0)
+  })
+
+  it('a client that does not read its stream holds little memory and is cut off', async () => {
+    let produced = 0
+    const ended = Promise.withResolvers<void>()
+    handler = async ({ signal }) => {
+      const chunk = Buffer.alloc(64 * 1024)
+      async function* body() {
+        try {
+          while (!signal.aborted) {
+            produced += chunk.length
+            yield chunk
+          }
+        } finally {
+          ended.resolve()
+        }
+      }
+      return { status: 200, headers: {}, body: body() }
+    }
+    const socket = connectTcp(server.port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await ended.promise
+    socket.destroy()
+    assert.ok(produced < 32 * 1024 * 1024, `${produced} bytes were made for nobody`)
+  })
+})
+
+describe('malformed TLS and HTTP/2', () => {
+  let server: HttpServer
+  before(async () => {
+    handler = async () => ({ status: 200, headers: {}, body: Buffer.from('ok') })
+    server = await serve({
+      handler: request => {
+        seen.push(request)
+        return handler(request)
+      },
+      tls: { cert: pair.certificate, key: pair.key, clientCa: ca.certificate },
+      limits: { bodyTimeout: 500, idleTimeout: 500 },
+    })
+  })
+  after(() => server.close({ grace: 0 }))
+  const connect = () => {
+    const session = connectHttp2(server.url, { ca: ca.certificate })
+    session.on('error', () => {})
+    return session
+  }
+
+  it('refuses TLS 1.1', async () => {
+    const socket = connectTls({
+      port: server.port,
+      host: '127.0.0.1',
+      ca: ca.certificate,
+      minVersion: 'TLSv1.1' as SecureVersion,
+      maxVersion: 'TLSv1.1' as SecureVersion,
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    })
+    const [error] = await once(socket, 'error')
+    assert.match(String(error), /alert protocol version|no protocols available/i)
+  })
+
+  it('answers a malformed escape with 400', async () => {
+    const session = connect()
+    const stream = session.request({ ':path': '/%zz' })
+    const [headers] = await once(stream, 'response')
+    assert.equal(headers[':status'], 400)
+    session.destroy()
+  })
+
+  it('survives a client that resets a thousand streams, and serves the next one', async () => {
+    const session = connect()
+    for (let i = 0; i < 1000; i++) {
+      const stream = session.request({ ':path': '/' })
+      stream.on('error', () => {})
+      stream.close(8)
+    }
+    await new Promise(resolve => setTimeout(resolve, 100))
+    session.destroy()
+    const next = connect()
+    const [headers] = await once(next.request({ ':path': '/' }), 'response')
+    assert.equal(headers[':status'], 200)
+    next.destroy()
+  })
+
+  it('a body that is never sent is given up, and half a body is no body', async () => {
+    seen = []
+    const session = connect()
+    const slow = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
+    slow.on('error', () => {})
+    slow.write('half')
+    await once(slow, 'close')
+    const cut = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
+    cut.on('error', () => {})
+    cut.write('half')
+    await new Promise(resolve => setTimeout(resolve, 50))
+    cut.destroy(new Error('gone'))
+    await new Promise(resolve => setTimeout(resolve, 50))
+    assert.equal(seen.length, 0)
+    session.destroy()
+  })
+
+  it('closes a connection without requests, but not one with a quiet watch', async () => {
+    handler = async ({ signal }) => {
+      async function* body() {
+        yield Buffer.from('x')
+        await aborted(signal)
+      }
+      return { status: 200, headers: {}, body: body() }
+    }
+    const busy = connect()
+    const watch = busy.request({ ':path': '/' })
+    watch.resume()
+    await once(watch, 'response')
+    const idle = connect()
+    await once(idle, 'connect')
+    await once(idle, 'close')
+    assert.equal(busy.closed, false)
+    busy.destroy()
+  })
+
+  it('lives through plain text on the TLS port', async () => {
+    const socket: Socket = connectTcp(server.port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    socket.resume()
+    await once(socket, 'close')
+    const session = connect()
+    handler = async () => ({ status: 200, headers: {} })
+    const [headers] = await once(session.request({ ':path': '/' }), 'response')
+    assert.equal(headers[':status'], 200)
+    session.destroy()
+  })
+})

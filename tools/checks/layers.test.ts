@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { layers } from './layers.ts'
+import { findingsWith } from './test-support/plant.ts'
+
+const only = async (files: Readonly<Record<string, string>>) => {
+  const found = await findingsWith(layers, files)
+  assert.equal(found.length, 1, found.join('\n'))
+  return found[0]
+}
+
+describe('layers', () => {
+  it('catches an upward import, whatever form it has', async () => {
+    const forms = [
+      "import { wired } from '@coxswain/wire'",
+      "import type { Wired } from '@coxswain/wire'",
+      "export { wired } from '@coxswain/wire'",
+      "export type { Wired,\n  type Other } from '@coxswain/wire'",
+      "import '@coxswain/wire'",
+      "import * as wire from '@coxswain/wire'",
+      "import wire, { wired } from '@coxswain/wire'",
+      "const wire = await import('@coxswain/wire')",
+    ]
+    for (const form of forms) {
+      const found = await findingsWith(layers, { 'packages/kit/src/bad.ts': `${form}\n` })
+      assert.ok(
+        found.some(text => /upward import: layers.json does not let kit import wire/.test(text)),
+        form,
+      )
+    }
+  })
+
+  it('does not take a comment or a string for an import', async () => {
+    const text = "// import { x } from '@coxswain/wire'\nconst s = \"import '@coxswain/wire'\"\n"
+    assert.deepEqual(await findingsWith(layers, { 'packages/kit/src/good.ts': text }), [])
+  })
+
+  it('catches a deep import', async () => {
+    assert.match(
+      (await only({ 'packages/wire/src/bad.ts': "import '@coxswain/kit/src/wait.ts'" })) ?? '',
+      /bad.ts:1 deep import: @coxswain\/kit does not export \.\/src\/wait\.ts/,
+    )
+  })
+
+  it('resolves entries that are patterns', async () => {
+    const manifest = {
+      name: '@coxswain/kit',
+      exports: { '.': './src/index.ts', './*': './src/kinds/*.ts' },
+      dependencies: { pino: '10.4.0' },
+    }
+    const files = {
+      'packages/kit/package.json': JSON.stringify(manifest),
+      'packages/kit/src/kinds/core/v1.ts': '',
+    }
+    const importing = (specifier: string) => ({ ...files, 'packages/wire/src/x.ts': `import '${specifier}'` })
+    assert.deepEqual(await findingsWith(layers, importing('@coxswain/kit/core/v1')), [])
+    assert.match((await only(importing('@coxswain/kit/core/v2'))) ?? '', /deep import/)
+  })
+
+  it('catches a relative import that leaves the package', async () => {
+    assert.match(
+      (await only({ 'packages/wire/src/bad.ts': "import '../../kit/src/wait.ts'" })) ?? '',
+      /reaches out of its package/,
+    )
+  })
+
+  it('catches a dependency that is not declared', async () => {
+    assert.match(
+      (await only({ 'packages/wire/src/bad.ts': "import pino from 'pino'" })) ?? '',
+      /undeclared dependency: pino/,
+    )
+  })
+
+  it('catches a dependency that is not used', async () => {
+    assert.match(
+      (await only({ 'packages/wire/src/index.ts': 'export const wired: number = 1\n' })) ?? '',
+      /packages\/wire\/package.json unused dependency: @coxswain\/kit/,
+    )
+  })
+
+  it('catches a node: import in the core, with and without the prefix', async () => {
+    for (const name of ['node:fs', 'fs', 'fs/promises', 'node:test']) {
+      assert.match(
+        (await only({ 'packages/wire/src/bad.ts': `import '${name}'` })) ?? '',
+        /outside src\/node\//,
+      )
+    }
+  })
+
+  it('lets src/node/ and tests import node: modules', async () => {
+    const text = "import 'node:fs'"
+    const files = {
+      'packages/wire/src/node/index.ts': text,
+      'packages/wire/src/x.test.ts': text,
+      'packages/wire/src/x.suite.ts': text,
+    }
+    assert.deepEqual(await findingsWith(layers, files), [])
+  })
+
+  it('catches an example that imports what its users could not', async () => {
+    const manifest = JSON.stringify({ dependencies: { '@coxswain/kit': '0.1.0' } })
+    const example = (text: string) => ({
+      'examples/01-x/package.json': manifest,
+      'examples/01-x/operator.ts': text,
+    })
+    assert.deepEqual(
+      await findingsWith(layers, example("import '@coxswain/kit'\nimport 'node:test'\nimport './at.ts'")),
+      [],
+    )
+    assert.match(
+      (await only(example("import '@coxswain/wire'"))) ?? '',
+      /undeclared dependency: @coxswain\/wire/,
+    )
+    assert.match((await only(example("import '@coxswain/kit/src/wait.ts'"))) ?? '', /deep import/)
+    assert.match((await only(example("import '../../packages/kit/src/wait.ts'"))) ?? '', /reaches out/)
+  })
+
+  it('catches a cycle in the ladder itself', async () => {
+    const found = await findingsWith(layers, {
+      'layers.json': JSON.stringify({ kit: ['wire'], wire: ['kit'] }),
+    })
+    assert.ok(
+      found.some(text => /layers.json has a cycle: kit -> wire -> kit/.test(text)),
+      found.join('\n'),
+    )
+  })
+
+  it('catches a package the ladder does not know, and one it knows that is not there', async () => {
+    const found = await findingsWith(layers, {
+      'layers.json': JSON.stringify({ kit: [], gone: ['kit', 'away'] }),
+    })
+    assert.ok(found.includes('error layers.json says nothing about packages/wire'))
+    assert.ok(found.includes('error layers.json names gone, which is no package'))
+    assert.ok(found.includes('error layers.json lets gone import away, which is no package'))
+  })
+})

@@ -1,0 +1,154 @@
+/**
+ * The ladder: `layers.json` names, for each package, the packages it may import. No upward edge, cycle, deep import,
+ * undeclared or unused dependency, and no `node:` module in the core outside `src/node/`. Examples stand where users do:
+ * they import what is published and declared.
+ */
+import { readFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import type { Check, Finding } from './finding.ts'
+import { findImports, isTest, readSources } from './source.ts'
+import { entryPoints, readManifest, readPackages, type WorkspacePackage } from './workspace.ts'
+
+type Layers = Readonly<Record<string, readonly string[]>>
+
+/** Packages that live on a machine; everything else runs anywhere JavaScript runs. */
+const machineBound = new Set(['cli', 'coxswain', 'project', 'dashboard'])
+
+/** Only tests, examples and the facade that hands it on may use it. */
+const testOnly = 'testing'
+
+export const layers: Check = {
+  name: 'layers',
+  async run(root) {
+    const ladder = JSON.parse(await readFile(join(root, 'layers.json'), 'utf8')) as Layers
+    const packages = await readPackages(root)
+    const findings = [...checkLadder(ladder, packages)]
+    for (const each of packages) findings.push(...(await checkPackage(root, each, ladder, packages)))
+    findings.push(...(await checkExamples(root, packages)))
+    return findings
+  },
+}
+
+function* checkLadder(ladder: Layers, packages: readonly WorkspacePackage[]): Generator<Finding> {
+  const file = 'layers.json'
+  for (const { folder } of packages) {
+    if (!ladder[folder]) yield { file, message: `says nothing about packages/${folder}` }
+  }
+  for (const [name, allowed] of Object.entries(ladder)) {
+    if (!packages.some(({ folder }) => folder === name))
+      yield { file, message: `names ${name}, which is no package` }
+    for (const below of allowed) {
+      if (!ladder[below]) yield { file, message: `lets ${name} import ${below}, which is no package` }
+    }
+  }
+  const cycle = findCycle(ladder)
+  if (cycle) yield { file, message: `has a cycle: ${cycle.join(' -> ')}` }
+}
+
+function findCycle(ladder: Layers): string[] | undefined {
+  const done = new Set<string>()
+  const visit = (name: string, path: readonly string[]): string[] | undefined => {
+    const start = path.indexOf(name)
+    if (start >= 0) return [...path.slice(start), name]
+    if (done.has(name)) return undefined
+    for (const below of ladder[name] ?? []) {
+      const cycle = visit(below, [...path, name])
+      if (cycle) return cycle
+    }
+    done.add(name)
+    return undefined
+  }
+  for (const name of Object.keys(ladder)) {
+    const cycle = visit(name, [])
+    if (cycle) return cycle
+  }
+  return undefined
+}
+
+async function checkPackage(
+  root: string,
+  { folder, manifest }: WorkspacePackage,
+  ladder: Layers,
+  packages: readonly WorkspacePackage[],
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
+  const used = new Set<string>()
+  const base = `packages/${folder}`
+  for (const source of await readSources(root, [`${base}/src/**/*.ts`, `${base}/bin/**/*.ts`])) {
+    const file = source.path
+    const test = isTest(file)
+    for (const { specifier, line } of findImports(source)) {
+      const say = (message: string) => findings.push({ file, line, message })
+      if (specifier.startsWith('.')) {
+        const target = join(file, '..', specifier)
+        if (!target.startsWith(`${base}/`) && !(test && /^(tools|interop)\//.test(target))) {
+          say(`reaches out of its package: ${specifier}`)
+        }
+        continue
+      }
+      if (isBuiltin(specifier)) {
+        if (!test && !machineBound.has(folder) && !file.startsWith(`${base}/src/node/`)) {
+          say(`imports ${specifier} outside src/node/: the core runs anywhere JavaScript runs`)
+        }
+        continue
+      }
+      const name = packageOf(specifier)
+      used.add(name)
+      const inside = packages.find(each => each.manifest.name === name)
+      if (name === manifest.name) say(`imports its own package by name: ${specifier}`)
+      else if (inside) {
+        const entry = `.${specifier.slice(name.length)}`
+        if (!(await isExported(root, inside, specifier))) say(`deep import: ${name} does not export ${entry}`)
+        const allowed = ladder[folder]?.includes(inside.folder) || (test && inside.folder === testOnly)
+        if (!allowed) say(`upward import: layers.json does not let ${folder} import ${inside.folder}`)
+      }
+      if (!test && !declared.has(name) && name !== manifest.name) say(`undeclared dependency: ${name}`)
+    }
+  }
+  for (const name of declared) {
+    if (!used.has(name)) {
+      findings.push({ file: `${base}/package.json`, message: `unused dependency: ${name}` })
+    }
+  }
+  return findings
+}
+
+async function checkExamples(root: string, packages: readonly WorkspacePackage[]): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const source of await readSources(root, ['examples/*/**/*.ts'])) {
+    const folder = source.path.split('/').slice(0, 2).join('/')
+    const { dependencies = {}, devDependencies = {} } = await readManifest(join(root, folder))
+    for (const { specifier, line } of findImports(source)) {
+      const say = (message: string) => findings.push({ file: source.path, line, message })
+      if (specifier.startsWith('.')) {
+        if (!join(source.path, '..', specifier).startsWith(`${folder}/`))
+          say(`reaches out of its example: ${specifier}`)
+      } else if (!isBuiltin(specifier)) {
+        const name = packageOf(specifier)
+        if (!(name in { ...dependencies, ...devDependencies })) say(`undeclared dependency: ${name}`)
+        const inside = packages.find(each => each.manifest.name === name)
+        if (inside && !(await isExported(root, inside, specifier))) say(`deep import: ${specifier}`)
+      }
+    }
+  }
+  return findings
+}
+
+async function isExported(
+  root: string,
+  { folder, manifest }: WorkspacePackage,
+  specifier: string,
+): Promise<boolean> {
+  const entries = await entryPoints(join(root, 'packages', folder), manifest)
+  return entries.some(({ entry }) => entry === `.${specifier.slice(manifest.name!.length)}`)
+}
+
+/** `@scope/name/deep/path` -> `@scope/name`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}

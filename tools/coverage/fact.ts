@@ -1,0 +1,51 @@
+/**
+ * What passing tests prove about the server: one JSON line a fact, appended to the file that COXSWAIN_COVERAGE names.
+ * `docs/coverage.md` is the table of these facts.
+ */
+import { appendFileSync } from 'node:fs'
+import type { TestContext } from 'node:test'
+
+export const verbs = [
+  'create',
+  'get',
+  'list',
+  'watch',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+] as const
+export const patchTypes = ['json', 'merge', 'strategic', 'apply'] as const
+export const mediaTypes = ['json', 'yaml', 'protobuf', 'cbor', 'table', 'metadata'] as const
+
+export type Verb = (typeof verbs)[number]
+export type PatchType = (typeof patchTypes)[number]
+export type MediaType = (typeof mediaTypes)[number]
+
+/** A request that was answered as it should be. */
+export interface ServedFact {
+  /** As in `apps/v1/deployments` or `v1/pods/status`: group (none for core), version, resource, subresource. */
+  readonly resource: string
+  readonly verb: Verb
+  /** With `patch`. */
+  readonly patchType?: PatchType
+  /** What the answer was encoded as. @default 'json' */
+  readonly mediaType?: MediaType
+}
+
+/** A resource as discovery lists it: what of it no test has proved shows as a blank. */
+export interface ListedFact {
+  readonly resource: string
+  readonly offered: readonly Verb[]
+}
+
+export type CoverageFact = ServedFact | ListedFact
+
+/** Records `facts` if the test passes; does nothing when nobody collects. */
+export function recordCoverage(t: TestContext, ...facts: readonly CoverageFact[]): void {
+  const file = process.env.COXSWAIN_COVERAGE
+  if (!file) return
+  t.after(() => {
+    if (t.passed) appendFileSync(file, facts.map(fact => `${JSON.stringify(fact)}\n`).join(''))
+  })
+}

@@ -1,0 +1,72 @@
+import { type CoverageFact, mediaTypes, patchTypes, verbs } from './fact.ts'
+
+/** `patch` is one column for each patch type. */
+const columns: readonly string[] = verbs.flatMap(verb =>
+  verb === 'patch' ? patchTypes.map(type => `patch ${type}`) : [verb],
+)
+
+const shown = ['create', 'get', 'list', 'watch', 'update', ...patchTypes, 'delete', 'delete all']
+
+interface ResourceRow {
+  offered: ReadonlySet<string> | undefined
+  /** Column to the media types that were proved. */
+  readonly proved: Map<string, Set<string>>
+}
+
+export function parseFacts(lines: string): CoverageFact[] {
+  return lines
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as CoverageFact)
+}
+
+/** The text of `docs/coverage.md`. The same facts give the same text, in whatever order and however often they came. */
+export function renderCoverage(facts: readonly CoverageFact[]): string {
+  const rows = collect(facts)
+  const head = [
+    '# What is served',
+    '',
+    'Generated from passing tests by `npm run coverage`; `npm test` fails when it is out of date.',
+    '',
+    'A cell names the encodings in which the verb was proved. An empty cell is an open point: the resource offers the',
+    'verb and no test proves it. A dash: not offered, as discovery says.',
+    '',
+  ]
+  if (rows.size === 0) return [...head, 'No test has recorded a fact yet.', ''].join('\n')
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const body = [...rows]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, row]) => line([`\`${name}\``, ...cellsOf(row)]))
+  return [
+    ...head,
+    line(['resource', ...shown]),
+    line(['resource', ...shown].map(() => '---')),
+    ...body,
+    '',
+  ].join('\n')
+}
+
+function collect(facts: readonly CoverageFact[]): Map<string, ResourceRow> {
+  const rows = new Map<string, ResourceRow>()
+  for (const fact of facts) {
+    const row = rows.getOrInsertComputed(fact.resource, () => ({ offered: undefined, proved: new Map() }))
+    if ('offered' in fact) {
+      row.offered = new Set(fact.offered)
+      continue
+    }
+    if ((fact.verb === 'patch') !== (fact.patchType !== undefined)) {
+      throw new Error(`a patch, and only a patch, has a patch type: ${JSON.stringify(fact)}`)
+    }
+    const column = fact.patchType ? `patch ${fact.patchType}` : fact.verb
+    row.proved.getOrInsertComputed(column, () => new Set()).add(fact.mediaType ?? 'json')
+  }
+  return rows
+}
+
+function cellsOf({ offered, proved }: ResourceRow): string[] {
+  return columns.map(column => {
+    const types = proved.get(column)
+    if (types) return mediaTypes.filter(type => types.has(type)).join(', ')
+    return offered && !offered.has(column.split(' ')[0]!) ? '-' : ''
+  })
+}

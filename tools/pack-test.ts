@@ -1,0 +1,142 @@
+/**
+ * `npm run test:pack`: builds and packs every package, installs the tarballs in a folder of its own and imports every
+ * entry point with plain Node 24, the oldest that users may have. Declarations are checked as a user's compiler sees them.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildPackages } from './build/build-packages.ts'
+import { entryPoints, type WorkspacePackage } from './checks/workspace.ts'
+import { cacheFolder } from './components/index.ts'
+import { runOrFail } from './components/process.ts'
+import { Tally } from './test/tally.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const tally = new Tally()
+const folder = await mkdtemp(join(tmpdir(), 'coxswain-pack-'))
+/** npm of its own: settings of the npm that started us must not reach it. */
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^npm_(config_local|package|lifecycle)/.test(name)),
+)
+
+try {
+  let packages: WorkspacePackage[] = []
+  await tally.stage('build', async () => {
+    packages = await buildPackages(root)
+    tally.pass()
+  })
+  if (tally.failed === 0) await tally.stage('pack and install', () => install(packages))
+  if (tally.failed === 0) {
+    const node = await ensureNode24()
+    await tally.stage('import every entry point with Node 24', () => importAll(packages, node))
+    await tally.stage('declarations', () => checkTypes(packages))
+    await tally.stage('commands', () => runCommands(packages, node))
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+process.exit(tally.finish())
+
+async function install(packages: readonly WorkspacePackage[]): Promise<void> {
+  const tarballs: string[] = []
+  for (const each of packages) {
+    const packed = await runOrFail('npm', ['pack', '--json', '--pack-destination', folder], {
+      cwd: join(root, 'dist', each.folder),
+      env,
+    })
+    const report: unknown = JSON.parse(packed)
+    const [entry] = Array.isArray(report) ? report : Object.values(report as object)
+    tarballs.push(join(folder, (entry as { filename: string }).filename))
+  }
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  await runOrFail('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], {
+    cwd: folder,
+    env,
+  })
+  for (const { manifest } of packages) {
+    if (!existsSync(join(folder, 'node_modules', manifest.name ?? '', 'LICENSE'))) {
+      throw new Error(`${manifest.name} was installed without its license`)
+    }
+    tally.pass()
+  }
+}
+
+async function ensureNode24(): Promise<string> {
+  const home = join(cacheFolder, 'node-24')
+  const node = join(home, 'node_modules/node/bin/node')
+  if (!existsSync(node)) {
+    await mkdir(home, { recursive: true })
+    await writeFile(
+      join(home, 'package.json'),
+      JSON.stringify({ private: true, allowScripts: { node: true } }),
+    )
+    await runOrFail('npm', ['install', '--no-audit', '--no-fund', 'node@24'], { cwd: home, env })
+  }
+  const version = await runOrFail(node, ['--version'])
+  if (!version.startsWith('v24.')) throw new Error(`${node} is ${version.trim()}, not Node 24`)
+  return node
+}
+
+async function specifiersOf(packages: readonly WorkspacePackage[]): Promise<string[]> {
+  const specifiers: string[] = []
+  for (const each of packages) {
+    for (const { entry } of await entryPoints(join(root, 'packages', each.folder), each.manifest)) {
+      specifiers.push(`${each.manifest.name}${entry.slice(1)}`)
+    }
+  }
+  return specifiers
+}
+
+async function importAll(packages: readonly WorkspacePackage[], node: string): Promise<void> {
+  for (const specifier of await specifiersOf(packages)) {
+    const program = specifier.endsWith('.json')
+      ? `await import('${specifier}', { with: { type: 'json' } })`
+      : `await import('${specifier}')`
+    const started = performance.now()
+    await runOrFail(node, ['--input-type=module', '-e', program], { cwd: folder }).then(
+      () => tally.pass(),
+      error => tally.fail(`import ${specifier}`, error.message),
+    )
+    if (performance.now() - started > 5_000)
+      tally.fail(`import ${specifier}`, 'the process stays: importing starts something')
+  }
+}
+
+async function checkTypes(packages: readonly WorkspacePackage[]): Promise<void> {
+  const imports = (await specifiersOf(packages)).filter(specifier => !specifier.endsWith('.json'))
+  await writeFile(
+    join(folder, 'consumer.ts'),
+    imports
+      .map((specifier, index) => `import * as m${index} from '${specifier}'\nexport { m${index} }\n`)
+      .join(''),
+  )
+  const types = join(root, 'node_modules/@types')
+  const args = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'esnext',
+    '--lib',
+    'esnext,dom',
+    '--types',
+    'node',
+  ]
+  await runOrFail(join(root, 'node_modules/.bin/tsc'), [...args, '--typeRoots', types, 'consumer.ts'], {
+    cwd: folder,
+  })
+  tally.pass()
+}
+
+async function runCommands(packages: readonly WorkspacePackage[], node: string): Promise<void> {
+  for (const { manifest } of packages) {
+    const names = typeof manifest.bin === 'string' ? [manifest.name ?? ''] : Object.keys(manifest.bin ?? {})
+    for (const name of names) {
+      await runOrFail(node, [join(folder, 'node_modules/.bin', name), '--help'], { cwd: folder })
+      tally.pass()
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The suites that need more than Node. The tests of a suite are `interop/NAME/**\/*.test.ts`; they find a component with
+ * `ensureComponent` of `tools/components`. Everything a suite needs is fetched before it starts, and what cannot be
+ * had fails it.
+ */
+import type { ComponentName } from './components/index.ts'
+
+export interface Suite {
+  readonly name: string
+  /** One line for the heading. */
+  readonly title: string
+  readonly components: readonly ComponentName[]
+  /** For one test file, in seconds. */
+  readonly timeout: number
+}
+
+export const suites: readonly Suite[] = [
+  {
+    name: 'kubectl',
+    title: 'real kubectl 1.20 and 1.36 against our server',
+    components: ['kubectl-1.20', 'kubectl-1.36'],
+    timeout: 300,
+  },
+  {
+    name: 'golden',
+    title: 'recorded conversations of kube-apiserver 1.36 replayed against our server',
+    components: [],
+    timeout: 300,
+  },
+  { name: 'go', title: 'real client-go programs against our server', components: [], timeout: 600 },
+  {
+    name: 'storage',
+    title: 'the store conformance suite on etcd, and crash tests on a real disk',
+    components: ['etcd-3.4'],
+    timeout: 300,
+  },
+  {
+    name: 'browser',
+    title: 'the control plane in a page of Chromium',
+    components: ['chromium'],
+    timeout: 300,
+  },
+]
