@@ -1,7 +1,9 @@
 /**
  * `npm run test:pack`: builds and packs every package, installs the tarballs in a folder of its own and imports every
- * entry point with plain Node 24, the oldest that users may have. Declarations are checked as a user's compiler sees them.
+ * entry point with plain Node 24, the oldest that users may have. Declarations are checked as a user's compiler sees them,
+ * and the server is started from there.
  */
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,6 +16,7 @@ import { runOrFail } from './components/process.ts'
 import { Tally } from './test/tally.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const readyWithin = 30_000
 const tally = new Tally()
 const folder = await mkdtemp(join(tmpdir(), 'coxswain-pack-'))
 /** npm of its own: settings of the npm that started us must not reach it. */
@@ -33,6 +36,7 @@ try {
     await tally.stage('import every entry point with Node 24', () => importAll(packages, node))
     await tally.stage('declarations', () => checkTypes(packages))
     await tally.stage('commands', () => runCommands(packages, node))
+    await tally.stage('coxswain up with Node 24', () => startServer(node))
   }
 } finally {
   await rm(folder, { recursive: true, force: true })
@@ -82,7 +86,8 @@ async function ensureNode24(): Promise<string> {
 async function specifiersOf(packages: readonly WorkspacePackage[]): Promise<string[]> {
   const specifiers: string[] = []
   for (const each of packages) {
-    for (const { entry } of await entryPoints(join(root, 'packages', each.folder), each.manifest)) {
+    for (const { entry, file } of await entryPoints(join(root, 'packages', each.folder), each.manifest)) {
+      if (file.startsWith('./bin/')) continue // a program: `runCommands` starts it
       specifiers.push(`${each.manifest.name}${entry.slice(1)}`)
     }
   }
@@ -139,4 +144,31 @@ async function runCommands(packages: readonly WorkspacePackage[], node: string):
       tally.pass()
     }
   }
+}
+
+/** Workers, tables and everything else that is found by its place in the package: a server that starts has found it. */
+async function startServer(node: string): Promise<void> {
+  const command = join(folder, 'node_modules/.bin/coxswain')
+  if (!existsSync(command)) throw new Error('no package brings the command coxswain')
+  const args = [command, 'up', '--port', '0', '--data-dir', join(folder, 'data')]
+  const child = spawn(node, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  const ended = new Promise<number | null>(resolve => child.on('close', resolve))
+  const ready = new Promise<void>(resolve => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        output += chunk
+        if (output.includes('https://')) resolve()
+      })
+    }
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), readyWithin)
+  await Promise.race([ready, ended])
+  clearTimeout(timer)
+  child.kill('SIGTERM')
+  const code = await ended
+  if (!output.includes('https://'))
+    throw new Error(`coxswain up was not ready within ${readyWithin} ms\n${output}`)
+  if (code !== 0) throw new Error(`coxswain up ended with code ${code} after SIGTERM\n${output}`)
+  tally.pass()
 }

@@ -37,7 +37,9 @@ async function sail(seed: number, delay: number): Promise<readonly string[]> {
   assert.equal(pod?.status?.phase, 'Succeeded')
   assert.equal(pod.metadata.ownerReferences?.[0]?.kind, 'At')
   const events = await run(client.list(Event, { namespace: 'default' }))
-  const reasons = events.items.filter(({ involvedObject }) => involvedObject.kind === 'At').map(({ reason }) => reason)
+  const reasons = events.items
+    .filter(({ involvedObject }) => involvedObject.kind === 'At')
+    .map(({ reason }) => reason)
   assert.deepEqual(reasons.sort(), ['Finished', 'Scheduled', 'Started'])
 
   await run(client.delete(At.v1alpha1, key))

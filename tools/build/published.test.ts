@@ -29,6 +29,18 @@ describe('a published manifest', () => {
   })
 })
 
+describe('the files that are published', () => {
+  it('are those that the manifest points at', () => {
+    const { files } = publishedManifest({ exports: { '.': './src/index.ts', './bin': './bin/coxswain.ts' } })
+    assert.deepEqual(files, ['src', 'bin'])
+    assert.deepEqual(publishedManifest({ exports: { '.': './src/index.ts' }, bin: './bin/x.ts' }).files, [
+      'src',
+      'bin',
+    ])
+    assert.deepEqual(publishedManifest({ exports: { '.': './src/index.ts' } }).files, ['src'])
+  })
+})
+
 describe('rewriting extensions', () => {
   it('turns relative specifiers and worker files to .js', () => {
     const cases = {

@@ -5,13 +5,17 @@ const toJs = (path: string) => path.replace(/\.ts$/, '.js')
 /** The manifest that is published: entry points are the compiled files, with their declarations. */
 export function publishedManifest(manifest: Manifest): Record<string, unknown> {
   const { devDependencies: _, bin, exports, ...rest } = manifest
+  const targets = [
+    ...Object.values(exports ?? {}),
+    ...Object.values(typeof bin === 'string' ? { bin } : (bin ?? {})),
+  ].filter(target => typeof target === 'string')
   return {
     ...rest,
     exports: Object.fromEntries(
       Object.entries(exports ?? {}).map(([entry, target]) => [entry, publishedEntry(entry, target)]),
     ),
     ...(bin === undefined ? {} : { bin: publishedBin(bin) }),
-    files: ['src', ...(bin === undefined ? [] : ['bin'])],
+    files: [...new Set(['src', ...targets.map(target => target.split('/')[1]!)])],
   }
 }
 

@@ -30,6 +30,7 @@ export interface Facts {
 
 const otherPackages = [
   'k8s.io/apimachinery/pkg/apis/meta/v1',
+  'k8s.io/apimachinery/pkg/apis/meta/v1beta1',
   'k8s.io/apimachinery/pkg/api/resource',
   'k8s.io/apimachinery/pkg/runtime',
   'k8s.io/apimachinery/pkg/util/intstr',

@@ -78,7 +78,7 @@ function writeField(row: TypeRow, field: FieldRow, context: FieldContext): strin
   const name = /^[A-Za-z_$][\w$]*$/.test(field.json) ? field.json : `'${field.json}'`
   let text = writeExpression(row.table, type, { field, imports: context.imports })
   if (field.listType === 'map' && type.form === 'list' && type.element.form === 'ref') {
-    add(context.imports, '../../variants.ts', 'ListMap')
+    add(context.imports, '@coxswain/apimachinery', 'ListMap')
     const element = writeExpression(row.table, type.element, { field, imports: context.imports })
     text = `ListMap<${element}, ${keysWithoutDefault(field, rowOf(type.element)).map(quote).join(' | ')}>`
   }

@@ -7,6 +7,8 @@ import {
   apiVersions,
   buildOpenApiV2,
   buildOpenApiV3,
+  encodeGnostic,
+  gnosticMediaTypes,
   openApiV3Names,
   sha256,
 } from '@coxswain/api'
@@ -19,10 +21,8 @@ import type { RequestContext } from './request/context.ts'
 import { jsonResponse, notFoundPage } from './response.ts'
 import { versionInfo } from './version.ts'
 
-const openApiV2Protobuf = [
-  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
-  'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
-]
+/** The form of the name that Go's clients can parse; the other one, with an `@`, makes kubectl 1.20 give up. */
+const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
 /** A document as it goes out, with the tag of its content. */
 interface Document {
@@ -99,13 +99,12 @@ export class Documents {
   #v2(context: RequestContext): WireResponse {
     const accept = getHeader(context.request.headers, 'accept') ?? ''
     const clauses = parseAccept(accept).map(({ type }) => type)
-    const protobuf = openApiV2Protobuf.find(type => clauses.includes(type))
-    if (protobuf) {
-      const document = this.#build('v2 protobuf', () => new Uint8Array())
-      return conditional(context, document, { 'content-type': protobuf, vary: 'Accept' })
+    if (gnosticMediaTypes.some(type => clauses.includes(type))) {
+      const document = this.#build('v2 protobuf', () => encodeGnostic(buildOpenApiV2(this.#resources)))
+      return conditional(context, document, { 'content-type': openApiV2Protobuf, vary: 'Accept' })
     }
     if (clauses.length > 0 && !clauses.some(type => type === 'application/json' || type.endsWith('/*'))) {
-      throw newNotAcceptable(['application/json', ...openApiV2Protobuf])
+      throw newNotAcceptable(['application/json', ...gnosticMediaTypes])
     }
     const document = this.#build('v2', () => writeJsonBytes(buildOpenApiV2(this.#resources)))
     return conditional(context, document, { 'content-type': 'application/json', vary: 'Accept' })

@@ -23,8 +23,10 @@ const systemErrors: Readonly<Record<string, string>> = {
 
 /** What a system error means, in a few words. */
 export function explainSystemError(error: unknown): string {
-  const code = (error as { code?: string }).code
-  return (
-    (code !== undefined && systemErrors[code]) || (error instanceof Error ? error.message : String(error))
-  )
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as { code?: string }
+    const known = code === undefined ? undefined : systemErrors[code]
+    if (known !== undefined) return known
+  }
+  return error instanceof Error ? error.message : String(error)
 }

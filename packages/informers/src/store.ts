@@ -76,10 +76,7 @@ export class Store<T extends ApiObject> implements ReadonlyStore<T> {
   set(key: string, object: DeepReadonly<T>): DeepReadonly<T> | undefined {
     const before = this.#objects.get(key)
     this.#objects.set(key, object)
-    for (const index of this.#indexes.values()) {
-      if (before) leave(index, key, before)
-      enter(index, key, object)
-    }
+    for (const index of this.#indexes.values()) move(index, key, before, object)
     return before
   }
 
@@ -91,6 +88,21 @@ export class Store<T extends ApiObject> implements ReadonlyStore<T> {
     for (const index of this.#indexes.values()) leave(index, key, before)
     return before
   }
+}
+
+/** Most changes do not concern most indexes: nothing is done when an object stays where it is. */
+function move<T>(
+  index: Index<T>,
+  key: string,
+  before: DeepReadonly<T> | undefined,
+  object: DeepReadonly<T>,
+): void {
+  if (!before) return enter(index, key, object)
+  const from = index.valuesOf(before)
+  const to = index.valuesOf(object)
+  if (from.length === to.length && from.every((value, at) => value === to[at])) return
+  leave(index, key, before)
+  enter(index, key, object)
 }
 
 function enter<T>(index: Index<T>, key: string, object: DeepReadonly<T>): void {

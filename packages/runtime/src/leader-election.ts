@@ -1,4 +1,4 @@
-import { deepEqual, isAlreadyExists, isConflict } from '@coxswain/apimachinery'
+import { deepEqual, formatMicroTime, isAlreadyExists, isConflict } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import type { Env } from '@coxswain/kit'
 import { RuntimeError } from './errors.ts'
@@ -190,7 +190,7 @@ export class LeaderElector implements WriteGuard {
       if (!deepEqual(found?.spec, this.#lease?.spec)) this.#observedAt = clock.monotonic()
       this.#lease = found
     }
-    const now = microTime(clock.now())
+    const now = formatMicroTime(clock.now())
     const current = this.#lease
     const spec: LeaseSpec = {
       holderIdentity: identity,
@@ -246,7 +246,7 @@ export class LeaderElector implements WriteGuard {
     const call = { timeout: 5_000 }
     const lease = await this.#client.get(leaseKind, { namespace, name }, call)
     if (lease?.spec?.holderIdentity !== identity) return
-    const now = microTime(this.#env.clock.now())
+    const now = formatMicroTime(this.#env.clock.now())
     const spec: LeaseSpec = {
       ...lease.spec,
       holderIdentity: '',
@@ -256,9 +256,4 @@ export class LeaderElector implements WriteGuard {
     }
     await this.#client.update(leaseKind, { ...lease, spec }, call)
   }
-}
-
-/** RFC 3339 with six digits, as the API's MicroTime has them. */
-function microTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 23)}000Z`
 }

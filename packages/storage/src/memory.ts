@@ -68,7 +68,7 @@ class Memory implements MemoryStore {
   readonly #hub: WatchHub
   readonly #lane: Lane
   /** What transactions that are not yet durable make of the keys they touch. */
-  readonly #head = new Map<string, KeyValue | undefined>()
+  readonly #head = new Map<string, { readonly revision: number; readonly kv: KeyValue | undefined }>()
   #headRevision: number
   /** Waits for the commit under way; then all of it goes together. */
   #queue: Pending[] = []
@@ -207,10 +207,11 @@ class Memory implements MemoryStore {
     const { commit } = outcome
     const expiries: Expiry[] = []
     if (commit) {
-      this.#headRevision = commit.revision
+      const { revision } = commit
+      this.#headRevision = revision
       for (const change of commit.changes) {
-        if (change.type === 'put') this.#head.set(change.kv.key, change.kv)
-        else this.#head.set(change.key, undefined)
+        if (change.type === 'put') this.#head.set(change.kv.key, { revision, kv: change.kv })
+        else this.#head.set(change.key, { revision, kv: undefined })
       }
       for (const operation of transaction.operations) {
         if (operation.type !== 'put' || operation.ttl === undefined) continue
@@ -224,7 +225,8 @@ class Memory implements MemoryStore {
   }
 
   #read(key: string): KeyValue | undefined {
-    return this.#head.has(key) ? this.#head.get(key) : this.disk.get(key)
+    const pending = this.#head.get(key)
+    return pending ? pending.kv : this.disk.get(key)
   }
 
   #pump(): void {
@@ -263,8 +265,8 @@ class Memory implements MemoryStore {
       for (const expiry of expiries) this.#expiries.push(expiry)
       commits.push(commit)
       for (const change of commit.changes) {
-        const [key, kv] = change.type === 'put' ? [change.kv.key, change.kv] : [change.key, undefined]
-        if (this.#head.get(key) === kv) this.#head.delete(key)
+        const key = change.type === 'put' ? change.kv.key : change.key
+        if (this.#head.get(key)?.revision === commit.revision) this.#head.delete(key)
       }
     }
     if (this.#expiries.size > 2 * this.disk.expiries.size + 1024) this.#expiries.prune(this.#isCurrent)

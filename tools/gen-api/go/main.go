@@ -17,6 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -170,7 +171,7 @@ func main() {
 		apiregistrationv1.AddToScheme, apiregistrationv1beta1.AddToScheme,
 		admissionv1.AddToScheme, admissionv1beta1.AddToScheme, imagepolicyv1alpha1.AddToScheme,
 		apidiscoveryv2.AddToScheme, apidiscoveryv2beta1.AddToScheme,
-		metav1.AddMetaToScheme,
+		metav1.AddMetaToScheme, metav1beta1.AddMetaToScheme,
 	} {
 		if err := add(s); err != nil {
 			panic(err)

@@ -223,12 +223,7 @@ function isStructValue(type: TypeExpression): type is StructReference {
 /** What Go writes for a value that was never set. */
 function zeroOf(type: TypeExpression): unknown {
   if (type.form === 'list' || type.form === 'map' || type.form === 'ref' || type.pointer) return null
-  if (type.form === 'special')
-    return type.special === 'quantity'
-      ? '0'
-      : type.special === 'intstr'
-        ? 0
-        : null
+  if (type.form === 'special') return type.special === 'quantity' ? '0' : type.special === 'intstr' ? 0 : null
   return type.basic === 'string'
     ? ''
     : type.basic === 'bool'

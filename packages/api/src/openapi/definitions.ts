@@ -1,4 +1,5 @@
 import { allTables, findType } from '../registry.ts'
+import { aboutKind } from '../resources/builtin-resources.ts'
 import { type Definition, definitionOf, specialDefinition, specialNames } from '../table/definition.ts'
 import type { TypeRow } from '../table/table.ts'
 
@@ -64,7 +65,13 @@ function define(name: string, source: DefinitionSource, pending: string[]): Defi
   }
   const definition = definitionOf(row, { version, reference })
   const kinds = kindsOf(row).filter(source.isShown)
-  return kinds.length > 0 ? { ...definition, 'x-kubernetes-group-version-kind': kinds } : definition
+  if (kinds.length === 0) return definition
+  const description = row.isKind ? aboutKind(row.table.group, row.short) : undefined
+  return {
+    ...(description !== undefined && { description }),
+    ...definition,
+    'x-kubernetes-group-version-kind': kinds,
+  }
 }
 
 function kindsOf(row: TypeRow): readonly GroupVersionKind[] {

@@ -24,7 +24,7 @@ interface Content {
   write(writer: BackwardWriter, value: unknown): void
 }
 
-/** Writes a field with its tag; nothing for a value that is not there. */
+/** Writes a field with its tag; nothing for zero and false, as the messages are proto3. */
 type Field = (writer: BackwardWriter, value: unknown) => void
 
 const lengthDelimited = 2
@@ -58,6 +58,7 @@ function flag(number: number): Field {
 
 function whole(number: number): Field {
   return (writer, value) => {
+    if (value === 0) return
     writer.int64(value as number)
     writer.tag(number, 0)
   }
@@ -65,6 +66,7 @@ function whole(number: number): Field {
 
 function double(number: number): Field {
   return (writer, value) => {
+    if (value === 0) return
     writer.float64(value as number)
     writer.tag(number, 1)
   }
@@ -78,7 +80,14 @@ const text: Content = {
 
 /** A value of any form. */
 const any: Content = {
-  write: (writer, value) => wrapped(writer, 2, () => writer.text(`${JSON.stringify(value)}\n`)),
+  write: (writer, value) => wrapped(writer, 2, () => writer.text(`${JSON.stringify(sorted(value))}\n`)),
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]))
 }
 
 /** A message whose fields are the members of an object; members that begin with `x-` are extensions. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ResourceInfo, Schema } from '@coxswain/apimachinery'
 import { builtinResources } from '../resources/builtin-resources.ts'
+import { type Crd, resourceOf } from '../test-support/crd.ts'
 import { readFixture } from '../test-support/fixture.ts'
 import { withoutDescriptions } from '../test-support/without-descriptions.ts'
+import { encodeGnostic } from './gnostic.ts'
 import { buildOpenApiV2 } from './v2.ts'
 import { buildOpenApiV3, openApiV3Names } from './v3.ts'
 
@@ -55,25 +56,6 @@ describe('OpenAPI of the built-in kinds', () => {
   })
 })
 
-interface Crd {
-  readonly metadata: { readonly name: string }
-  readonly spec: {
-    readonly group: string
-    readonly scope: string
-    readonly names: { plural: string; singular: string; kind: string; listKind: string }
-    readonly versions: readonly CrdVersion[]
-  }
-}
-
-interface CrdVersion {
-  readonly name: string
-  readonly served: boolean
-  readonly storage: boolean
-  readonly schema: { readonly openAPIV3Schema: Schema }
-  readonly subresources?: { readonly status?: object; readonly scale?: object }
-  readonly selectableFields?: readonly { readonly jsonPath: string }[]
-}
-
 interface Documents {
   readonly name: string
   readonly version: string
@@ -82,35 +64,6 @@ interface Documents {
 }
 
 const custom = readFixture('crd-openapi.json.br') as { crds: readonly Crd[]; documents: readonly Documents[] }
-
-function resourceOf({ spec }: Crd): ResourceInfo {
-  const verbs = ['get', 'patch', 'update'] as const
-  return {
-    group: spec.group,
-    resource: spec.names.plural,
-    singular: spec.names.singular,
-    kind: spec.names.kind,
-    listKind: spec.names.listKind,
-    shortNames: [],
-    categories: [],
-    namespaced: spec.scope === 'Namespaced',
-    versions: spec.versions.map(version => ({
-      name: version.name,
-      served: version.served,
-      storage: version.storage,
-      verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
-      schema: () => version.schema.openAPIV3Schema,
-      columns: [],
-      selectableFields: (version.selectableFields ?? []).map(field => field.jsonPath.slice(1)),
-      subresources: [
-        ...(version.subresources?.status ? [{ name: 'status', verbs }] : []),
-        ...(version.subresources?.scale
-          ? [{ name: 'scale', verbs, group: 'autoscaling', version: 'v1', kind: 'Scale' }]
-          : []),
-      ],
-    })),
-  }
-}
 
 describe('OpenAPI of custom resources', () => {
   for (const { name, version, v2, v3 } of custom.documents) {
@@ -146,5 +99,17 @@ describe('OpenAPI of custom resources', () => {
     assert.ok(things)
     const names = openApiV3Names([resourceOf(things)]).filter(name => name.includes('example-site'))
     assert.deepEqual(names, ['apis/openapi.example-site.io/v1', 'apis/openapi.example-site.io/v1alpha1'])
+  })
+})
+
+describe('OpenAPI as gnostic protobuf', () => {
+  it("is what upstream's encoder makes of the same document", () => {
+    const sample = readFixture('gnostic.json.br') as { document: Json; protobuf: string }
+    const expected = Buffer.from(sample.protobuf, 'base64')
+    assert.ok(Buffer.from(encodeGnostic(sample.document)).equals(expected))
+  })
+
+  it('is made of the whole document without an error', () => {
+    assert.ok(encodeGnostic(buildOpenApiV2(builtinResources())).length > 500_000)
   })
 })

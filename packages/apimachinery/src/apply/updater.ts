@@ -1,19 +1,12 @@
 import type { PlainObject } from '../internal/plain.ts'
-import {
-  difference,
-  type FieldSet,
-  intersection,
-  isEmptySet,
-  isSubset,
-  union,
-  withNamedFields,
-} from './field-set.ts'
+import { difference, type FieldSet, intersection, isEmptySet, union } from './field-set.ts'
 import { type Manager, type Managers, withSet } from './managed-fields.ts'
+import { prune } from './prune.ts'
 import { reconcileSet } from './reconcile-set.ts'
 import type { TypeNode } from './type-node.ts'
 import { type Comparison, compareTyped } from './typed-compare.ts'
 import { mergeTyped } from './typed-merge.ts'
-import { fieldSetOf, removeItems } from './typed-walk.ts'
+import { fieldSetOf } from './typed-walk.ts'
 
 /** What the updater has to know about the kind it works on. */
 export interface UpdaterContext {
@@ -148,61 +141,4 @@ export function applyConfig(
     force: request.force,
   })
   return next
-}
-
-/** Removes what the applier owned and no longer mentions, unless someone else owns it. */
-function prune(
-  merged: PlainObject,
-  last: Manager | undefined,
-  set: FieldSet,
-  managers: Managers,
-  context: UpdaterContext,
-): PlainObject {
-  if (last === undefined || isEmptySet(last.set)) return merged
-  const { apiVersion } = last
-  if (apiVersion === context.apiVersion && isSubset(last.set, set)) return merged
-  const type = context.typeOf(apiVersion)
-  const object = type === undefined ? undefined : context.convert(merged, apiVersion)
-  if (type === undefined || object === undefined) return merged
-  const lastSet = withNamedFields(last.set, type)
-  const removed = removeItems(object, lastSet, type) as PlainObject
-  const kept = keepOwned(object, removed, apiVersion, managers, context)
-  // Only what the applier itself owned may go.
-  const before = withNamedFields(fieldSetOf(object, type), type)
-  const after = withNamedFields(fieldSetOf(kept, type), type)
-  const result = removeItems(object, intersection(difference(before, after), lastSet), type) as PlainObject
-  return context.convert(result, context.apiVersion)!
-}
-
-/** Puts back into `pruned` what any manager owns, version by version, and returns it in the version it came in. */
-function keepOwned(
-  merged: PlainObject,
-  pruned: PlainObject,
-  apiVersion: string,
-  managers: Managers,
-  context: UpdaterContext,
-): PlainObject {
-  const owned = new Map<string, FieldSet>()
-  for (const manager of managers.values()) {
-    const known = owned.get(manager.apiVersion)
-    owned.set(manager.apiVersion, known === undefined ? manager.set : union(known, manager.set))
-  }
-  const first = owned.get(apiVersion)
-  owned.delete(apiVersion)
-  let result = first === undefined ? pruned : keepSet(merged, pruned, context.typeOf(apiVersion)!, first)
-  for (const [version, managed] of owned) {
-    const type = context.typeOf(version)
-    const whole = context.convert(merged, version)
-    const part = context.convert(result, version)
-    if (type === undefined || whole === undefined || part === undefined) continue
-    result = context.convert(keepSet(whole, part, type, managed), apiVersion)!
-  }
-  return result
-}
-
-function keepSet(merged: PlainObject, pruned: PlainObject, type: TypeNode, managed: FieldSet): PlainObject {
-  const all = withNamedFields(fieldSetOf(merged, type), type)
-  const left = withNamedFields(fieldSetOf(pruned, type), type)
-  const kept = union(left, withNamedFields(managed, type))
-  return removeItems(merged, difference(all, kept), type) as PlainObject
 }

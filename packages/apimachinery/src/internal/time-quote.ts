@@ -1,12 +1,13 @@
 const encoder = new TextEncoder()
 
+const printed: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
+  if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
+  return byte >= 0x20 && byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`
+})
+
 /** How Go's time package quotes what it was given: plain quotes, every byte beyond printable ASCII as `\xNN`. */
 export function timeQuote(text: string): string {
   let out = '"'
-  for (const char of text) {
-    const code = char.codePointAt(0)!
-    if (code >= 0x20 && code < 0x80) out += char === '"' || char === '\\' ? `\\${char}` : char
-    else for (const byte of encoder.encode(char)) out += `\\x${byte.toString(16).padStart(2, '0')}`
-  }
+  for (const byte of encoder.encode(text)) out += printed[byte]
   return `${out}"`
 }

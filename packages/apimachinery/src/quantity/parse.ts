@@ -98,14 +98,33 @@ function parseLong(parts: Parts, suffix: Suffix): ParsedQuantity {
   if (!parts.hasDigits) {
     throw new MachineryError('BadQuantity', 'unable to parse numeric part of quantity')
   }
-  let unscaled = BigInt(parts.whole + parts.fraction)
-  let scale = -parts.fraction.length
-  if (suffix.base === 10) scale += suffix.exponent
-  else unscaled <<= BigInt(suffix.exponent)
-  let amount = dec(unscaled, scale)
-  if (unscaled !== 0n) amount = roundUpTo(amount, nano).amount
-  let format = suffix.format
+  let amount = suffix.base === 10 ? readDecimal(parts, suffix.exponent) : readBinary(parts, suffix.exponent)
+  const isZero = amount.unscaled === 0n
+  if (!isZero) amount = roundUpTo(amount, nano).amount
+  let { format } = suffix
   if (format === 'BinarySI' && compareAmounts(amount, max) > 0) amount = dec(maxInt64, 0)
-  if (format === 'BinarySI' && unscaled !== 0n && compareAmounts(amount, one) < 0) format = 'DecimalSI'
+  if (format === 'BinarySI' && !isZero && compareAmounts(amount, one) < 0) format = 'DecimalSI'
   return { amount: parts.negative ? negateAmount(amount) : amount, format }
+}
+
+// Digits below a nano are cut off before the rest becomes a number: one more stands for them, which rounds up.
+function readDecimal({ whole, fraction }: Parts, exponent: number): Amount {
+  const digits = whole + fraction
+  const scale = exponent - fraction.length
+  const surplus = nano - 1 - scale
+  if (surplus <= 0) return dec(BigInt(digits), scale)
+  const kept = digits.slice(0, Math.max(0, digits.length - surplus))
+  const isExact = skip(digits, kept.length, isZero) === digits.length
+  return dec(BigInt(kept) * 10n + (isExact ? 0n : 1n), nano - 2)
+}
+
+// More digits than these are beyond the cap, or below a nano even when multiplied by the largest suffix.
+const binaryDigits = 40
+
+function readBinary({ whole, fraction }: Parts, exponent: number): Amount {
+  if (whole.length > binaryDigits) return dec(maxInt64 + 1n, 0)
+  const kept = fraction.slice(0, binaryDigits)
+  const isExact = skip(fraction, kept.length, isZero) === fraction.length
+  const digits = BigInt(`${whole}${kept}`) * 10n + (isExact ? 0n : 1n)
+  return dec(digits << BigInt(exponent), -kept.length - 1)
 }

@@ -19,8 +19,19 @@ export interface Token {
   readonly literal: string
 }
 
-const specials = '=!(),><'
-const spaces = ' \t\r\n'
+const special = 1
+const space = 2
+const end = 4
+const classes: Uint8Array = new Uint8Array(128)
+for (const char of '=!(),><') classes[char.charCodeAt(0)] = special
+for (const char of ' \t\r\n') classes[char.charCodeAt(0)] = space
+classes[0] = end
+
+function classAt(text: string, index: number): number {
+  const code = text.charCodeAt(index)
+  return code < 128 ? classes[code]! : 0
+}
+
 const symbols: ReadonlySet<string> = new Set([')', ',', '!', '==', '=', '>', '<', '!=', '('])
 
 /**
@@ -31,43 +42,32 @@ export function tokenize(text: string): Token[] {
   const tokens: Token[] = []
   let at = 0
   for (;;) {
-    while (at < text.length && spaces.includes(text[at]!)) at++
-    if (at >= text.length || text[at] === '\0') {
+    while (at < text.length && classAt(text, at) === space) at++
+    if (at >= text.length || classAt(text, at) === end) {
       tokens.push({ kind: 'end', literal: '' })
       return tokens
     }
-    const scanned = specials.includes(text[at]!) ? scanSymbol(text, at) : scanWord(text, at)
-    tokens.push(scanned.token)
-    at = scanned.next
+    const literal = classAt(text, at) === special ? symbolAt(text, at) : wordAt(text, at)
+    tokens.push({ kind: kindOf(literal), literal })
+    at += literal.length
+    if (at < text.length && classAt(text, at) === end) at++
   }
 }
 
-function scanWord(text: string, start: number): { token: Token; next: number } {
-  let end = start
-  while (
-    end < text.length &&
-    text[end] !== '\0' &&
-    !specials.includes(text[end]!) &&
-    !spaces.includes(text[end]!)
-  ) {
-    end++
-  }
-  const literal = text.slice(start, end)
-  const kind = literal === 'in' || literal === 'notin' ? literal : 'identifier'
-  return { token: { kind, literal }, next: text[end] === '\0' ? end + 1 : end }
+function kindOf(literal: string): TokenKind {
+  return literal === 'in' || literal === 'notin' || symbols.has(literal)
+    ? (literal as TokenKind)
+    : 'identifier'
 }
 
-// The longest run of special characters that is a symbol.
-function scanSymbol(text: string, start: number): { token: Token; next: number } {
-  let literal = ''
-  let end = start
-  for (; end < text.length && specials.includes(text[end]!); end++) {
-    const longer = text.slice(start, end + 1)
-    if (!symbols.has(longer)) break
-    literal = longer
-  }
-  return {
-    token: { kind: literal as TokenKind, literal },
-    next: end < text.length && text[end] === '\0' ? end + 1 : end,
-  }
+function wordAt(text: string, start: number): string {
+  let at = start
+  while (at < text.length && classAt(text, at) === 0) at++
+  return text.slice(start, at)
+}
+
+// The longest run of special characters that is a symbol: one or two.
+function symbolAt(text: string, start: number): string {
+  const two = text.slice(start, start + 2)
+  return symbols.has(two) ? two : text.slice(start, start + 1)
 }

@@ -73,7 +73,7 @@ class Parser {
     if (negated) this.#next()
     const { kind, literal: key } = this.#next()
     if (kind !== 'identifier') fail(`found '${key}', expected: identifier`)
-    const [wrong] = checkKey(key, this.#path)
+    const [wrong] = checkKey(key, () => this.#path)
     if (wrong) fail(formatFieldError(wrong))
     const following = this.#peek().kind
     // What follows `!key` is the caller's to refuse.

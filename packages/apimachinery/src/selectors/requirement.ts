@@ -29,41 +29,42 @@ export function createRequirement(
   values: readonly string[],
   path: Path = Path.root,
 ): Requirement {
-  const errors = checkKey(key, path.child('key'))
+  const errors = checkKey(key, () => path.child('key'))
   errors.push(...checkValues(operator, values, path))
-  values.forEach((value, index) => {
+  for (const [index, value] of values.entries()) {
     const wrong = isValidLabelValue(value)
-    const at = path.child('values').index(index).key(key)
-    if (wrong.length > 0) errors.push(invalid(at, value, wrong.join('; ')))
-  })
+    if (wrong.length === 0) continue
+    errors.push(invalid(path.child('values').index(index).key(key), value, wrong.join('; ')))
+  }
   if (errors.length > 0) throw new MachineryError('BadSelector', aggregate(errors))
   return { key, operator, values }
 }
 
-export function checkKey(key: string, path: Path): FieldError[] {
+/** What is wrong with a key. The path is asked for only when it is needed. */
+export function checkKey(key: string, path: () => Path): FieldError[] {
   const wrong = isQualifiedName(key)
-  return wrong.length > 0 ? [invalid(path, key, wrong.join('; '))] : []
+  return wrong.length > 0 ? [invalid(path(), key, wrong.join('; '))] : []
 }
 
 function checkValues(operator: LabelOperator, values: readonly string[], path: Path): FieldError[] {
-  const at = path.child('values')
+  const at = (): Path => path.child('values')
   switch (operator) {
     case 'in':
     case 'notin':
       if (values.length > 0) return []
-      return [invalid(at, orNull(values), "for 'in', 'notin' operators, values set can't be empty")]
+      return [invalid(at(), orNull(values), "for 'in', 'notin' operators, values set can't be empty")]
     case '=':
     case '==':
     case '!=':
       if (values.length === 1) return []
-      return [invalid(at, orNull(values), 'exact-match compatibility requires one single value')]
+      return [invalid(at(), orNull(values), 'exact-match compatibility requires one single value')]
     case 'exists':
     case '!':
       if (values.length === 0) return []
-      return [invalid(at, orNull(values), 'values set must be empty for exists and does not exist')]
+      return [invalid(at(), orNull(values), 'values set must be empty for exists and does not exist')]
     case 'gt':
     case 'lt':
-      return checkNumbers(values, at)
+      return checkNumbers(values, at())
     default:
       return [notSupported(path.child('operator'), operator, operators)]
   }
@@ -130,6 +131,6 @@ const symbols: Readonly<Record<LabelOperator, string>> = {
 export function formatRequirement({ key, operator, values }: Requirement): string {
   if (operator === 'exists') return key
   if (operator === '!') return `!${key}`
-  const list = [...values].sort(compareCodePoints).join(',')
+  const list = values.length === 1 ? values[0] : [...values].sort(compareCodePoints).join(',')
   return `${key}${symbols[operator]}${operator === 'in' || operator === 'notin' ? `(${list})` : list}`
 }

@@ -1,4 +1,4 @@
-import type { Env } from '@coxswain/kit'
+import { createAbortError, type Env } from '@coxswain/kit'
 import type { Change, KeyValue, Store } from '@coxswain/storage'
 import { ResourceCache } from './resource-cache.ts'
 import { StoredObject } from './stored-object.ts'
@@ -91,10 +91,14 @@ export class WatchCache {
         this.#wake()
       }
     } catch (error) {
-      if (signal.aborted) return
-      this.#failure = { error }
+      if (!signal.aborted) {
+        this.#failure = { error }
+        throw error
+      }
+    } finally {
+      // Nothing more will be seen: whoever waits must not wait for ever.
+      this.#failure ??= { error: createAbortError('the server has stopped') }
       this.#wake()
-      throw error
     }
   }
 

@@ -1,4 +1,4 @@
-import { isNotFound, isStatusError } from '@coxswain/apimachinery'
+import { formatTime, isNotFound, isStatusError } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import { AsyncQueue, type Env, isAbort } from '@coxswain/kit'
 import type { EventRecorder, EventSubject } from '../event-recorder.ts'
@@ -60,7 +60,7 @@ export class EventBroadcaster {
   ): EventInput {
     const { clock, random } = this.#env
     const { namespace, name, uid, resourceVersion } = metadata
-    const now = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`
+    const now = formatTime(clock.now())
     const suffix = (BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(random.below(1_000_000))).toString(
       16,
     )

@@ -51,6 +51,8 @@ export class FakeServer {
   /** Resources that are not served. */
   readonly absent = new Set<string>()
   openWatches = 0
+  /** Paths of deletions that found nothing. */
+  readonly missed: string[] = []
   readonly #env: Env
   readonly #objects = new Map<string, Stored>()
   readonly #wake = new Set<() => void>()
@@ -161,6 +163,7 @@ export class FakeServer {
         )
       }
       case 'DELETE': {
+        if (!this.#objects.has(formatPath(target))) this.missed.push(request.path)
         const left = this.#remove(target)
         return respond(200, left ?? { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' })
       }

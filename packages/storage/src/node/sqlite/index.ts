@@ -3,4 +3,6 @@
  * transactions and one that reads what is durable.
  * @module
  */
+export { backupStore, restoreIntoStore, restoreStore } from './backup.ts'
+export { checkStore, type StoreReport } from './check.ts'
 export { openSqliteStore, type SqliteStoreOptions } from './store.ts'

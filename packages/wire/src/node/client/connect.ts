@@ -1,8 +1,8 @@
-import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 import { TransportError } from '../../errors.ts'
+import { http } from '../builtin-http.ts'
 import { connectSocks5 } from './socks5.ts'
 
 export interface ClientTls {
@@ -127,7 +127,7 @@ async function connectThrough(
 function connectTunnel(proxy: URL, target: string, deadline: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
-    const request = (proxy.protocol === 'https:' ? httpsRequest : httpRequest)({
+    const request = (proxy.protocol === 'https:' ? httpsRequest : http.request)({
       host: proxy.hostname.replace(/^\[|\]$/g, ''),
       port: Number(proxy.port || (proxy.protocol === 'https:' ? 443 : 80)),
       method: 'CONNECT',

@@ -1,12 +1,8 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-} from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { isTransportError, TransportError } from '../../errors.ts'
 import type { WireRequest, WireResponse } from '../../message.ts'
+import { http } from '../builtin-http.ts'
 import { collectHeaders } from '../server/received-request.ts'
 import { StreamBody } from './stream-body.ts'
 
@@ -22,11 +18,11 @@ export interface Http1Options {
 /** HTTP/1.1 with kept-alive connections, each opened by `open`. */
 export class Http1Exchange {
   readonly #server: URL
-  readonly #agent: HttpAgent
+  readonly #agent: Agent
 
   constructor(options: Http1Options) {
     this.#server = options.server
-    const agent = new HttpAgent({
+    const agent = new http.Agent({
       keepAlive: true,
       maxSockets: options.maxConnections,
       maxFreeSockets: 16,
@@ -50,7 +46,7 @@ export class Http1Exchange {
       let failure: Error | undefined
       let answer: IncomingMessage | undefined
       const reason = () => reasonOf(call, request, failure)
-      const call = httpRequest({
+      const call = http.request({
         agent: this.#agent,
         host: hostname,
         ...(port && { port }),

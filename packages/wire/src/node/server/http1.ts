@@ -119,9 +119,14 @@ function send(
       headers['content-length'] === undefined && { 'content-length': length }),
   })
   if (silent || !body || length === 0) response.end()
+  else if (length <= 16 * 1024) endTogether(response, body instanceof Uint8Array ? body : joinChunks(body))
   else if (body instanceof Uint8Array) response.end(body)
-  else if (length <= 32 * 1024) response.end(joinChunks(body))
   else core.settle(writePieces(createPlainSink(response), body, core.stall))
+}
+
+/** Head and body in one write: `node:http` joins strings, but sends a buffer apart from the head. */
+function endTogether(response: ServerResponse, body: Uint8Array): void {
+  response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1')
 }
 
 /** Reads on for a while without keeping anything, then closes: a reset would make the answer unreadable. */

@@ -1,4 +1,4 @@
-import { createServer as createPlainServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -7,6 +7,7 @@ import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import { type Logger, silentLogger } from '@coxswain/kit'
 import { TransportError } from '../../errors.ts'
 import type { Handler, WireRequest } from '../../message.ts'
+import { http } from '../builtin-http.ts'
 import { readPeerCertificate } from '../x509/read.ts'
 import { answerHttp1 } from './http1.ts'
 import { serveSession } from './http2.ts'
@@ -137,7 +138,7 @@ function httpOptions(core: ServerCore) {
 }
 
 function createPlain(core: ServerCore): Server {
-  return createPlainServer(httpOptions(core))
+  return http.createServer(httpOptions(core))
 }
 
 function secureContext({ cert, key, clientCa }: ServerTls): SecureContextOptions {

@@ -1,0 +1,186 @@
+import { getOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
+import {
+  difference,
+  emptyFieldSet,
+  type FieldSet,
+  hasElement,
+  intersection,
+  isEmptySet,
+  isMember,
+  isSubset,
+  nodeOf,
+  union,
+  withNamedFields,
+} from './field-set.ts'
+import type { Manager, Managers } from './managed-fields.ts'
+import { elementOf, type PathElement } from './path-element.ts'
+import type { TypeNode } from './type-node.ts'
+import { fieldSetOf, removeItems } from './typed-walk.ts'
+import type { UpdaterContext } from './updater.ts'
+
+/**
+ * `merged` without what the applier owned (`last`), no longer mentions (it is not in `set`) and nobody else owns.
+ * `managers` has the applier with its new set already.
+ */
+export function prune(
+  merged: PlainObject,
+  last: Manager | undefined,
+  set: FieldSet,
+  managers: Managers,
+  context: UpdaterContext,
+): PlainObject {
+  if (last === undefined || isEmptySet(last.set)) return merged
+  const { apiVersion } = last
+  if (apiVersion === context.apiVersion && isSubset(last.set, set)) return merged
+  const type = context.typeOf(apiVersion)
+  const object = type === undefined ? undefined : context.convert(merged, apiVersion)
+  if (type === undefined || object === undefined) return merged
+  const lastSet = withNamedFields(last.set, type)
+  let isOneVersion = true
+  let owned = emptyFieldSet
+  for (const manager of managers.values()) {
+    if (manager.apiVersion === apiVersion) owned = union(owned, manager.set)
+    else isOneVersion = false
+  }
+  const all = withNamedFields(fieldSetOf(object, type), type)
+  const gone = isOneVersion
+    ? findGone({
+        all,
+        last: lastSet,
+        owned: withNamedFields(owned, type),
+        type,
+        value: object,
+        isRemoved: false,
+        isGone: false,
+      }).gone
+    : findGoneInVersions(object, all, lastSet, { managers, context, apiVersion, type })
+  const result = removeItems(object, gone, type) as PlainObject
+  return context.convert(result, context.apiVersion)!
+}
+
+/** A place in the three sets, the object and its type at once. */
+interface Place {
+  /** All paths of the object. */
+  readonly all: FieldSet
+  /** Those the applier owned before. */
+  readonly last: FieldSet
+  /** Those that have an owner now. */
+  readonly owned: FieldSet
+  readonly type: TypeNode | undefined
+  readonly value: unknown
+  /** This place, or one above, was owned before. */
+  readonly isRemoved: boolean
+  /** This place, or one above, was owned before and has no owner now. */
+  readonly isGone: boolean
+}
+
+/**
+ * What is to be removed when all sets speak of one version: paths that were owned before and are themselves, or are
+ * below one that is, without an owner now. What is below a path that was owned before goes with it, unless it has an
+ * owner. `isLeft` says whether a path below this place stays.
+ */
+function findGone(place: Place): { gone: FieldSet; isLeft: boolean } {
+  let gone: Record<string, FieldSet> | undefined
+  let isLeft = false
+  for (const element in place.all) {
+    if (element === '.') continue
+    const last = place.last[element]
+    if (last === undefined && !place.isRemoved) {
+      isLeft = true
+      continue
+    }
+    const all = place.all[element]!
+    const owned = place.owned[element]
+    const wasOwned = last !== undefined && isMember(last)
+    const isThere = isMember(all)
+    const isRemoved = place.isRemoved || wasOwned
+    const isOwned = owned !== undefined && isMember(owned)
+    const inner = innerOf(place, element)
+    const below = findGone({
+      all,
+      last: last ?? emptyFieldSet,
+      owned: owned ?? emptyFieldSet,
+      type: inner.type,
+      value: inner.value,
+      isRemoved,
+      isGone: place.isGone || (isThere && isRemoved && !isOwned),
+    })
+    const isStaying = isThere && !place.isGone && !(isRemoved && !isOwned)
+    // A field that only leads to others goes with the last of them, when what is left of it is nothing one could own.
+    const isHollow = isStaying && inner.isField && !below.isLeft && !isBare(all, inner.value, below.gone)
+    if (below.isLeft || (isStaying && !isHollow)) isLeft = true
+    const node = nodeOf(below.gone, isThere && wasOwned && (!isStaying || isHollow))
+    if (node === undefined) continue
+    gone ??= {}
+    gone[element] = node
+  }
+  return { gone: gone ?? emptyFieldSet, isLeft }
+}
+
+function innerOf(
+  { type, value }: Place,
+  element: PathElement,
+): { type: TypeNode | undefined; value: unknown; isField: boolean } {
+  if (element[0] === 'f') {
+    const key = element.slice(2)
+    const map = type?.map
+    const inner = isPlainObject(value) ? getOwn(value, key) : undefined
+    return { type: map?.typeOf(key), value: inner, isField: map?.isField(key) ?? false }
+  }
+  const list = type?.list
+  const item =
+    list !== undefined && Array.isArray(value)
+      ? value.find(each => elementOf(list, each) === element)
+      : undefined
+  return { type: list?.items, value: item, isField: false }
+}
+
+/** Whether a value has a path of its own once `gone` is removed: it is one as a whole, or nothing is left of it. */
+function isBare(all: FieldSet, value: unknown, gone: FieldSet): boolean {
+  if (isEmptySet(all)) return true
+  return isPlainObject(value) && Object.keys(value).every(key => hasElement(gone, `f:${key}`))
+}
+
+interface Versions {
+  readonly managers: Managers
+  readonly context: UpdaterContext
+  /** The version of the object and of the set it is pruned by. */
+  readonly apiVersion: string
+  readonly type: TypeNode
+}
+
+/** The same where managers speak of several versions: the object is converted to each of them in turn. */
+function findGoneInVersions(
+  object: PlainObject,
+  all: FieldSet,
+  last: FieldSet,
+  versions: Versions,
+): FieldSet {
+  const { managers, context, apiVersion, type } = versions
+  const owned = new Map<string, FieldSet>()
+  for (const manager of managers.values()) {
+    owned.set(manager.apiVersion, union(owned.get(manager.apiVersion) ?? emptyFieldSet, manager.set))
+  }
+  let pruned = removeItems(object, last, type) as PlainObject
+  const own = owned.get(apiVersion)
+  // First those of the object's own version: what is missing could be needed to convert it.
+  if (own !== undefined) pruned = keepSet(object, pruned, type, own)
+  owned.delete(apiVersion)
+  for (const [version, set] of owned) {
+    const node = context.typeOf(version)
+    const whole = context.convert(object, version)
+    const part = context.convert(pruned, version)
+    if (node === undefined || whole === undefined || part === undefined) continue
+    pruned = context.convert(keepSet(whole, part, node, set), apiVersion)!
+  }
+  const left = withNamedFields(fieldSetOf(pruned, type), type)
+  return intersection(difference(all, left), last)
+}
+
+/** `pruned` with what `owned` names put back from `merged`. */
+function keepSet(merged: PlainObject, pruned: PlainObject, type: TypeNode, owned: FieldSet): PlainObject {
+  const all = withNamedFields(fieldSetOf(merged, type), type)
+  const left = withNamedFields(fieldSetOf(pruned, type), type)
+  const kept = union(left, withNamedFields(owned, type))
+  return removeItems(merged, difference(all, kept), type) as PlainObject
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { intValue, isPercentage, parseIntOrString, scaledValueFromIntOrPercent } from './int-or-string.ts'
+
+describe('IntOrString', () => {
+  it('is a number when it is an int32', () => {
+    assert.equal(parseIntOrString('8080'), 8080)
+    assert.equal(parseIntOrString('2147483648'), '2147483648')
+    assert.equal(parseIntOrString('http'), 'http')
+  })
+
+  it('counts as 0 when it is a name', () => {
+    assert.equal(intValue('http'), 0)
+    assert.equal(intValue('80'), 80)
+  })
+
+  it('scales percentages, rounding as told', () => {
+    assert.equal(scaledValueFromIntOrPercent('25%', 10, 'up'), 3)
+    assert.equal(scaledValueFromIntOrPercent('25%', 10, 'down'), 2)
+    assert.equal(scaledValueFromIntOrPercent(4, 10, 'down'), 4)
+    assert.ok(isPercentage('25%'))
+    assert.ok(!isPercentage('25'))
+    assert.ok(!isPercentage('x%'))
+  })
+
+  it('that is neither number nor percentage is refused', () => {
+    assert.throws(() => scaledValueFromIntOrPercent('http', 10, 'up'), {
+      message: 'invalid value for IntOrString: invalid type: string is not a percentage',
+      code: 'BadIntOrString',
+    })
+  })
+})

@@ -1,0 +1,87 @@
+/** What the recorded answers do not cover: options of requests, and inputs as long as an attacker likes. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { formatFieldError } from '../field/error.ts'
+import { Path } from '../field/path.ts'
+import * as dns from './dns.ts'
+import { isValidIPForLegacyField } from './ip.ts'
+import { parseCIDR, parseIP } from './ip-text.ts'
+import * as names from './names.ts'
+import { nameIsDNSSubdomain, nameIsPathSegment, validateObjectMeta } from './object-meta.ts'
+import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } from './options.ts'
+
+describe('options of requests', () => {
+  const texts = (errors: ReturnType<typeof validateWriteOptions>): string[] => errors.map(formatFieldError)
+
+  it('name what is allowed', () => {
+    assert.deepEqual(texts(validateWriteOptions({ fieldValidation: 'Sometimes', dryRun: ['All', 'None'] })), [
+      'dryRun: Unsupported value: ["All","None"]: supported values: "All"',
+      'fieldValidation: Unsupported value: "Sometimes": supported values: "", "Ignore", "Strict", "Warn"',
+    ])
+    assert.deepEqual(
+      validateWriteOptions({ fieldManager: 'kubectl', dryRun: ['All'], fieldValidation: 'Warn' }),
+      [],
+    )
+  })
+
+  it('of an apply need a manager, and only they may force', () => {
+    assert.deepEqual(texts(validatePatchOptions({}, true)), [
+      'fieldManager: Required value: is required for apply patch',
+    ])
+    assert.deepEqual(texts(validatePatchOptions({ force: false }, false)), [
+      'force: Forbidden: may not be specified for non-apply patch',
+    ])
+  })
+
+  it('of a delete say what happens to dependents once', () => {
+    assert.deepEqual(
+      texts(validateDeleteOptions({ orphanDependents: true, propagationPolicy: 'Sideways' })),
+      [
+        'propagationPolicy: Invalid value: "Sideways": orphanDependents and deletionPropagation cannot be both set',
+        'propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
+      ],
+    )
+  })
+})
+
+describe('metadata', () => {
+  it('of a cluster-scoped object has no namespace', () => {
+    const rules = { namespaced: false, validateName: nameIsDNSSubdomain }
+    const errors = validateObjectMeta({ name: 'x', namespace: 'y' }, rules, Path.of('metadata'))
+    assert.deepEqual(errors.map(formatFieldError), [
+      'metadata.namespace: Forbidden: not allowed on this type',
+    ])
+  })
+
+  it('of RBAC objects may have any name that fits in a path', () => {
+    assert.deepEqual(nameIsPathSegment('system:node', false), [])
+    assert.deepEqual(nameIsPathSegment('a/b%', false), ["may not contain '/'", "may not contain '%'"])
+    assert.deepEqual(nameIsPathSegment('..', true), [])
+    assert.deepEqual(nameIsPathSegment('..', false), ["may not be '..'"])
+  })
+})
+
+describe('IP addresses', () => {
+  it('that an object had before stay valid', () => {
+    const rules = { strict: true, validOld: ['010.0.0.1'] }
+    assert.deepEqual(isValidIPForLegacyField(Path.of('spec'), '010.0.0.1', rules), [])
+    assert.equal(isValidIPForLegacyField(Path.of('spec'), '010.0.0.2', rules).length, 1)
+  })
+
+  it('are not taken for blocks, nor blocks for addresses', () => {
+    assert.equal(parseIP('10.0.0.0/8'), undefined)
+    assert.equal(parseCIDR('10.0.0.0'), undefined)
+    assert.deepEqual([...parseIP('::1')!.bytes].at(-1), 1)
+  })
+})
+
+describe('every check', () => {
+  it('takes a megabyte in one pass', () => {
+    const checks = [...Object.values(dns), ...Object.values(names)].filter(
+      check => typeof check === 'function' && check.length === 1,
+    ) as ((value: string) => string[])[]
+    assert.ok(checks.length >= 15)
+    const hostile = ['a', 'a-', 'a.', '-', '.', 'a/', 'é'].map(part => part.repeat(1_000_000 / part.length))
+    for (const check of checks) for (const value of hostile) assert.ok(Array.isArray(check(`${value}!`)))
+  })
+})
