@@ -13,6 +13,7 @@ const facts: CoverageFact[] = [
   { resource: 'v1/pods', verb: 'patch', patchType: 'apply' },
   { resource: 'v1/pods', offered: ['get', 'list', 'patch'] },
   { resource: 'apps/v1/deployments', offered: ['list'] },
+  { resource: 'example.com/v1/widgets', offered: ['patch'], patchTypes: ['json', 'merge', 'apply'] },
 ]
 
 describe('the coverage table', () => {
@@ -22,6 +23,7 @@ describe('the coverage table', () => {
       .filter(line => line.startsWith('| `'))
     assert.deepEqual(lines, [
       '| `apps/v1/deployments` | - | - |  | - | - | - | - | - | - | - | - |',
+      '| `example.com/v1/widgets` | - | - | - | - | - |  |  | - |  | - | - |',
       '| `v1/pods` | - | json, table |  | - | - |  |  |  | json | - | - |',
     ])
   })
@@ -45,12 +47,20 @@ describe('recording coverage', () => {
     try {
       const file = join(scratch, 'planted.test.ts')
       const module = new URL('fact.ts', import.meta.url).href
+      const observer = new URL('observe.ts', import.meta.url).href
       await writeFile(
         file,
         `import { it } from 'node:test'
          import { recordCoverage } from '${module}'
          it('good', t => recordCoverage(t, { resource: 'v1/pods', verb: 'get' }, { resource: 'v1/pods', verb: 'list' }))
          it('bad', t => { recordCoverage(t, { resource: 'v1/pods', verb: 'watch' }); throw new Error('no') })
+         import { observeCoverage } from '${observer}'
+         it('observed', async t => {
+           const handler = observeCoverage(t, async () => ({ status: 200, headers: { 'content-type': 'application/json' } }))
+           for (const method of ['PUT', 'PUT', 'GET']) {
+             await handler({ method, path: '/api/v1/namespaces/x/pods/a', query: '', headers: {}, signal: AbortSignal.abort() })
+           }
+         })
          it('late', async t => { recordCoverage(t, { resource: 'v1/pods', verb: 'delete' }); await undefined; throw new Error('no') })`,
       )
       const collected = join(scratch, 'facts.jsonl')
@@ -62,7 +72,7 @@ describe('recording coverage', () => {
       assert.equal(result.failures.length, 2)
       assert.deepEqual(
         parseFacts(await readFile(collected, 'utf8')).map(fact => 'verb' in fact && fact.verb),
-        ['get', 'list'],
+        ['get', 'list', 'update', 'get'],
       )
     } finally {
       await rm(scratch, { recursive: true, force: true })

@@ -37,15 +37,24 @@ export interface ServedFact {
 export interface ListedFact {
   readonly resource: string
   readonly offered: readonly Verb[]
+  /** @default all of them */
+  readonly patchTypes?: readonly PatchType[]
 }
 
 export type CoverageFact = ServedFact | ListedFact
 
 /** Records `facts` if the test passes; does nothing when nobody collects. */
 export function recordCoverage(t: TestContext, ...facts: readonly CoverageFact[]): void {
+  recordCoverageLater(t, () => facts)
+}
+
+/** As `recordCoverage`, for facts that are known only at the end of the test. */
+export function recordCoverageLater(t: TestContext, facts: () => Iterable<CoverageFact>): void {
   const file = process.env.COXSWAIN_COVERAGE
   if (!file) return
   t.after(() => {
-    if (t.passed) appendFileSync(file, facts.map(fact => `${JSON.stringify(fact)}\n`).join(''))
+    if (!t.passed) return
+    const lines = Array.from(facts(), fact => `${JSON.stringify(fact)}\n`)
+    appendFileSync(file, lines.join(''))
   })
 }

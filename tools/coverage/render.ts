@@ -8,6 +8,7 @@ const columns: readonly string[] = verbs.flatMap(verb =>
 const shown = ['create', 'get', 'list', 'watch', 'update', ...patchTypes, 'delete', 'delete all']
 
 interface ResourceRow {
+  /** Columns. */
   offered: ReadonlySet<string> | undefined
   /** Column to the media types that were proved. */
   readonly proved: Map<string, Set<string>>
@@ -51,7 +52,8 @@ function collect(facts: readonly CoverageFact[]): Map<string, ResourceRow> {
   for (const fact of facts) {
     const row = rows.getOrInsertComputed(fact.resource, () => ({ offered: undefined, proved: new Map() }))
     if ('offered' in fact) {
-      row.offered = new Set(fact.offered)
+      const patches = (fact.patchTypes ?? patchTypes).map(type => `patch ${type}`)
+      row.offered = new Set(fact.offered.flatMap(verb => (verb === 'patch' ? patches : [verb])))
       continue
     }
     if ((fact.verb === 'patch') !== (fact.patchType !== undefined)) {
@@ -67,6 +69,6 @@ function cellsOf({ offered, proved }: ResourceRow): string[] {
   return columns.map(column => {
     const types = proved.get(column)
     if (types) return mediaTypes.filter(type => types.has(type)).join(', ')
-    return offered && !offered.has(column.split(' ')[0]!) ? '-' : ''
+    return offered && !offered.has(column) ? '-' : ''
   })
 }

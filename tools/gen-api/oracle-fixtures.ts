@@ -3,6 +3,7 @@
  *
  *   crd-openapi.json.br   what upstream's builder makes of the CRDs in oracle/crd/samples.json, without prose
  *   gnostic.json.br       the protobuf form of an OpenAPI v2 document of these CRDs
+ *   protobuf-random.json.br   the protobuf of objects with some of their fields set, and its JSON
  *
  *   node tools/gen-api/oracle-fixtures.ts [--check]
  */
@@ -12,6 +13,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { buildOpenApiV2 } from '../../packages/api/src/openapi/v2.ts'
 import { type Crd, resourceOf } from '../../packages/api/src/test-support/crd.ts'
+import { randomObjects } from '../../packages/api/src/test-support/sample.ts'
 
 type Json = Record<string, unknown>
 
@@ -30,6 +32,12 @@ keep('crd-openapi.json.br', { crds, documents: documentsOf() })
 const document = buildOpenApiV2(crds.map(resourceOf))
 const protobuf = ask('gnostic', JSON.stringify(document))
 keep('gnostic.json.br', { document, protobuf: protobuf.toString('base64') })
+
+const objects = randomObjects()
+const answers = JSON.parse(ask('protobuf', JSON.stringify(objects)).toString()) as { error?: string }[]
+const refused = answers.find(answer => answer.error !== undefined)
+if (refused) throw new Error(`upstream refuses a sample: ${refused.error}`)
+keep('protobuf-random.json.br', answers)
 
 function ask(program: string, input: string): Buffer {
   return execFileSync('go', ['run', `./${program}`], { cwd: oracle, input, maxBuffer: 1 << 28 })

@@ -32,10 +32,10 @@ export function isStoredKind(row: TypeRow): boolean {
   return row.isKind && row.fields.some(field => field.json === 'metadata' && refersTo(field, 'ObjectMeta'))
 }
 
-/** Fields of a kind that have to be there to create one. */
+/** Fields of a kind that have to be there to create one, beside its metadata. */
 export function requiredToCreate(row: TypeRow): string[] {
   return jsonFields(row)
-    .filter(field => field.required)
+    .filter(field => field.required && field.json !== 'metadata')
     .map(field => field.json)
 }
 

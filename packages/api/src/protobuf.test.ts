@@ -3,8 +3,9 @@ import { describe, it } from 'node:test'
 import { frame, isMachineryError, readFrames } from '@coxswain/apimachinery'
 import { builtinProtobuf } from './protobuf.ts'
 import { allTables } from './registry.ts'
-import { rowOf, type TypeExpression, type TypeRow, typeRows } from './table/table.ts'
+import { rowOf, type TypeExpression, type TypeRow } from './table/table.ts'
 import { readFixture } from './test-support/fixture.ts'
+import { kindsOf, randomObjects } from './test-support/sample.ts'
 
 interface Sample {
   readonly name: string
@@ -38,9 +39,7 @@ describe("protobuf that upstream's encoder wrote", () => {
 })
 
 describe('protobuf of objects with every field set', () => {
-  const kinds = allTables().flatMap(table =>
-    [...typeRows(table).values()].filter(row => row.isKind && row.fields.some(field => field.number > 0)),
-  )
+  const kinds = allTables().flatMap(kindsOf)
 
   it('covers the kinds of all groups', () => {
     assert.ok(kinds.length > 300, `${kinds.length}`)
@@ -115,6 +114,21 @@ const specials: Readonly<Record<string, unknown>> = {
   raw: { apiVersion: 'example.com/v1', kind: 'Thing', big: 9007199254740993n },
   fields: { 'f:metadata': { 'f:labels': { '.': {} } } },
 }
+
+describe('protobuf of objects with some of their fields set', () => {
+  const answers = readFixture('protobuf-random.json.br') as readonly { json: object; protobuf: string }[]
+
+  it('is written and read as upstream does, zero values and all', () => {
+    const objects = randomObjects()
+    assert.equal(objects.length, answers.length)
+    for (const [i, object] of objects.entries()) {
+      const bytes = Buffer.from(answers[i]?.protobuf ?? '', 'base64')
+      const name = `${i}: ${object.apiVersion} ${object.kind}`
+      assert.ok(Buffer.from(builtinProtobuf.encode(object)).equals(bytes), name)
+      assert.deepEqual(builtinProtobuf.decode(bytes), answers[i]?.json, name)
+    }
+  })
+})
 
 describe('protobuf codec', () => {
   const pod = {

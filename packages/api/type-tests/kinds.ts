@@ -2,9 +2,9 @@
  * What the compiler must accept and refuse about built-in kinds. Nothing here runs: an error that does not happen is an
  * error of the type check.
  */
-import { Deployment, type DeploymentSpec, StatefulSet } from '@coxswain/api/apps/v1'
-import { Container, type Event, Node, Pod, type PodSpec, Service } from '@coxswain/api/core/v1'
-import { RoleBinding } from '@coxswain/api/rbac/v1'
+import type { Deployment, DeploymentSpec, StatefulSet } from '@coxswain/api/apps/v1'
+import { Container, type Event, type Node, Pod, type PodSpec, type Service } from '@coxswain/api/core/v1'
+import type { RoleBinding } from '@coxswain/api/rbac/v1'
 import { type ApplyOf, type CreateOf, defineKind, type Kind, type KindOf, s } from '@coxswain/apimachinery'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false

@@ -33,8 +33,13 @@ export interface CustomResourceDefinitionSpec {
   }
   readonly scope: 'Namespaced' | 'Cluster'
   readonly versions: readonly CustomResourceDefinitionVersion[]
-  readonly conversion?: { readonly strategy: 'None' | 'Webhook' }
+  readonly conversion?: CustomResourceConversion
   readonly preserveUnknownFields?: boolean
+}
+
+export interface CustomResourceConversion {
+  readonly strategy: 'None' | 'Webhook'
+  readonly webhook?: object
 }
 
 export interface CustomResourceDefinitionVersion {
@@ -62,6 +67,8 @@ export interface CustomResourceDefinitionVersion {
 export interface CrdOptions {
   /** Cuts descriptions to that many characters, at the end of a sentence where there is one; 0 leaves them out. */
   readonly maxDescriptionLength?: number
+  /** How versions are converted. @default the server's: nothing but the apiVersion changes */
+  readonly conversion?: CustomResourceConversion
 }
 
 /** The CustomResourceDefinition of a defined kind. Keys are sorted, as controller-gen writes them. */
@@ -81,6 +88,7 @@ export function toCustomResourceDefinition(
       name: `${names.plural}.${group}`,
     },
     spec: {
+      ...(options.conversion === undefined ? {} : { conversion: options.conversion }),
       group,
       names: {
         ...(categories === undefined ? {} : { categories }),

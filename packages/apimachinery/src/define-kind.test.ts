@@ -137,6 +137,35 @@ describe('defineKind', () => {
     })
   })
 
+  it('writes a union as optional fields of which exactly one is set', () => {
+    const { schema } = s.union({ http: s.string(), exec: s.list(s.string()) })
+    assert.equal(schema.required, undefined)
+    assert.equal(
+      schema['x-kubernetes-validations']?.[0]?.rule,
+      '[has(self.http),has(self.exec)].filter(x,x==true).size() == 1',
+    )
+  })
+
+  it('takes in metadata, quantities and keys with zero values as controller-gen does', () => {
+    const template: Schema = {
+      type: 'object',
+      properties: {
+        metadata: { type: 'object', name: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', properties: {} },
+        cpu: { 'x-kubernetes-int-or-string': true, name: 'io.k8s.apimachinery.pkg.api.resource.Quantity' },
+        secrets: {
+          type: 'array',
+          items: { type: 'object', properties: { name: { type: 'string' } } },
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['name'],
+        },
+      },
+    }
+    const { properties } = s.ref({ schema: () => template }).schema
+    assert.deepEqual(properties?.secrets?.items?.properties, { name: { type: 'string', default: '' } })
+    assert.deepEqual(properties?.metadata, s.objectMeta().schema)
+    assert.deepEqual(properties?.cpu, s.quantity().schema)
+  })
+
   it('refuses definitions that no server would accept', () => {
     const refuse = (make: () => unknown, message: RegExp) =>
       assert.throws(make, error => isMachineryError(error, 'BadKind') && message.test(error.message))
@@ -222,6 +251,11 @@ describe('toCustomResourceDefinition', () => {
 
   it('writes the same text every time', () => {
     assert.equal(JSON.stringify(crd), JSON.stringify(toCustomResourceDefinition(At)))
+  })
+
+  it('carries the conversion it is given', () => {
+    const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } } as const
+    assert.deepEqual(toCustomResourceDefinition(At, { conversion }).spec.conversion, conversion)
   })
 
   it('cuts descriptions at the end of a sentence', () => {

@@ -161,11 +161,9 @@ export type KindApply<G extends string, K extends string, N extends string, D ex
  * Defines a kind: the TypeScript type, the CustomResourceDefinition, the validator and the defaults in one value, with a
  * handle for each version. Throws a MachineryError `BadKind` for a definition that no server would accept.
  */
-export function defineKind<
-  G extends string,
-  K extends string,
-  V extends Record<string, VersionDefinition>,
->(definition: KindDefinition<G, K, V>): DefinedKind<G, K, V> {
+export function defineKind<G extends string, K extends string, V extends Record<string, VersionDefinition>>(
+  definition: KindDefinition<G, K, V>,
+): DefinedKind<G, K, V> {
   const kind = resolveKind(definition)
   const { names, namespaced } = kind
   const handles = Object.keys(definition.versions).map((version): [string, Kind] => [

@@ -141,12 +141,15 @@ function resourcesOf({ resources = [] }: LegacyResourceList): DiscoveredResource
     )
 }
 
-/** Where a name means several things, the order of the groups decides, then each group's preferred version. */
+/**
+ * Where a name means several things, core/v1 comes first, then the order of the groups decides, then each group's
+ * preferred version.
+ */
 export function restMapperFromDiscovery(
   groups: readonly DiscoveredGroup[],
   options: Omit<RESTMapperOptions, 'priority'> = {},
 ): RESTMapper {
-  const priority: GroupVersion[] = []
+  const priority: GroupVersion[] = [{ group: '', version: 'v1' }]
   const mappings: RESTMapping[] = []
   for (const { preferredVersion, versions } of groups) {
     const preferred = versions.filter(({ version }) => version === preferredVersion)

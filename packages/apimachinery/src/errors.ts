@@ -20,7 +20,6 @@ export type MachineryErrorCode =
   | 'BadJson'
   | 'JsonTooLarge'
   | 'BadYaml'
-  | 'BadSchema'
   | 'BadKind'
   | 'TooDeep'
   | 'OwnerScope'
@@ -32,14 +31,13 @@ export type MachineryErrorCode =
   | 'PatchConflict'
   | 'PatchPrecondition'
 
-const brand: unique symbol = Symbol.for('coxswain.apimachinery.MachineryError') as never
+const brand = Symbol.for('coxswain.apimachinery.MachineryError')
 
 /**
  * What this package throws when it is not about an answer of a server (that is a `StatusError`). Callers decide by
  * `code`, never by message: messages are Kubernetes' own words where Kubernetes has some.
  */
 export class MachineryError extends Error {
-  readonly [brand]: true = true
   readonly code: MachineryErrorCode
 
   constructor(code: MachineryErrorCode, message: string, options?: ErrorOptions) {
@@ -49,8 +47,10 @@ export class MachineryError extends Error {
   }
 }
 
+Object.defineProperty(MachineryError.prototype, brand, { value: true })
+
 /** True also for an error made by another copy of this package. With `code`, only for that code. */
 export function isMachineryError(error: unknown, code?: MachineryErrorCode): error is MachineryError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as MachineryError).code === code
+  return code === undefined || (error as { code?: unknown }).code === code
 }

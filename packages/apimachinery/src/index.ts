@@ -44,6 +44,7 @@ export type {
 } from './builder/builder.ts'
 export {
   type Embedded,
+  type EmbeddedObjectMeta,
   type ListOptions,
   type MapOptions,
   type NumberOptions,
@@ -62,6 +63,7 @@ export {
 } from './conditions.ts'
 export {
   type CrdOptions,
+  type CustomResourceConversion,
   type CustomResourceDefinition,
   type CustomResourceDefinitionSpec,
   type CustomResourceDefinitionVersion,

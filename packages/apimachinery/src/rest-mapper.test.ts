@@ -85,6 +85,14 @@ describe('RESTMapper of a table', () => {
     assert.throws(() => mapper.resourceFor({ resource: 'deploy' }), { code: 'NoMatch' })
   })
 
+  it('takes the last of two resources with one kind', () => {
+    const [first] = deployments
+    const second = { ...first!, resource: { ...first!.resource, resource: 'rollouts' } }
+    const both = new RESTMapper([first!, second])
+    assert.equal(both.restMapping({ group: 'apps', kind: 'Deployment' }).resource.resource, 'rollouts')
+    assert.equal(both.kindFor({ resource: 'deployments' }).kind, 'Deployment')
+  })
+
   it('gives the singular', () => {
     assert.equal(mapper.singularize('pods'), 'pod')
     assert.throws(() => mapper.singularize('nope'), { code: 'NoMatch' })
@@ -140,6 +148,15 @@ describe('RESTMapper of discovery', () => {
     )
     assert.equal(mapper.singularize('deployments'), 'deployment')
     assert.throws(() => mapper.resourceFor({ resource: 'x' }), { code: 'NoMatch' })
+  })
+
+  it('prefers the core group, wherever the server lists it', () => {
+    const events = (name: string) => ({
+      metadata: { name },
+      versions: [{ version: 'v1', resources: [{ resource: 'events', responseKind: { kind: 'Event' } }] }],
+    })
+    const groups = groupsFromAggregatedDiscovery({ items: [events('events.k8s.io'), events('')] })
+    assert.equal(restMapperFromDiscovery(groups).kindFor({ resource: 'events' }).group, '')
   })
 
   it('reads the old form to the same effect, without subresources', () => {

@@ -98,16 +98,20 @@ export class RESTMapper {
     throw new MachineryError('AmbiguousMatch', `${partial} matches multiple kinds [${kinds}]`)
   }
 
-  /** How a kind is served, at each of `versions`, or at all. @throws MachineryError `NoMatch` */
+  /**
+   * How a kind is served, at each of `versions`, or at all. Where two resources have one kind, the last one counts.
+   * @throws MachineryError `NoMatch`
+   */
   restMappings(kind: GroupKind, ...versions: readonly string[]): RESTMapping[] {
+    const wanted = versions.filter(version => version !== '')
     const found = this.#mappings.filter(
       ({ kind: served }) =>
         served.group === kind.group &&
         (served.kind === kind.kind || served.kind.toLowerCase() === kind.kind) &&
-        (versions.length === 0 || versions.includes(served.version)),
+        (wanted.length === 0 || wanted.includes(served.version)),
     )
     if (found.length === 0) throw noKind(kind, versions)
-    return found
+    return [...new Map(found.map(mapping => [formatGroupVersionKind(mapping.kind), mapping])).values()]
   }
 
   /** `pods` to `pod`. @throws MachineryError `NoMatch`, `AmbiguousMatch` */

@@ -138,3 +138,11 @@ export type Used = [
   typeof applyKeyless,
   typeof applyWrong,
 ]
+
+const action = s.union({ http: s.object({ path: s.string() }), exec: s.list(s.string()) })
+type Action = (typeof action)['~create']
+export const http: Action = { http: { path: '/' } }
+// @ts-expect-error one of the alternatives is needed
+export const neither: Action = {}
+// @ts-expect-error only one of the alternatives
+export const both: Action = { http: { path: '/' }, exec: [] }

@@ -5,6 +5,7 @@ import { classify } from './internal/failure.ts'
 import { listAll } from './internal/page-list.ts'
 import { QuietGuard } from './internal/quiet-guard.ts'
 import type { ListerWatcher, WatchEvent, WatchQuery } from './lister-watcher.ts'
+import { isOlder } from './resource-version.ts'
 import { storeKey } from './store.ts'
 import { initialState, isStaleAnswer, type Outcome, type ReflectorState, transition } from './transition.ts'
 
@@ -176,8 +177,7 @@ export class Reflector<T extends ApiObject> {
           initial = undefined
         } else if (!initial) sink.progress(resourceVersion)
       } else if (!initial) sink.apply(event)
-      else if (event.type === 'DELETED') initial.delete(storeKey(event.object))
-      else initial.set(storeKey(event.object), event.object)
+      else collect(initial, event)
       if (!initial) this.#advance(resourceVersion)
       onEvent(event)
     }
@@ -200,6 +200,18 @@ function watchQuery(state: ReflectorState, timeoutSeconds: number): WatchQuery {
         resourceVersionMatch: 'NotOlderThan',
       }
     : { ...common, resourceVersion: state.known ?? '' }
+}
+
+/** Takes one event of a watch-list into what has come so far. As in the store, nothing goes back in time. */
+function collect<T extends ApiObject>(
+  objects: Map<string, T>,
+  { type, object }: Exclude<WatchEvent<T>, { readonly type: 'BOOKMARK' }>,
+): void {
+  const key = storeKey(object)
+  const before = objects.get(key)
+  if (before && isOlder(object.metadata.resourceVersion, before.metadata.resourceVersion)) return
+  if (type === 'DELETED') objects.delete(key)
+  else objects.set(key, object)
 }
 
 function endsInitialEvents(event: WatchEvent<ApiObject>): boolean {

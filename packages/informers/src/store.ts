@@ -97,11 +97,12 @@ function move<T>(
   before: DeepReadonly<T> | undefined,
   object: DeepReadonly<T>,
 ): void {
-  if (!before) return enter(index, key, object)
-  const from = index.valuesOf(before)
-  const to = index.valuesOf(object)
-  if (from.length === to.length && from.every((value, at) => value === to[at])) return
-  leave(index, key, before)
+  if (before) {
+    const from = index.valuesOf(before)
+    const to = index.valuesOf(object)
+    if (from.length === to.length && from.every((value, at) => value === to[at])) return
+    leave(index, key, before)
+  }
   enter(index, key, object)
 }
 

@@ -76,8 +76,11 @@ export function transition(state: ReflectorState, outcome: Outcome): Transition 
 
 function afterListing(state: ListingState, outcome: Outcome): Transition {
   if (outcome.type === 'listed') {
-    const { resourceVersion } = outcome
-    return { state: { ...state, phase: 'watching', known: resourceVersion, failures: 0 }, pause: false }
+    const { watchList } = state
+    return {
+      state: { phase: 'watching', known: outcome.resourceVersion, watchList, failures: 0 },
+      pause: false,
+    }
   }
   return { state: { ...state, from: isLost(outcome) ? '' : state.from }, pause: true }
 }

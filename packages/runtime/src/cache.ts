@@ -168,12 +168,12 @@ export class Cache {
     writes.prune(key => informer.store.get(key), informer)
   }
 
-  /** The server has said that an object is gone; `uid` where it said which. */
-  deleted(kind: Kind, key: ObjectKey, uid?: string): void {
+  /** The server has said that an object is gone. */
+  deleted(kind: Kind, key: ObjectKey): void {
     const part = this.#existingPart(kind, key.namespace)
     if (!part) return
-    const gone = uid ?? this.get(kind, key)?.metadata.uid
-    if (gone !== undefined) part.writes.deleted(formatKey(key), gone, part.informer)
+    const last = this.get(kind, key)
+    if (last) part.writes.deleted(formatKey(key), last.metadata, part.informer)
   }
 
   /** How far a kind's cache has come, for the answer to a list. */

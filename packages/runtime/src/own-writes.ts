@@ -7,10 +7,16 @@ export interface Progress {
   readonly epoch: number
 }
 
+/** Which object, and when. */
+export interface LastSeen {
+  readonly uid: string
+  readonly resourceVersion: string
+}
+
 type Written =
   | { readonly object: DeepReadonly<ApiObject>; readonly epoch: number }
-  /** An object of this uid is gone. */
-  | { readonly deleted: string; readonly epoch: number }
+  /** The object is gone of which this was the last state that we know. */
+  | { readonly deleted: LastSeen; readonly epoch: number }
 
 const pruneSize = 256
 
@@ -42,9 +48,9 @@ export class OwnWrites {
     this.#written.set(key, { object, epoch })
   }
 
-  /** The server has said that the object with this uid is gone. */
-  deleted(key: string, uid: string, { epoch }: Progress): void {
-    this.#written.set(key, { deleted: uid, epoch })
+  /** The server has said that the object is gone which we last saw as `last`. */
+  deleted(key: string, { uid, resourceVersion }: LastSeen, { epoch }: Progress): void {
+    this.#written.set(key, { deleted: { uid, resourceVersion }, epoch })
   }
 
   /** Drops what the cache has caught up with, now and then. */
@@ -71,8 +77,9 @@ export class OwnWrites {
 /** Whether the cache has yet to learn of `written`. */
 function isAhead(written: Written, cached: DeepReadonly<ApiObject> | undefined, progress: Progress): boolean {
   if (written.epoch !== progress.epoch) return false
-  if ('deleted' in written) return cached?.metadata.uid === written.deleted
-  const { resourceVersion } = written.object.metadata
+  if ('deleted' in written && cached?.metadata.uid === written.deleted.uid) return true
+  // What the cache does not have may be gone, or yet to come: even something that is deleted by now.
+  const { resourceVersion } = 'deleted' in written ? written.deleted : written.object.metadata
   const seen = cached ? cached.metadata.resourceVersion : progress.resourceVersion
   return seen === undefined || isOlder(seen, resourceVersion)
 }

@@ -20,7 +20,10 @@ export interface WireRequest {
   readonly signal: AbortSignal
 }
 
-/** Names in lower case. A header that came several times is an array only where order and separateness matter. */
+/**
+ * Names in lower case. A header that came several times is an array only where order and separateness matter. Requests
+ * that came over HTTP/2 may have its pseudo headers (`:authority`) among them.
+ */
 export type WireHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export interface PeerCertificate {

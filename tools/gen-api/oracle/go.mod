@@ -5,7 +5,10 @@ go 1.26.0
 require (
 	github.com/google/gnostic-models v0.7.0
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
+	k8s.io/api v0.36.4
 	k8s.io/apiextensions-apiserver v0.36.4
+	k8s.io/client-go v0.36.4
+	k8s.io/kube-aggregator v0.36.4
 	sigs.k8s.io/yaml v1.6.0
 )
 
@@ -68,10 +71,8 @@ require (
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
-	k8s.io/api v0.36.4 // indirect
-	k8s.io/apimachinery v0.36.4 // indirect
+	k8s.io/apimachinery v0.36.4
 	k8s.io/apiserver v0.36.4 // indirect
-	k8s.io/client-go v0.36.4 // indirect
 	k8s.io/component-base v0.36.4 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260317180543-43fb72c5454a // indirect

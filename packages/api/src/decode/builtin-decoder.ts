@@ -129,7 +129,10 @@ class Decoder {
       return omit === 'never' ? zeroOf(type) : specialZero(type, omit)
     }
     if (omit === 'zero' && isStructValue(type) && isEmptyObject(decoded)) return undefined
-    return omit !== 'never' && isOmitted(type, decoded) ? undefined : decoded
+    if (!isOmitted(type, decoded)) return decoded
+    // Upstream stores protobuf, which does not tell an empty list from none.
+    if (omit === 'never') return type.form === 'list' || type.form === 'map' ? null : decoded
+    return undefined
   }
 
   value(type: TypeExpression, value: unknown, place: Place): unknown {

@@ -1,7 +1,7 @@
 import { allTables, findType } from '../registry.ts'
 import { aboutKind } from '../resources/builtin-resources.ts'
-import { type Definition, definitionOf, specialDefinition, specialNames } from '../table/definition.ts'
-import type { TypeRow } from '../table/table.ts'
+import { type Definition, definitionOf, specialDefinition } from '../table/definition.ts'
+import { specialNames, type TypeRow } from '../table/table.ts'
 
 export interface GroupVersionKind {
   readonly group: string

@@ -1,4 +1,4 @@
-import { type FieldRow, jsonFields, rowOf, type TypeExpression, type TypeRow } from './table.ts'
+import { type FieldRow, jsonFields, rowOf, specialNames, type TypeExpression, type TypeRow } from './table.ts'
 
 /** A node of an OpenAPI document, as plain JSON. */
 export type Definition = Record<string, unknown>
@@ -58,7 +58,7 @@ function typeDefinition(type: TypeExpression, dialect: DefinitionDialect, place:
       return node
     }
     case 'special':
-      return reference(specialNames[type.special] ?? '', dialect, { place, isStruct: false })
+      return reference(specialNames[type.special], dialect, { place, isStruct: false })
     case 'ref': {
       const row = rowOf(type)
       return reference(row.name, dialect, { place, isStruct: !type.pointer && !row.isSpecial })
@@ -87,18 +87,6 @@ const basicDefinitions: Readonly<Record<string, Definition>> = {
   float64: { type: 'number', format: 'double' },
   bytes: { type: 'string', format: 'byte' },
   any: { type: 'object' },
-}
-
-const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
-
-/** The names of the types that have a form of their own in JSON. */
-export const specialNames: Readonly<Record<string, string>> = {
-  time: `${meta}Time`,
-  microtime: `${meta}MicroTime`,
-  fields: `${meta}FieldsV1`,
-  quantity: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
-  intstr: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
-  raw: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
 }
 
 /** The definition of a type with a JSON form of its own, by its short name. */

@@ -1,6 +1,5 @@
 import type { Schema } from '@coxswain/apimachinery'
-import { specialNames } from './definition.ts'
-import { type FieldRow, jsonFields, rowOf, type TypeExpression, type TypeRow } from './table.ts'
+import { type FieldRow, jsonFields, rowOf, specialNames, type TypeExpression, type TypeRow } from './table.ts'
 
 const schemas = new WeakMap<TypeRow, Schema>()
 

@@ -92,14 +92,17 @@ const basics: Readonly<Record<string, BasicType>> = {
   any: 'any',
 }
 
-const specials: ReadonlySet<string> = new Set<SpecialType>([
-  'time',
-  'microtime',
-  'quantity',
-  'intstr',
-  'raw',
-  'fields',
-])
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
+
+/** The full names of the types that have a form of their own in JSON. */
+export const specialNames: Readonly<Record<SpecialType, string>> = {
+  time: `${meta}Time`,
+  microtime: `${meta}MicroTime`,
+  fields: `${meta}FieldsV1`,
+  quantity: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
+  intstr: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+  raw: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
+}
 
 const parsed = new WeakMap<Table, ReadonlyMap<string, TypeRow>>()
 
@@ -250,7 +253,7 @@ function parseType(table: Table, text: string): TypeExpression {
   const name = pointer ? text.slice(1) : text
   const basic = basics[name]
   if (basic !== undefined) return { form: 'basic', basic, pointer }
-  if (specials.has(name)) return { form: 'special', special: name as SpecialType, pointer }
+  if (Object.hasOwn(specialNames, name)) return { form: 'special', special: name as SpecialType, pointer }
   const dot = name.lastIndexOf('.')
   if (dot < 0) return { form: 'ref', table, short: name, pointer }
   const alias = name.slice(0, dot)

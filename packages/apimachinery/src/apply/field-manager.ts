@@ -40,7 +40,7 @@ export interface FieldManagerOptions {
   readonly resetFields?: (subresource: string, apiVersion: string) => ResetFields | undefined
   /**
    * What an object is before it is created: a field that is here already is not owned by the creator. Built-in types
-   * have fields that are always written (see `zeroObject`). @default apiVersion and kind
+   * have fields that are always written. @default apiVersion and kind
    */
   readonly emptyObject?: PlainObject
   /** The time of an operation, RFC 3339 with seconds. */

@@ -3,7 +3,6 @@ import {
   difference,
   emptyFieldSet,
   type FieldSet,
-  hasElement,
   intersection,
   isEmptySet,
   isMember,
@@ -77,16 +76,18 @@ interface Place {
 /**
  * What is to be removed when all sets speak of one version: paths that were owned before and are themselves, or are
  * below one that is, without an owner now. What is below a path that was owned before goes with it, unless it has an
- * owner. `isLeft` says whether a path below this place stays.
+ * owner. `isLeft` says whether a path below this place stays, `isEmptied` that nothing has an owner, not even in part.
  */
-function findGone(place: Place): { gone: FieldSet; isLeft: boolean } {
+function findGone(place: Place): { gone: FieldSet; isLeft: boolean; isEmptied: boolean } {
   let gone: Record<string, FieldSet> | undefined
   let isLeft = false
+  let isEmptied = true
   for (const element in place.all) {
     if (element === '.') continue
     const last = place.last[element]
     if (last === undefined && !place.isRemoved) {
       isLeft = true
+      isEmptied = false
       continue
     }
     const all = place.all[element]!
@@ -95,6 +96,7 @@ function findGone(place: Place): { gone: FieldSet; isLeft: boolean } {
     const isThere = isMember(all)
     const isRemoved = place.isRemoved || wasOwned
     const isOwned = owned !== undefined && isMember(owned)
+    const isGone = place.isGone || (isThere && isRemoved && !isOwned)
     const inner = innerOf(place, element)
     const below = findGone({
       all,
@@ -103,18 +105,19 @@ function findGone(place: Place): { gone: FieldSet; isLeft: boolean } {
       type: inner.type,
       value: inner.value,
       isRemoved,
-      isGone: place.isGone || (isThere && isRemoved && !isOwned),
+      isGone,
     })
-    const isStaying = isThere && !place.isGone && !(isRemoved && !isOwned)
+    const isStaying = isThere && !isGone
     // A field that only leads to others goes with the last of them, when what is left of it is nothing one could own.
-    const isHollow = isStaying && inner.isField && !below.isLeft && !isBare(all, inner.value, below.gone)
+    const isHollow = isStaying && inner.isField && !below.isLeft && !isBare(all, inner.value, below.isEmptied)
+    if (!isGone) isEmptied = false
     if (below.isLeft || (isStaying && !isHollow)) isLeft = true
     const node = nodeOf(below.gone, isThere && wasOwned && (!isStaying || isHollow))
     if (node === undefined) continue
     gone ??= {}
     gone[element] = node
   }
-  return { gone: gone ?? emptyFieldSet, isLeft }
+  return { gone: gone ?? emptyFieldSet, isLeft, isEmptied }
 }
 
 function innerOf(
@@ -135,10 +138,10 @@ function innerOf(
   return { type: list?.items, value: item, isField: false }
 }
 
-/** Whether a value has a path of its own once `gone` is removed: it is one as a whole, or nothing is left of it. */
-function isBare(all: FieldSet, value: unknown, gone: FieldSet): boolean {
-  if (isEmptySet(all)) return true
-  return isPlainObject(value) && Object.keys(value).every(key => hasElement(gone, `f:${key}`))
+/** Whether a value has a path of its own when no path below it stays: it is one as a whole, or nothing is left of it. */
+function isBare(all: FieldSet, value: unknown, isEmptied: boolean): boolean {
+  if (isEmptySet(all) || !isPlainObject(value)) return true
+  return isEmptied && Object.keys(value).every(key => all[`f:${key}`] !== undefined)
 }
 
 interface Versions {

@@ -23,6 +23,7 @@ export function embedSchema(schema: Schema): Schema {
 function embed(schema: Schema, open: readonly Schema[]): Schema {
   const done = embedded.get(schema)
   if (done !== undefined) return done
+  if (schema.name?.endsWith('.meta.v1.ObjectMeta') === true) return embeddedObjectMeta
   if (open.includes(schema)) {
     throw new MachineryError(
       'BadKind',
@@ -60,10 +61,32 @@ function embedKeyword(keyword: string, value: unknown, open: readonly Schema[]):
   }
 }
 
+/** The form of quantities that controller-gen writes into CRDs. */
+export const quantityPattern: string =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$'
+
+const text: Schema = { type: 'string' }
+
+/** Metadata inside of an object, as controller-gen writes it: the part that means something there. */
+export const embeddedObjectMeta: Schema = {
+  type: 'object',
+  properties: {
+    annotations: { type: 'object', additionalProperties: text },
+    finalizers: { type: 'array', items: text },
+    labels: { type: 'object', additionalProperties: text },
+    name: text,
+    namespace: text,
+  },
+}
+
 /** A map of anything would be pruned to nothing inside a CRD, and a node needs a type. */
 function withForm(source: Schema, schema: Schema): Schema {
   if (source['x-kubernetes-int-or-string'] === true) {
-    return { ...schema, anyOf: [{ type: 'integer' }, { type: 'string' }] }
+    const form: Schema = { ...schema, anyOf: [{ type: 'integer' }, { type: 'string' }] }
+    return source.name?.endsWith('.resource.Quantity') === true ? { ...form, pattern: quantityPattern } : form
+  }
+  if (source['x-kubernetes-list-type'] === 'map' && schema.items !== undefined) {
+    return { ...schema, items: withDefaultKeys(schema.items, schema['x-kubernetes-list-map-keys'] ?? []) }
   }
   const hasFields = schema.properties !== undefined || typeof schema.additionalProperties === 'object'
   if ((schema.type === 'object' && !hasFields) || schema.type === undefined) {
@@ -71,4 +94,15 @@ function withForm(source: Schema, schema: Schema): Schema {
     return { ...rest, 'x-kubernetes-preserve-unknown-fields': true }
   }
   return schema
+}
+
+/** A CRD wants list map keys to be required or to have a default; where a Go type has neither, it has the zero value. */
+function withDefaultKeys(items: Schema, keys: readonly string[]): Schema {
+  const properties = { ...items.properties }
+  for (const key of keys) {
+    const property = properties[key]
+    if (property === undefined || property.default !== undefined || items.required?.includes(key)) continue
+    properties[key] = { ...property, default: property.type === 'string' ? '' : 0 }
+  }
+  return { ...items, properties }
 }

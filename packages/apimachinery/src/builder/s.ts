@@ -1,5 +1,5 @@
 import { MachineryError } from '../errors.ts'
-import type { ApiObject } from '../meta.ts'
+import type { ApiObject, ObjectMeta } from '../meta.ts'
 import type { Schema } from '../schema.ts'
 import {
   type Builder,
@@ -9,7 +9,7 @@ import {
   type ObjectBuilder,
   type StringBuilder,
 } from './builder.ts'
-import { embedSchema } from './embed-schema.ts'
+import { embeddedObjectMeta, embedSchema, quantityPattern } from './embed-schema.ts'
 import type {
   ApplyField,
   ApplyFields,
@@ -36,10 +36,6 @@ export type MapOptions = Pick<Schema, 'minProperties' | 'maxProperties'>
 type Plain<T> = Builder<T, T, T, 'required'>
 
 type Scalar = string | number | boolean
-
-/** The form of quantities that controller-gen writes into CRDs. */
-const quantityPattern =
-  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$'
 
 const intOrString: Schema = {
   anyOf: [{ type: 'integer' }, { type: 'string' }],
@@ -127,9 +123,34 @@ export const s = {
   embedded: <T extends ApiObject = ApiObject>(
     ref?: SchemaRef<T>,
   ): Builder<T, Embedded<T>, Embedded<T>, 'required'> => createBuilder(embeddedSchema(ref?.schema())),
+  /** Exactly one of the given fields: `s.union({ http: s.object(...), exec: s.object(...) })`. */
+  union: <P extends Fields>(
+    fields: P,
+  ): Builder<UnionOf<P, '~read'>, UnionOf<P, '~create'>, ApplyFields<P>, 'required'> =>
+    createBuilder<ObjectBuilder<never, never, never, string>>(
+      objectSchema(optionalFields(fields)),
+    ).exactlyOneOf(Object.keys(fields)) as Builder as Builder<
+      UnionOf<P, '~read'>,
+      UnionOf<P, '~create'>,
+      ApplyFields<P>,
+      'required'
+    >,
+  /** Metadata of an object that will be made from this one, such as the labels of a template. */
+  objectMeta: (): Plain<EmbeddedObjectMeta> => createBuilder(embeddedObjectMeta),
   /** A schema written by hand, for what has no word here. It must be structural. */
   schema: <T>(schema: Schema): Plain<T> => createBuilder(schema),
 } as const
+
+/** One alternative each, the other fields absent. */
+export type UnionOf<P extends Fields, View extends '~read' | '~create'> = {
+  [K in keyof P]: { [N in K]: P[K][View] } & { [N in Exclude<keyof P, K>]?: never }
+}[keyof P]
+
+/** What `s.objectMeta()` stands for. */
+export type EmbeddedObjectMeta = Pick<
+  ObjectMeta,
+  'annotations' | 'finalizers' | 'labels' | 'name' | 'namespace'
+>
 
 /** An embedded object as it is sent. */
 export type Embedded<T extends ApiObject> = Omit<T, 'metadata'> & { metadata?: Partial<T['metadata']> }
@@ -142,6 +163,12 @@ export function objectSchema(fields: Fields): Schema {
   const required = Object.keys(fields).filter(key => (fields[key] as Builder).presence === 'required')
   const properties = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, schemaOf(field)]))
   return required.length === 0 ? { type: 'object', properties } : { type: 'object', properties, required }
+}
+
+function optionalFields(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, field]) => [key, (field as Builder).optional()]),
+  )
 }
 
 function listMapSchema(keys: readonly string[], items: Schema, options: ListOptions): Schema {

@@ -1,14 +1,21 @@
-/** A copy of JSON data in which nothing is shared. `__proto__` is a key like any other. */
-export function deepCopyJson<T>(value: T): T {
-  return copy(value) as T
-}
+type Members = Record<string, unknown>
 
-function copy(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(copy)
-  const result: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) setOwn(result, key, copy((value as Record<string, unknown>)[key]))
-  return result
+/** A copy of JSON data in which nothing is shared. `__proto__` is a key like any other, and depth is no limit. */
+export function deepCopyJson<T>(value: T): T {
+  // Containers whose copies are still empty.
+  const waiting: [source: object, copy: object][] = []
+  const begin = (source: unknown): unknown => {
+    if (typeof source !== 'object' || source === null) return source
+    const copy: object = Array.isArray(source) ? new Array(source.length) : {}
+    waiting.push([source, copy])
+    return copy
+  }
+  const root = begin(value)
+  for (let pair = waiting.pop(); pair; pair = waiting.pop()) {
+    const [source, copy] = pair
+    for (const key of Object.keys(source)) setOwn(copy as Members, key, begin((source as Members)[key]))
+  }
+  return root as T
 }
 
 /** Sets a member of the object itself, whatever its name. */

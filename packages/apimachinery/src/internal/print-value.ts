@@ -23,31 +23,66 @@ export function printFloat(value: number): string {
   return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
 
+/** What is known to be JSON text already, among the values that wait to be printed. */
+class Text {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+const comma = new Text(',')
+const closeObject = new Text('}')
+const closeArray = new Text(']')
+
 /**
  * A value as Go's `json.Marshal` prints it: keys sorted (those of a Go map are; those of a struct are not, hence
- * `sorted`), no spaces, `<`, `>` and `&` escaped. bigints print as numbers.
+ * `sorted`), no spaces, `<`, `>` and `&` escaped. bigints print as numbers. Depth is no limit.
  */
 export function printJson(value: unknown, sorted = true): string {
+  let out = ''
+  // What is still to be printed, the next one last.
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (next instanceof Text) out += next.text
+    else if (typeof next !== 'object' || next === null) out += printScalar(next)
+    else if (Array.isArray(next)) {
+      out += '['
+      waiting.push(closeArray)
+      for (let i = next.length - 1; i >= 0; i--) {
+        waiting.push(next[i])
+        if (i > 0) waiting.push(comma)
+      }
+    } else if (hasToJson(next)) waiting.push(next.toJSON())
+    else {
+      out += '{'
+      waiting.push(closeObject)
+      const keys = Object.keys(next).filter(key => (next as Record<string, unknown>)[key] !== undefined)
+      if (sorted) keys.sort(compareCodePoints)
+      for (let i = keys.length - 1; i >= 0; i--) {
+        const key = keys[i]!
+        waiting.push((next as Record<string, unknown>)[key])
+        waiting.push(new Text(`${i > 0 ? ',' : ''}${printJsonString(key)}:`))
+      }
+    }
+  }
+  return out
+}
+
+function printScalar(value: unknown): string {
   switch (typeof value) {
     case 'string':
       return printJsonString(value)
     case 'bigint':
-      return value.toString()
-    case 'number':
-      return Number.isFinite(value) ? JSON.stringify(value) : 'null'
     case 'boolean':
       return String(value)
-    case 'object':
-      break
+    case 'number':
+      return Number.isFinite(value) ? JSON.stringify(value) : 'null'
     default:
       return 'null'
   }
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return `[${value.map(item => printJson(item, sorted)).join(',')}]`
-  if (hasToJson(value)) return printJson(value.toJSON(), sorted)
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined)
-  if (sorted) entries.sort(([a], [b]) => compareCodePoints(a, b))
-  return `{${entries.map(([key, member]) => `${printJsonString(key)}:${printJson(member, sorted)}`).join(',')}}`
 }
 
 /** The order of Go's string comparison (UTF-8 bytes), which differs from JavaScript's above U+FFFF. */

@@ -198,7 +198,12 @@ function readRaw(reader: Reader, node: FieldNode): unknown {
     else reader.skip(tag % 8)
   }
   if (raw === undefined || raw.length === 0) return null
-  return hasMagic(raw) ? node.envelope(raw) : readJson(raw, { maxBytes: raw.length, literals: false }).value
+  if (hasMagic(raw)) return node.envelope(raw)
+  try {
+    return readJson(raw, { maxBytes: raw.length, literals: false }).value
+  } catch (error) {
+    throw malformed(`an embedded object is neither protobuf nor JSON: ${(error as Error).message}`)
+  }
 }
 
 function readSchemaUnion(reader: Reader, type: Known, node: FieldNode): unknown {

@@ -128,7 +128,7 @@ export class Reader {
   }
 }
 
-const decoder = new TextDecoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // a byte order mark is a part of the text
 
 /** The error of input that is no protobuf message of the expected kind. */
 export function malformed(reason: string): MachineryError {

@@ -113,9 +113,7 @@ function readDecimal({ whole, fraction }: Parts, exponent: number): Amount {
   const scale = exponent - fraction.length
   const surplus = nano - 1 - scale
   if (surplus <= 0) return dec(BigInt(digits), scale)
-  const kept = digits.slice(0, Math.max(0, digits.length - surplus))
-  const isExact = skip(digits, kept.length, isZero) === digits.length
-  return dec(BigInt(kept) * 10n + (isExact ? 0n : 1n), nano - 2)
+  return cut(digits, Math.max(0, digits.length - surplus), scale)
 }
 
 // More digits than these are beyond the cap, or below a nano even when multiplied by the largest suffix.
@@ -123,8 +121,15 @@ const binaryDigits = 40
 
 function readBinary({ whole, fraction }: Parts, exponent: number): Amount {
   if (whole.length > binaryDigits) return dec(maxInt64 + 1n, 0)
-  const kept = fraction.slice(0, binaryDigits)
-  const isExact = skip(fraction, kept.length, isZero) === fraction.length
-  const digits = BigInt(`${whole}${kept}`) * 10n + (isExact ? 0n : 1n)
-  return dec(digits << BigInt(exponent), -kept.length - 1)
+  const amount = cut(whole + fraction, whole.length + binaryDigits, -fraction.length)
+  return dec(amount.unscaled << BigInt(exponent), amount.scale)
+}
+
+// The first `count` digits, and a 1 for all others unless those are zeros. Zero keeps its scale, which sums show.
+function cut(digits: string, count: number, scale: number): Amount {
+  if (digits.length <= count) return dec(BigInt(digits), scale)
+  const kept = BigInt(digits.slice(0, count))
+  const isExact = skip(digits, count, isZero) === digits.length
+  if (isExact && kept === 0n) return dec(0n, scale)
+  return dec(kept * 10n + (isExact ? 0n : 1n), scale + digits.length - count - 1)
 }

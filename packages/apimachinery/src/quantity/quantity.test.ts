@@ -67,7 +67,8 @@ describe('Quantity', () => {
   })
 
   it('works with quantities of another copy of the package', async () => {
-    const copy = (await import(`./quantity.ts?copy`)) as { Quantity: typeof Quantity }
+    const copyOf: string = './quantity.ts?copy'
+    const copy = (await import(copyOf)) as { Quantity: typeof Quantity }
     const other = copy.Quantity.parse('1')
     assert.ok(isQuantity(other))
     assert.equal(q('1').add(other).toString(), '2')

@@ -14,11 +14,10 @@ import {
 import { parseQuantityText } from './parse.ts'
 import { binarySuffix, decimalSuffix, type QuantityFormat } from './suffix.ts'
 
-const brand: unique symbol = Symbol.for('coxswain.apimachinery.Quantity') as never
+const brand = Symbol.for('coxswain.apimachinery.Quantity')
 
 /** An exact amount of something: `100m`, `1.5Gi`, `12e6`. Immutable; arithmetic gives new ones. */
 export class Quantity {
-  readonly [brand]: true = true
   readonly format: QuantityFormat
   /** How the amount is held; for this package's own arithmetic. */
   readonly amount: Amount
@@ -124,6 +123,8 @@ export class Quantity {
     return this.toString()
   }
 }
+
+Object.defineProperty(Quantity.prototype, brand, { value: true })
 
 const kibi = int64(1024n)
 const minusKibi = int64(-1024n)

@@ -48,7 +48,7 @@ export function compileSchema(schema: Schema): CompiledSchema {
       schema,
       validate: (value, options) => [
         ...validateValue(schema, value, options),
-        ...validateListTypes(schema, value, options?.path),
+        ...newListErrors(schema, value, options),
         ...validateEmbedded(schema, value, options?.path),
       ],
       validateValue: (value, options) => validateValue(schema, value, options),
@@ -63,4 +63,11 @@ export function compileSchema(schema: Schema): CompiledSchema {
     compiled.set(schema, result)
   }
   return result
+}
+
+/** An object whose lists were wrong before an update may keep wrong lists. */
+function newListErrors(schema: Schema, value: unknown, options: ValidateOptions = {}): FieldError[] {
+  const errors = validateListTypes(schema, value, options.path)
+  if (errors.length === 0 || options.old === undefined) return errors
+  return validateListTypes(schema, options.old).length === 0 ? errors : []
 }

@@ -217,8 +217,10 @@ function isDateTime(text: string): boolean {
 
 /** Go's form (`1h30m`), or anything that holds a number followed by the name of a unit (`1d`, `2 weeks`). */
 function isDuration(text: string): boolean {
-  if (/^[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true
-  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(match => isUnit(match[1]!.toLowerCase()))
+  if (/^[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true
+  // The look-behind keeps the search from starting again at every digit of a long number.
+  const parts = [...text.matchAll(/(?<!\d)(\d+)\s*([A-Za-zµ]+)/g)]
+  return parts.every(part => part[1]!.length < 19) && parts.some(part => isUnit(part[2]!.toLowerCase()))
 }
 
 const exactUnits = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'])

@@ -6,67 +6,178 @@ import { tooDeep } from './validate.ts'
 
 /** Lists of type `set` hold no value twice, lists of type `map` no two objects with the same keys. */
 export function validateListTypes(schema: Schema, value: unknown, path: Path = Path.root): FieldError[] {
-  const errors: FieldError[] = []
+  if (!hasListTypes(schema)) return none
+  const walk: Walk = { base: path, steps: [], errors: [] }
   try {
-    visit(schema, value, path, errors)
+    visit(planOf(schema), value, walk)
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep()
     throw error
   }
-  return errors
+  return walk.errors
 }
 
-function visit(schema: Schema, value: unknown, path: Path, errors: FieldError[]): void {
-  if (typeof value !== 'object' || value === null || !hasListTypes(schema)) return
+const none: FieldError[] = []
+
+interface Walk {
+  readonly base: Path
+  /** From the base to the present value; a path is made of them only for an error. */
+  readonly steps: Step[]
+  readonly errors: FieldError[]
+}
+
+/** The name of a field, the index of an item, or the key of a map in a holder of its own. */
+type Step = string | number | { readonly key: string }
+
+function pathOf(walk: Walk, index: number): Path {
+  let path = walk.base
+  for (const step of walk.steps) {
+    if (typeof step === 'string') path = path.child(step)
+    else path = typeof step === 'number' ? path.index(step) : path.key(step.key)
+  }
+  return path.index(index)
+}
+
+/** What the walk needs of a schema: only what leads to a set or a list map. */
+interface Plan {
+  readonly type: Schema['x-kubernetes-list-type']
+  readonly keys: readonly string[]
+  readonly properties: readonly (readonly [key: string, plan: () => Plan])[]
+  readonly known: ReadonlySet<string>
+  readonly additional: (() => Plan) | undefined
+  readonly items: (() => Plan) | undefined
+}
+
+const plans = new WeakMap<Schema, Plan>()
+
+function planOf(schema: Schema): Plan {
+  let plan = plans.get(schema)
+  if (plan === undefined) {
+    const { additionalProperties, items } = schema
+    const entries = Object.entries(schema.properties ?? {})
+    plan = {
+      type: schema['x-kubernetes-list-type'],
+      keys: schema['x-kubernetes-list-map-keys'] ?? [],
+      properties: entries
+        .filter(([, property]) => hasListTypes(property))
+        .map(([key, property]) => [key, later(property)] as const),
+      known: new Set(entries.map(([key]) => key)),
+      additional:
+        typeof additionalProperties === 'object' && hasListTypes(additionalProperties)
+          ? later(additionalProperties)
+          : undefined,
+      items: items !== undefined && hasListTypes(items) ? later(items) : undefined,
+    }
+    plans.set(schema, plan)
+  }
+  return plan
+}
+
+/** Schemas may form cycles, so a plan refers to the next ones without having them. */
+function later(schema: Schema): () => Plan {
+  let plan: Plan | undefined
+  return () => {
+    plan ??= planOf(schema)
+    return plan
+  }
+}
+
+function visit(plan: Plan, value: unknown, walk: Walk): void {
+  if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    const type = schema['x-kubernetes-list-type']
-    if (type === 'set') reportRepeated(value, value, path, errors)
-    if (type === 'map') checkListMap(schema, value, path, errors)
-    const { items } = schema
-    if (items !== undefined)
-      for (let i = 0; i < value.length; i++) visit(items, value[i], path.index(i), errors)
+    if (plan.type === 'set') reportRepeated(value, identityOf, item => item, walk)
+    if (plan.type === 'map') checkListMap(plan.keys, value, walk)
+    const next = plan.items?.()
+    if (next === undefined) return
+    for (let i = 0; i < value.length; i++) {
+      walk.steps.push(i)
+      visit(next, value[i], walk)
+      walk.steps.pop()
+    }
     return
   }
-  const { properties, additionalProperties } = schema
-  for (const [key, member] of Object.entries(value)) {
-    if (properties !== undefined && Object.hasOwn(properties, key)) {
-      visit(properties[key]!, member, path.child(key), errors)
-    } else if (typeof additionalProperties === 'object') {
-      visit(additionalProperties, member, path.key(key), errors)
-    }
+  const object = value as Record<string, unknown>
+  for (const [key, next] of plan.properties) {
+    if (!Object.hasOwn(object, key)) continue
+    walk.steps.push(key)
+    visit(next(), object[key], walk)
+    walk.steps.pop()
+  }
+  const next = plan.additional?.()
+  if (next === undefined) return
+  for (const key of Object.keys(object)) {
+    if (plan.known.has(key)) continue
+    walk.steps.push({ key })
+    visit(next, object[key], walk)
+    walk.steps.pop()
   }
 }
 
-function checkListMap(schema: Schema, list: readonly unknown[], path: Path, errors: FieldError[]): void {
-  const names = schema['x-kubernetes-list-map-keys'] ?? []
-  const keys: unknown[] = []
-  for (const [i, item] of list.entries()) {
+function checkListMap(keys: readonly string[], list: readonly unknown[], walk: Walk): void {
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i]
     if (item !== null && (typeof item !== 'object' || Array.isArray(item))) {
-      errors.push(invalid(path.index(i), item, 'must be an object for an array of list-type map'))
+      walk.errors.push(invalid(pathOf(walk, i), item, 'must be an object for an array of list-type map'))
       return
     }
-    const object = (item ?? {}) as Record<string, unknown>
-    keys.push(
-      Object.fromEntries(names.filter(name => Object.hasOwn(object, name)).map(name => [name, object[name]])),
-    )
   }
-  reportRepeated(keys, keys, path, errors)
+  if (list.length < 2) return
+  const [first] = keys
+  const single = keys.length === 1 && first !== undefined
+  const identity = single
+    ? (item: unknown) => identityOf(memberOf(item, first))
+    : (item: unknown) => JSON.stringify(keys.map(key => [memberOf(item, key)].map(identityOf)))
+  reportRepeated(list, identity, item => keysOf(item, keys), walk)
+}
+
+function memberOf(item: unknown, key: string): unknown {
+  return item !== null && Object.hasOwn(item as object, key)
+    ? (item as Record<string, unknown>)[key]
+    : undefined
+}
+
+function keysOf(item: unknown, keys: readonly string[]): object {
+  const given = keys.filter(key => memberOf(item, key) !== undefined)
+  return Object.fromEntries(given.map(key => [key, memberOf(item, key)]))
+}
+
+/** A scalar is told apart by itself, anything else by its text. */
+function identityOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return `bigint:${value}`
+  return typeof value === 'object' && value !== null ? `json:${printJson(value)}` : value
 }
 
 /** One error for every identity that occurs more than once, at its second occurrence. */
 function reportRepeated(
-  identities: readonly unknown[],
-  shown: readonly unknown[],
-  path: Path,
-  errors: FieldError[],
+  list: readonly unknown[],
+  identity: (item: unknown) => unknown,
+  shown: (item: unknown) => unknown,
+  walk: Walk,
 ): void {
-  if (identities.length < 2) return
-  const seen = new Map<string, number>()
-  for (const [i, identity] of identities.entries()) {
-    const text = printJson(identity)
-    const times = seen.get(text) ?? 0
-    seen.set(text, times + 1)
-    if (times === 1) errors.push(duplicate(path.index(i), shown[i]))
+  if (list.length < 2) return
+  const seen = new Set<unknown>()
+  for (let i = 0; i < list.length; i++) {
+    seen.add(identity(list[i]))
+    // Only a list that repeats itself is gone through again.
+    if (seen.size <= i) {
+      reportAll(list, identity, shown, walk)
+      return
+    }
+  }
+}
+
+function reportAll(
+  list: readonly unknown[],
+  identity: (item: unknown) => unknown,
+  shown: (item: unknown) => unknown,
+  walk: Walk,
+): void {
+  const times = new Map<unknown, number>()
+  for (let i = 0; i < list.length; i++) {
+    const id = identity(list[i])
+    const before = times.get(id) ?? 0
+    times.set(id, before + 1)
+    if (before === 1) walk.errors.push(duplicate(pathOf(walk, i), shown(list[i])))
   }
 }
 

@@ -38,13 +38,28 @@ interface Walk {
 interface Plan {
   readonly preserve: boolean
   readonly embedded: boolean
-  readonly properties: ReadonlyMap<string, Schema>
-  /** The schema of other members; `none` when they are allowed but nothing inside them is. */
-  readonly additional: Schema | typeof none | undefined
-  readonly items: Schema | typeof none
+  readonly properties: ReadonlyMap<string, Child>
+  /** Of other members; `none` when they are allowed but nothing inside them is. */
+  readonly additional: Child | typeof none | undefined
+  readonly items: Child | typeof none
 }
 
 const none = null
+
+/** A schema below another one. Schemas may form cycles, so its plan is made when a value first reaches it. */
+class Child {
+  readonly #schema: Schema
+  #plan: Plan | undefined
+
+  constructor(schema: Schema) {
+    this.#schema = schema
+  }
+
+  get plan(): Plan {
+    this.#plan ??= planOf(this.#schema)
+    return this.#plan
+  }
+}
 
 const plans = new WeakMap<Schema, Plan>()
 
@@ -52,17 +67,20 @@ function planOf(schema: Schema): Plan {
   let plan = plans.get(schema)
   if (plan === undefined) {
     const { additionalProperties } = schema
+    const children = Object.entries(schema.properties ?? {}).map(
+      ([key, child]) => [key, new Child(child)] as const,
+    )
     plan = {
       preserve: schema['x-kubernetes-preserve-unknown-fields'] === true,
       embedded: isEmbedded(schema),
-      properties: new Map(Object.entries(schema.properties ?? {})),
+      properties: new Map(children),
       additional:
         typeof additionalProperties === 'object'
-          ? additionalProperties
+          ? new Child(additionalProperties)
           : additionalProperties
             ? none
             : undefined,
-      items: schema.items ?? none,
+      items: schema.items === undefined ? none : new Child(schema.items),
     }
     plans.set(schema, plan)
   }
@@ -73,10 +91,10 @@ function isEmbedded(schema: Schema): boolean {
   return schema['x-kubernetes-embedded-resource'] === true
 }
 
-function visitSchema(schema: Schema | typeof none, value: unknown, walk: Walk): void {
+function visitChild(child: Child | typeof none, value: unknown, walk: Walk): void {
   if (typeof value !== 'object' || value === null) return
-  if (schema === none) removeAll(value, walk)
-  else visit(planOf(schema), value, walk)
+  if (child === none) removeAll(value, walk)
+  else visit(child.plan, value, walk)
 }
 
 function visit(plan: Plan, value: unknown, walk: Walk): void {
@@ -88,8 +106,8 @@ function visit(plan: Plan, value: unknown, walk: Walk): void {
       const item: unknown = value[i]
       if (typeof item !== 'object' || item === null) continue
       walk.path.push(i)
-      if (plan.preserve && plan.items !== none) visit({ ...planOf(plan.items), preserve: true }, item, walk)
-      else visitSchema(plan.items, item, walk)
+      if (plan.preserve && plan.items !== none) visit({ ...plan.items.plan, preserve: true }, item, walk)
+      else visitChild(plan.items, item, walk)
       walk.path.pop()
     }
     return
@@ -97,16 +115,15 @@ function visit(plan: Plan, value: unknown, walk: Walk): void {
   const object = value as Record<string, unknown>
   for (const key in object) {
     if (plan.embedded && (key === 'metadata' || key === 'apiVersion' || key === 'kind')) continue
-    const property = plan.properties.get(key)
-    const schema = property === undefined ? plan.additional : property
-    if (schema === undefined) {
+    const child = plan.properties.get(key) ?? plan.additional
+    if (child === undefined) {
       if (!plan.preserve) remove(object, key, walk)
       continue
     }
     const member = object[key]
     if (typeof member !== 'object' || member === null) continue
     walk.path.push(key)
-    visitSchema(schema, member, walk)
+    visitChild(child, member, walk)
     walk.path.pop()
   }
 }
@@ -119,7 +136,7 @@ function removeAll(value: object, walk: Walk): void {
   }
   for (const [i, item] of value.entries()) {
     walk.path.push(i)
-    visitSchema(none, item, walk)
+    visitChild(none, item, walk)
     walk.path.pop()
   }
 }

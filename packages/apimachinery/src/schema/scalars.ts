@@ -51,7 +51,11 @@ function countCharacters(text: string): number {
 export function numberValidator(schema: Schema): (value: number | bigint, context: Context) => void {
   const { minimum, maximum, multipleOf } = schema
   const range = rangeCheck(schema)
+  const unbounded = minimum === undefined && maximum === undefined && multipleOf === undefined
   return (value, context) => {
+    context.matches++
+    // Every number type holds the small whole numbers.
+    if (unbounded && typeof value === 'number' && (value | 0) === value) return
     range?.(value, 'Checked', context)
     if (multipleOf !== undefined) {
       range?.(multipleOf, 'MultipleOf', context)

@@ -54,35 +54,28 @@ function compile(schema: Schema): Validator {
   const enumeration = enumValidator(schema)
   const list = listValidator(schema)
   const object = objectValidator(schema)
+  const expected = composite === undefined ? expectedKinds(schema) : 0
 
   return (value, context, old) => {
     const before = context.errors.length
+    const kind = kindOf(value)
     if (value === null) {
       type?.(value, context)
       enumeration?.(value, context)
     } else {
-      context.matches += 3
-      type?.(value, context)
-      composite?.(value, context, old)
-      switch (typeof value) {
-        case 'string':
-          context.matches++
-          text?.(value, context)
-          break
-        case 'number':
-        case 'bigint':
-          context.matches += 2
-          number(value, context)
-          break
-        case 'object':
-          context.matches++
-          if (Array.isArray(value)) list(value, context, old)
-          break
+      if ((kind & expected) !== 0) {
+        context.matches += matchesOfType
+      } else {
+        context.matches += matchesOfNode
+        type?.(value, context)
+        composite?.(value, context, old)
       }
+      context.matches++
+      if (kind === TEXT) text?.(value as string, context)
+      else if (kind === LIST) list(value as unknown[], context, old)
+      else if ((kind & (WHOLE | NUMBER)) !== 0) number(value as number | bigint, context)
       enumeration?.(value, context)
-      if (typeof value === 'object' && !Array.isArray(value)) {
-        object(value as Record<string, unknown>, context, old)
-      }
+      if (kind === OBJECT) object(value as Record<string, unknown>, context, old)
     }
     // What was there before the update and has not changed may stay.
     if (context.errors.length > before && old !== undefined && deepEqual(value, old)) {
@@ -91,11 +84,58 @@ function compile(schema: Schema): Validator {
   }
 }
 
+const OBJECT = 1
+const LIST = 2
+const TEXT = 4
+/** A whole number that every integer type can hold. */
+const WHOLE = 8
+const NUMBER = 16
+const OTHER = 32
+
+/** Passed checks of any node, and of one whose type is right. */
+const matchesOfNode = 3
+const matchesOfType = 5
+
+function kindOf(value: unknown): number {
+  switch (typeof value) {
+    case 'object':
+      return Array.isArray(value) ? LIST : OBJECT
+    case 'string':
+      return TEXT
+    case 'number':
+      return (value | 0) === value ? WHOLE : NUMBER
+    case 'bigint':
+      return NUMBER
+    default:
+      return OTHER
+  }
+}
+
+/** The kinds of values whose type is sure to be right: the usual case, which needs no closer look. */
+function expectedKinds(schema: Schema): number {
+  if (schema['x-kubernetes-int-or-string'] === true) return TEXT | WHOLE
+  switch (schema.type) {
+    case 'object':
+      return OBJECT
+    case 'array':
+      return LIST
+    case 'integer':
+      return WHOLE
+    case 'number':
+      return WHOLE | NUMBER
+    case 'string':
+      return TEXT
+    default:
+      return 0
+  }
+}
+
 function listValidator(schema: Schema): (list: unknown[], context: Context, old: unknown) => void {
   const { items, minItems, maxItems, uniqueItems } = schema
+  const member = items === undefined ? undefined : new Member(items)
   return (list, context, old) => {
-    if (items !== undefined) {
-      const validate = validatorOf(items)
+    if (member !== undefined) {
+      const validate = member.validator
       const correlate = Array.isArray(old) ? correlator(schema, old) : undefined
       for (let i = 0; i < list.length; i++) {
         context.path.push(i)
@@ -126,13 +166,47 @@ function hasEqualItems(list: readonly unknown[]): boolean {
   return list.some((item, i) => list.slice(0, i).some(other => deepEqual(item, other)))
 }
 
+/** A field or the other members of an object: its validator is made when a value first reaches it. */
+class Member {
+  readonly #schema: Schema
+  #validator: Validator | undefined
+  /** The one JSON type that is all the schema asks for: values of that type need no further look. */
+  readonly plainType: string | undefined
+  /** There is nothing to check. */
+  readonly free: boolean
+
+  constructor(schema: Schema) {
+    this.#schema = schema
+    this.plainType = plainTypeOf(schema)
+    this.free = isNothing(schema)
+  }
+
+  get validator(): Validator {
+    this.#validator ??= validatorOf(this.#schema)
+    return this.#validator
+  }
+}
+
+/** Passed checks of a plain scalar, which count like any others. */
+const plainMatches = 6
+
+function plainTypeOf(schema: Schema): string | undefined {
+  for (const keyword in schema) if (!isProse(keyword)) return undefined
+  return schema.type === 'string' || schema.type === 'boolean' ? schema.type : undefined
+}
+
+function isProse(keyword: string): boolean {
+  return keyword === 'type' || keyword === 'description' || keyword === 'default' || keyword === 'name'
+}
+
 function objectValidator(
   schema: Schema,
 ): (object: Record<string, unknown>, context: Context, old: unknown) => void {
   const { required, minProperties, maxProperties, additionalProperties } = schema
-  const properties = schema.properties ?? {}
-  const known = new Map(Object.entries(properties))
-  const additional = typeof additionalProperties === 'object' ? additionalProperties : undefined
+  const members = new Map(
+    Object.entries(schema.properties ?? {}).map(([key, property]) => [key, new Member(property)]),
+  )
+  const additional = typeof additionalProperties === 'object' ? new Member(additionalProperties) : undefined
   return (object, context, old) => {
     const before = isObject(old) ? old : undefined
     if (minProperties !== undefined || maxProperties !== undefined) {
@@ -143,25 +217,29 @@ function objectValidator(
       if (maxProperties !== undefined && count > maxProperties) context.tooMany(count, maxProperties)
     }
     for (const key in object) {
-      const member = object[key]
-      if (member === undefined) continue
-      const property = known.get(key) ?? additional
-      if (property === undefined) {
-        if (additionalProperties === false) context.forbidden(key)
+      const member = members.get(key) ?? additional
+      if (member === undefined) {
+        if (additionalProperties === false && object[key] !== undefined) context.forbidden(key)
         continue
       }
-      if (isNothing(property)) continue
+      const value = object[key]
+      if (typeof value === member.plainType) {
+        context.matches += plainMatches
+        continue
+      }
+      if (value === undefined || member.free) continue
       context.path.push(key)
-      validatorOf(property)(
-        member,
+      member.validator(
+        value,
         context,
         before !== undefined && Object.hasOwn(before, key) ? before[key] : undefined,
       )
       context.path.pop()
     }
     if (required === undefined) return
-    for (const key of required)
-      if (!Object.hasOwn(object, key) || object[key] === undefined) context.required(key)
+    for (const key of required) {
+      if (object[key] === undefined || !Object.hasOwn(object, key)) context.required(key)
+    }
   }
 }
 

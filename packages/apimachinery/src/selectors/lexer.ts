@@ -32,32 +32,35 @@ function classAt(text: string, index: number): number {
   return code < 128 ? classes[code]! : 0
 }
 
-const symbols: ReadonlySet<string> = new Set([')', ',', '!', '==', '=', '>', '<', '!=', '('])
+const symbols = [')', ',', '!', '==', '=', '>', '<', '!=', '(', 'in', 'notin'] as const
+const tokens: ReadonlyMap<string, Token> = new Map(
+  symbols.map(literal => [literal, { kind: literal, literal }]),
+)
+const endToken: Token = { kind: 'end', literal: '' }
 
 /**
- * All tokens up to and including the end. As upstream, a NUL ends a token and is skipped; at the beginning of a token it
- * ends the text.
+ * Gives a text's tokens one by one; after the last one, the end again and again. As upstream, a NUL ends a token and is
+ * skipped; at the beginning of a token it ends the text.
  */
-export function tokenize(text: string): Token[] {
-  const tokens: Token[] = []
-  let at = 0
-  for (;;) {
-    while (at < text.length && classAt(text, at) === space) at++
-    if (at >= text.length || classAt(text, at) === end) {
-      tokens.push({ kind: 'end', literal: '' })
-      return tokens
-    }
-    const literal = classAt(text, at) === special ? symbolAt(text, at) : wordAt(text, at)
-    tokens.push({ kind: kindOf(literal), literal })
-    at += literal.length
-    if (at < text.length && classAt(text, at) === end) at++
-  }
-}
+export class Lexer {
+  readonly #text: string
+  #at = 0
 
-function kindOf(literal: string): TokenKind {
-  return literal === 'in' || literal === 'notin' || symbols.has(literal)
-    ? (literal as TokenKind)
-    : 'identifier'
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  next(): Token {
+    const text = this.#text
+    let at = this.#at
+    while (at < text.length && classAt(text, at) === space) at++
+    this.#at = at
+    if (at >= text.length || classAt(text, at) === end) return endToken
+    const literal = classAt(text, at) === special ? symbolAt(text, at) : wordAt(text, at)
+    at += literal.length
+    this.#at = at < text.length && classAt(text, at) === end ? at + 1 : at
+    return tokens.get(literal) ?? { kind: 'identifier', literal }
+  }
 }
 
 function wordAt(text: string, start: number): string {
@@ -66,8 +69,8 @@ function wordAt(text: string, start: number): string {
   return text.slice(start, at)
 }
 
-// The longest run of special characters that is a symbol: one or two.
+// The longest run of special characters that is a symbol: one, or one and an equals sign.
 function symbolAt(text: string, start: number): string {
-  const two = text.slice(start, start + 2)
-  return symbols.has(two) ? two : text.slice(start, start + 1)
+  const first = text[start]!
+  return (first === '=' || first === '!') && text[start + 1] === '=' ? `${first}=` : first
 }

@@ -2,7 +2,7 @@ import { MachineryError } from '../errors.ts'
 import { formatFieldError } from '../field/error.ts'
 import { Path } from '../field/path.ts'
 import { compareCodePoints } from '../internal/print-value.ts'
-import { type Token, type TokenKind, tokenize } from './lexer.ts'
+import { Lexer, type Token, type TokenKind } from './lexer.ts'
 import { checkKey, createRequirement, type LabelOperator, type Requirement } from './requirement.ts'
 
 /**
@@ -14,7 +14,7 @@ import { checkKey, createRequirement, type LabelOperator, type Requirement } fro
  * @throws MachineryError `BadSelector`
  */
 export function parseRequirements(text: string, path: Path = Path.root): Requirement[] {
-  return new Parser(tokenize(text), path).parse()
+  return new Parser(text, path).parse()
 }
 
 function fail(message: string): never {
@@ -32,13 +32,14 @@ const operators: Readonly<Partial<Record<TokenKind, LabelOperator>>> = {
 }
 
 class Parser {
-  readonly #tokens: readonly Token[]
+  readonly #lexer: Lexer
   readonly #path: Path
-  #position = 0
+  #token: Token
 
-  constructor(tokens: readonly Token[], path: Path) {
-    this.#tokens = tokens
+  constructor(text: string, path: Path) {
+    this.#lexer = new Lexer(text)
     this.#path = path
+    this.#token = this.#lexer.next()
   }
 
   parse(): Requirement[] {
@@ -133,22 +134,24 @@ class Parser {
 
   /** The next token where `in` and `notin` are words like any other. */
   #peek(): Token {
-    const token = this.#tokens[Math.min(this.#position, this.#tokens.length - 1)]!
-    return token.kind === 'in' || token.kind === 'notin' ? { ...token, kind: 'identifier' } : token
+    const { kind, literal } = this.#token
+    return kind === 'in' || kind === 'notin' ? { kind: 'identifier', literal } : this.#token
   }
 
   #next(): Token {
     const token = this.#peek()
-    this.#position++
+    this.#token = this.#lexer.next()
     return token
   }
 
   /** The next token where they are operators. */
   #consume(): Token {
-    return this.#tokens[Math.min(this.#position++, this.#tokens.length - 1)]!
+    const token = this.#token
+    this.#token = this.#lexer.next()
+    return token
   }
 }
 
 function sortedSet(values: readonly string[]): string[] {
-  return [...new Set(values)].sort(compareCodePoints)
+  return values.length < 2 ? [...values] : [...new Set(values)].sort(compareCodePoints)
 }

@@ -29,8 +29,7 @@ export function createRequirement(
   values: readonly string[],
   path: Path = Path.root,
 ): Requirement {
-  const errors = checkKey(key, () => path.child('key'))
-  errors.push(...checkValues(operator, values, path))
+  const errors = [...checkKey(key, () => path.child('key')), ...checkValues(operator, values, path)]
   for (const [index, value] of values.entries()) {
     const wrong = isValidLabelValue(value)
     if (wrong.length === 0) continue

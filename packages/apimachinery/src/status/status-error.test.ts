@@ -22,7 +22,8 @@ describe('StatusError', () => {
 
   it('is recognised when another copy of the package made it', async () => {
     // A query makes Node load the module a second time.
-    const copy = (await import(`./status-error.ts?copy`)) as { StatusError: typeof StatusError }
+    const copyOf: string = './status-error.ts?copy'
+    const copy = (await import(copyOf)) as { StatusError: typeof StatusError }
     assert.notEqual(copy.StatusError, StatusError)
     const error = new copy.StatusError(failureStatus({ code: 409, reason: 'Conflict', message: 'x' }))
     assert.ok(!(error instanceof StatusError))

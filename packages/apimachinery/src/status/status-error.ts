@@ -1,13 +1,12 @@
 import type { Status, StatusCause, StatusDetails } from './status.ts'
 
-const brand: unique symbol = Symbol.for('coxswain.apimachinery.StatusError') as never
+const brand = Symbol.for('coxswain.apimachinery.StatusError')
 
 /**
  * A failure that is, or becomes, the answer of an API server. Decide with `isNotFound(e)`, `isConflict(e)` and friends,
  * never by message and never with `instanceof`: there may be several copies of this package in a program.
  */
 export class StatusError extends Error {
-  readonly [brand]: true = true
   readonly status: Status
 
   constructor(status: Status, options?: ErrorOptions) {
@@ -26,6 +25,8 @@ export class StatusError extends Error {
     return this.status.reason ?? ''
   }
 }
+
+Object.defineProperty(StatusError.prototype, brand, { value: true })
 
 /** True also for an error made by another copy of this package. */
 export function isStatusError(error: unknown): error is StatusError {

@@ -10,7 +10,7 @@ import {
 } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
 import { digit, isShaped, lower, underscore, upper, utf8Length } from '../internal/chars.ts'
-import type { Condition } from '../meta.ts'
+import type { Condition, DeepReadonly } from '../meta.ts'
 import type { LabelSelector } from '../selectors/label-selector.ts'
 import { regexError } from './messages.ts'
 import { isValidLabelValue } from './names.ts'
@@ -25,7 +25,7 @@ export interface LabelSelectorRules {
 }
 
 export function validateLabelSelector(
-  selector: LabelSelector | undefined,
+  selector: DeepReadonly<LabelSelector> | undefined,
   path: Path,
   rules: LabelSelectorRules = {},
 ): FieldError[] {
@@ -64,7 +64,7 @@ function validateOperator(operator: string, values: readonly string[], path: Pat
 const maxReasonLength = 1024
 const maxMessageLength = 32 * 1024
 
-export function validateConditions(conditions: readonly Condition[], path: Path): FieldError[] {
+export function validateConditions(conditions: readonly Readonly<Condition>[], path: Path): FieldError[] {
   const seen = new Set<string>()
   return conditions.flatMap((condition, index) => {
     const at = path.index(index)
@@ -74,7 +74,7 @@ export function validateConditions(conditions: readonly Condition[], path: Path)
   })
 }
 
-function validateCondition(condition: Condition, path: Path): FieldError[] {
+function validateCondition(condition: Readonly<Condition>, path: Path): FieldError[] {
   const { type, status, observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition
   const errors = validateLabelName(type, path.child('type'))
   const statuses = ['False', 'True', 'Unknown']

@@ -28,6 +28,8 @@ const valueMessage = `a valid label must be an empty string or ${keyMessage.slic
 
 /** A label key, annotation key or finalizer: `name`, or `example.com/name`. */
 export function isQualifiedName(value: string): string[] {
+  if (value.length <= qualifiedNameMaxLength && isShaped(value, alphanumeric, extended, alphanumeric))
+    return []
   const parts = value.split('/', 3)
   const errors: string[] = []
   if (parts.length > 2) {

@@ -7,7 +7,7 @@ import { formatGroupVersionKind, gvkOf } from '../gvk.ts'
 import { utf8Length } from '../internal/chars.ts'
 import { printJson } from '../internal/print-value.ts'
 import { quoteList } from '../internal/quote.ts'
-import type { ObjectMeta, OwnerReference } from '../meta.ts'
+import type { DeepReadonly, ObjectMeta, OwnerReference } from '../meta.ts'
 import { isDNS1035Label, isDNS1123Label, isDNS1123Subdomain } from './dns.ts'
 import {
   isQualifiedName,
@@ -52,7 +52,11 @@ export interface ObjectMetaRules {
 }
 
 /** On create, and again with the old object on update. */
-export function validateObjectMeta(meta: ObjectMeta, rules: ObjectMetaRules, path: Path): FieldError[] {
+export function validateObjectMeta(
+  meta: DeepReadonly<ObjectMeta>,
+  rules: ObjectMetaRules,
+  path: Path,
+): FieldError[] {
   const errors: FieldError[] = []
   const { name = '', generateName = '', namespace = '' } = meta
   if (generateName !== '') {
@@ -81,7 +85,11 @@ function validateNamespace(namespace: string, namespaced: boolean, path: Path): 
 }
 
 /** Beside {@link validateObjectMeta}, when there was an object before. */
-export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path: Path): FieldError[] {
+export function validateObjectMetaUpdate(
+  meta: DeepReadonly<ObjectMeta>,
+  old: DeepReadonly<ObjectMeta>,
+  path: Path,
+): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) {
     const known = new Set(old.finalizers ?? [])
@@ -158,7 +166,10 @@ export function validateFinalizers(finalizers: readonly string[], path: Path): F
   return errors
 }
 
-export function validateOwnerReferences(references: readonly OwnerReference[], path: Path): FieldError[] {
+export function validateOwnerReferences(
+  references: readonly Readonly<OwnerReference>[],
+  path: Path,
+): FieldError[] {
   const errors: FieldError[] = []
   let first: string | undefined
   for (const reference of references) {
@@ -175,7 +186,7 @@ export function validateOwnerReferences(references: readonly OwnerReference[], p
   return errors
 }
 
-function validateOwnerReference(reference: OwnerReference, path: Path): FieldError[] {
+function validateOwnerReference(reference: Readonly<OwnerReference>, path: Path): FieldError[] {
   const errors: FieldError[] = []
   const { group, version, kind } = gvkOrEmpty(reference)
   if (version === '') {
@@ -192,7 +203,7 @@ function validateOwnerReference(reference: OwnerReference, path: Path): FieldErr
   return errors
 }
 
-function gvkOrEmpty(reference: OwnerReference): ReturnType<typeof gvkOf> {
+function gvkOrEmpty(reference: Readonly<OwnerReference>): ReturnType<typeof gvkOf> {
   try {
     return gvkOf(reference)
   } catch (error) {
@@ -201,11 +212,11 @@ function gvkOrEmpty(reference: OwnerReference): ReturnType<typeof gvkOf> {
   }
 }
 
-function printReferences(references: readonly OwnerReference[]): Printed {
+function printReferences(references: readonly Readonly<OwnerReference>[]): Printed {
   return Printed.inOrder(references.map(inWireOrder))
 }
 
-function inWireOrder(reference: OwnerReference): Record<string, unknown> {
+function inWireOrder(reference: Readonly<OwnerReference>): Record<string, unknown> {
   const { apiVersion = '', kind = '', name = '', uid = '', controller, blockOwnerDeletion } = reference
   return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }
 }

@@ -3,7 +3,7 @@ import { type FieldError, forbidden, invalid, notSupported, required, tooLong } 
 import { Path } from '../field/path.ts'
 import { utf8Length } from '../internal/chars.ts'
 import { isPrintableCharacter } from '../internal/quote.ts'
-import type { ManagedFieldsEntry } from '../meta.ts'
+import type { DeepReadonly, ManagedFieldsEntry } from '../meta.ts'
 
 export const fieldManagerMaxLength = 128
 const maxSubresourceNameLength = 256
@@ -82,7 +82,10 @@ export function validateDeleteOptions(options: DeleteOptionsToValidate): FieldEr
   return [...errors, ...validateDryRun(dryRun)]
 }
 
-export function validateManagedFields(entries: readonly ManagedFieldsEntry[], path: Path): FieldError[] {
+export function validateManagedFields(
+  entries: readonly DeepReadonly<ManagedFieldsEntry>[],
+  path: Path,
+): FieldError[] {
   return entries.flatMap((entry, index) => {
     const at = path.index(index)
     const errors: FieldError[] = []

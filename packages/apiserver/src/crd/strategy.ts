@@ -13,7 +13,7 @@ interface Definition {
 }
 
 export const customResourceDefinitionStrategy: Strategy = {
-  generation: 'spec',
+  generation: true,
   default(object) {
     if (!isObject(object.spec) || !isObject(object.spec.names)) return
     const { names } = object.spec

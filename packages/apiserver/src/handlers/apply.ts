@@ -2,6 +2,7 @@ import {
   field,
   isMachineryError,
   newBadRequest,
+  newConflict,
   newInvalid,
   newRequestEntityTooLarge,
 } from '@coxswain/apimachinery'
@@ -45,6 +46,11 @@ export async function handleApply(context: ResourceContext, endpoint: Endpoint):
 
   await state.cache.fresh()
   if (!resource.cache.get(objectKey(resource, info.namespace, info.name)) && info.subresource === '') {
+    const { uid } = metadataOf(patch)
+    if (uid) {
+      const detail = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+      throw newConflict(resource.info, info.name, detail)
+    }
     const applied = manager.apply({ ...request, live: undefined })
     const object = receiveObject(
       context,

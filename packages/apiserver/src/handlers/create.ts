@@ -4,6 +4,7 @@ import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
+import type { StrategyContext } from '../registry/strategy.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { readBody } from './body.ts'
@@ -56,14 +57,16 @@ export async function createObject(
     user: context.user,
     state,
   }
+  const strategyContext = strategyContextOf(context, options.dryRun)
   dedupeOwners(context, object)
   await state.admission.mutate(attributes)
   applyDefaults(endpoint, object)
-  prepareForCreate(state, endpoint, object)
+  await prepareForCreate(strategyContext, endpoint, object)
   if (!options.applied) {
     trackUpdate(state, endpoint, { object, old: undefined, manager: options.fieldManager, subresource: '' })
   }
-  validateObject(endpoint, object)
+  validateObject(strategyContext, endpoint, object)
+  context.warnings.push(...(resource.strategy.warnings?.(object, undefined) ?? []))
   await state.admission.validate(attributes)
 
   for (let attempt = 1; ; attempt++) {
@@ -84,8 +87,14 @@ export async function createObject(
     }
     if (!generated || attempt === generateAttempts) throw newAlreadyExists(resource.info, name)
     delete metadataOf(object).name
-    prepareForCreate(state, endpoint, object)
+    await prepareForCreate(strategyContext, endpoint, object)
   }
+}
+
+/** What strategies are given of a request. */
+export function strategyContextOf({ state, user }: ResourceContext, dryRun: boolean): StrategyContext {
+  const { clock, random } = state.env
+  return { clock, random, state, user, dryRun }
 }
 
 /** What a body is that does not say it. */

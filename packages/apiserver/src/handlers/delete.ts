@@ -57,7 +57,7 @@ export async function handleDeleteCollection(
     const outcome = await deleteObject(context, endpoint, object.namespace, object.name, options).catch(
       ignoreNotFound,
     )
-    if (outcome) deleted.push(outcome.object instanceof StoredObject ? outcome.object : object)
+    if (outcome) deleted.push(object)
   }
   return view.list(deleted, {
     ...(endpoint.resource.custom && { continue: '' }),

@@ -1,3 +1,4 @@
+import { decodeBuiltin } from '@coxswain/api'
 import {
   compileSchema,
   deepEqual,
@@ -15,7 +16,7 @@ import {
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import type { ServerState } from '../request/context.ts'
+import type { StrategyContext } from '../registry/strategy.ts'
 
 export type Metadata = JsonObject & {
   name?: string
@@ -84,8 +85,12 @@ export function placeInNamespace(resource: ServedResource, object: JsonObject, n
 }
 
 /** Sets what only the server decides about a new object. */
-export function prepareForCreate(state: ServerState, endpoint: Endpoint, object: JsonObject): void {
-  const { clock, random } = state.env
+export async function prepareForCreate(
+  context: StrategyContext,
+  endpoint: Endpoint,
+  object: JsonObject,
+): Promise<void> {
+  const { clock, random } = context
   const metadata = metadataOf(object)
   if (metadata.resourceVersion)
     throw newBadRequest('resourceVersion should not be set on objects to be created')
@@ -99,29 +104,39 @@ export function prepareForCreate(state: ServerState, endpoint: Endpoint, object:
   metadata.uid = random.uuid()
   metadata.creationTimestamp = formatTime(clock.now())
   if (followsGeneration(endpoint)) metadata.generation = 1
-  if (hasStatus(endpoint) && endpoint.resource.custom) delete object.status
-  endpoint.resource.strategy.prepareForCreate?.(object, state.env)
+  resetStatus(endpoint, object)
+  await endpoint.resource.strategy.prepareForCreate?.(object, context)
+}
+
+/** A status that has an endpoint of its own begins empty, in the form the kind's type gives it. */
+function resetStatus(endpoint: Endpoint, object: JsonObject): void {
+  const { resource, version } = endpoint
+  if (!hasStatus(endpoint) || resource.strategy.statusOnCreate === 'keep') return
+  delete object.status
+  if (resource.custom) return
+  const { group, kind } = resource.info
+  const { status } = decodeBuiltin({ group, version: version.name, kind }, {}).object
+  if (status !== undefined) object.status = status
 }
 
 /** Whether `metadata.generation` counts changes of the object's wishes. */
 function followsGeneration({ resource }: Endpoint): boolean {
-  if (resource.custom) return true
-  return resource.strategy.generation === 'spec'
+  return resource.custom || resource.strategy.generation === true
 }
 
 /** Carries over what a client cannot change; the status too where it has an endpoint of its own. */
-export function prepareForUpdate(
-  state: ServerState,
+export async function prepareForUpdate(
+  context: StrategyContext,
   endpoint: Endpoint,
   object: JsonObject,
   old: JsonObject,
-): void {
+): Promise<void> {
   keepSystemMetadata(object, old)
   if (hasStatus(endpoint)) {
     if (old.status === undefined) delete object.status
     else object.status = old.status
   }
-  endpoint.resource.strategy.prepareForUpdate?.(object, old, state.env)
+  await endpoint.resource.strategy.prepareForUpdate?.(object, old, context)
   if (followsGeneration(endpoint) && hasChangedWishes(endpoint, object, old)) {
     metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
   }
@@ -129,7 +144,7 @@ export function prepareForUpdate(
 
 /** Only the status changes; for built-in kinds labels and annotations too. */
 export function prepareForStatusUpdate(
-  state: ServerState,
+  context: StrategyContext,
   endpoint: Endpoint,
   object: JsonObject,
   old: JsonObject,
@@ -147,7 +162,7 @@ export function prepareForStatusUpdate(
   Object.assign(object, old, { metadata: dropUndefined(metadata) })
   if (status === undefined) delete object.status
   else object.status = status
-  endpoint.resource.strategy.prepareForStatusUpdate?.(object, old, state.env)
+  endpoint.resource.strategy.prepareForStatusUpdate?.(object, old, context)
 }
 
 function dropUndefined(object: JsonObject): JsonObject {
@@ -167,13 +182,13 @@ function keepSystemMetadata(object: JsonObject, old: JsonObject): void {
   const metadata = metadataOf(object) as JsonObject
   const before = metadataOf(old)
   for (const key of carriedMetadata) if (before[key] !== undefined) metadata[key] ??= before[key]
+  metadata.creationTimestamp = before.creationTimestamp
   if (before.generation === undefined) delete metadata.generation
   else metadata.generation = before.generation
   delete metadata.selfLink
 }
 
 function hasChangedWishes(endpoint: Endpoint, object: JsonObject, old: JsonObject): boolean {
-  if (!endpoint.resource.custom) return !deepEqual(object.spec, old.spec)
   const ignored = hasStatus(endpoint) ? ['metadata', 'status'] : ['metadata']
   const keys = new Set([...Object.keys(object), ...Object.keys(old)])
   for (const key of keys) if (!ignored.includes(key) && !deepEqual(object[key], old[key])) return true
@@ -201,20 +216,44 @@ export function checkPreconditions(
   }
 }
 
-/** Throws a 422 with everything that is wrong with `object`. */
-export function validateObject(endpoint: Endpoint, object: JsonObject, old?: JsonObject): void {
+/** Throws a 422 with everything that is wrong with `object`; of a status update, with its status. */
+export function validateObject(
+  context: StrategyContext,
+  endpoint: Endpoint,
+  object: JsonObject,
+  change?: { readonly old: JsonObject; readonly subresource: string },
+): void {
   const { resource, version } = endpoint
+  const { strategy, info, custom } = resource
   const path = field.Path.of('metadata')
   const metadata = metadataOf(object) as unknown as ObjectMeta
-  const validateName = resource.strategy.validateName ?? nameIsDNSSubdomain
-  const errors: FieldError[] = validateObjectMeta(
-    metadata,
-    { namespaced: resource.info.namespaced, validateName },
-    path,
+  const rules = { namespaced: info.namespaced, validateName: strategy.validateName ?? nameIsDNSSubdomain }
+  const errors: FieldError[] = validateObjectMeta(metadata, rules, path)
+  if (!custom) errors.push(...validateFinalizerNames(metadata.finalizers ?? [], path.child('finalizers')))
+  if (change)
+    errors.push(...validateObjectMetaUpdate(metadata, metadataOf(change.old) as unknown as ObjectMeta, path))
+  if (custom) errors.push(...compileSchema(version.schema()).validate(object, { old: change?.old }))
+  if (change?.subresource === 'status') {
+    errors.push(...(strategy.validateStatusUpdate?.(object, change.old, context) ?? []))
+  } else {
+    errors.push(...(strategy.validate?.(object, context) ?? []))
+    if (change) errors.push(...(strategy.validateUpdate?.(object, change.old, context) ?? []))
+  }
+  if (errors.length > 0) throw newInvalid(info, metadata.name ?? '', errors)
+}
+
+const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+function validateFinalizerNames(finalizers: readonly string[], path: field.Path): FieldError[] {
+  return finalizers.flatMap((name, index) =>
+    name.includes('/') || standardFinalizers.has(name)
+      ? []
+      : [
+          field.invalid(
+            path.index(index),
+            name,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ],
   )
-  if (old) errors.push(...validateObjectMetaUpdate(metadata, metadataOf(old) as unknown as ObjectMeta, path))
-  if (resource.custom) errors.push(...compileSchema(version.schema()).validate(object, { old }))
-  errors.push(...(resource.strategy.validate?.(object) ?? []))
-  if (old) errors.push(...(resource.strategy.validateUpdate?.(object, old) ?? []))
-  if (errors.length > 0) throw newInvalid(resource.info, metadataOf(object).name ?? '', errors)
 }

@@ -14,7 +14,7 @@ import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { readBody } from './body.ts'
-import { createObject, kindOf } from './create.ts'
+import { createObject, kindOf, strategyContextOf } from './create.ts'
 import { guaranteedUpdate, type UpdateOutcome } from './guaranteed-update.ts'
 import { applyDefaults, receiveObject } from './incoming.ts'
 import {
@@ -132,7 +132,8 @@ export async function changeObject(
   dedupeOwners(context, object)
   await state.admission.mutate(attributes)
   applyDefaults(endpoint, object)
-  prepare(state, endpoint, object, old)
+  const strategyContext = strategyContextOf(context, options.dryRun)
+  await prepare(strategyContext, endpoint, object, old)
   metadataOf(object).resourceVersion = metadataOf(old).resourceVersion!
   if (!options.applied) {
     trackUpdate(state, endpoint, {
@@ -142,7 +143,8 @@ export async function changeObject(
       subresource: info.subresource,
     })
   }
-  validateObject(endpoint, object, old)
+  validateObject(strategyContext, endpoint, object, { old, subresource: info.subresource })
+  context.warnings.push(...(resource.strategy.warnings?.(object, old) ?? []))
   await state.admission.validate(attributes)
   return isFinished(object) ? { type: 'delete', object } : { type: 'put', object }
 }

@@ -66,7 +66,9 @@ export class View implements EventEncoder {
     const { transform, encoding } = this.#accepted
     if (transform?.as === 'Table') {
       const rows = objects.map(object => this.#row(this.#value(object), transform))
-      return this.#response(200, this.#encode(this.#table(rows, metadata, { transform, columns: true })))
+      const { continue: next, ...rest } = metadata
+      const shown = next ? metadata : rest
+      return this.#response(200, this.#encode(this.#table(rows, shown, { transform, columns: true })))
     }
     const { info } = this.#endpoint.resource
     const kind = transform ? 'PartialObjectMetadataList' : info.listKind

@@ -1,29 +1,55 @@
 import type { FieldError, NameValidator } from '@coxswain/apimachinery'
 import type { Clock, Random } from '@coxswain/kit'
 import type { JsonObject } from '../json.ts'
+import type { ServerState, UserInfo } from '../request/context.ts'
 
 /** What a strategy may use besides the object. */
 export interface StrategyContext {
   readonly clock: Clock
   readonly random: Random
+  readonly state: ServerState
+  readonly user: UserInfo
+  readonly dryRun: boolean
 }
 
 /** How long an object lingers after a delete, in seconds; undefined when it goes at once. */
 export type GracePeriod = (object: JsonObject, requested: number | undefined) => number | undefined
 
 /**
- * The rules of a kind that its schema cannot tell. Everything is optional; a kind without a file of its own goes by
- * its schema alone. Functions may change `object`, never `old`.
+ * The rules of a built-in kind that its type cannot tell. Everything is optional; a kind without a file of its own goes
+ * by its type alone. Objects come decoded: members are of the right types, unknown ones are gone. Functions may change
+ * `object`, never `old`.
+ *
+ *   create   default -> admission -> default -> prepareForCreate -> validate -> admission -> store
+ *   update   default -> admission -> default -> prepareForUpdate -> validate, validateUpdate -> admission -> store
+ *   status   default -> prepareForStatusUpdate -> validateStatusUpdate -> store
  */
 export interface Strategy {
   /** Fills in what the author left out. Runs on every object that comes in, and must change nothing the second time. */
   readonly default?: (object: JsonObject) => void
   /** Clears or sets what only the server decides. */
-  readonly prepareForCreate?: (object: JsonObject, context: StrategyContext) => void
-  readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, context: StrategyContext) => void
-  readonly validate?: (object: JsonObject) => readonly FieldError[]
-  readonly validateUpdate?: (object: JsonObject, old: JsonObject) => readonly FieldError[]
+  readonly prepareForCreate?: (object: JsonObject, context: StrategyContext) => Promise<void> | void
+  readonly prepareForUpdate?: (
+    object: JsonObject,
+    old: JsonObject,
+    context: StrategyContext,
+  ) => Promise<void> | void
+  /** What is wrong with an object, new or changed. */
+  readonly validate?: (object: JsonObject, context: StrategyContext) => readonly FieldError[]
+  /** What is wrong with a change; runs after `validate`. */
+  readonly validateUpdate?: (
+    object: JsonObject,
+    old: JsonObject,
+    context: StrategyContext,
+  ) => readonly FieldError[]
   readonly prepareForStatusUpdate?: (object: JsonObject, old: JsonObject, context: StrategyContext) => void
+  readonly validateStatusUpdate?: (
+    object: JsonObject,
+    old: JsonObject,
+    context: StrategyContext,
+  ) => readonly FieldError[]
+  /** Texts for `Warning` headers. */
+  readonly warnings?: (object: JsonObject, old: JsonObject | undefined) => readonly string[]
   /** Values of the selectable fields that are not plain paths into the object. */
   readonly fields?: (object: JsonObject) => Readonly<Record<string, string>>
   /** The cells of a table row, in the order of the kind's columns. */
@@ -34,6 +60,8 @@ export interface Strategy {
   readonly createOnUpdate?: boolean
   /** Whether an update without a resourceVersion is taken. @default true */
   readonly unconditionalUpdate?: boolean
+  /** What becomes of a status that comes with a create, where the status has an endpoint of its own. @default 'reset' */
+  readonly statusOnCreate?: 'reset' | 'keep'
   /** @default gone at once */
   readonly gracePeriod?: GracePeriod
   /** Whether something other than finalizers and grace keeps an object that is to be deleted. */
@@ -44,8 +72,8 @@ export interface Strategy {
   readonly ttl?: number
   /** Whether DELETE answers with the object instead of a Status. @default false */
   readonly returnsDeleted?: boolean
-  /** What `metadata.generation` follows. @default spec, where the kind has a status subresource */
-  readonly generation?: 'spec' | 'none'
+  /** Whether `metadata.generation` counts changes of everything but metadata and status. @default false */
+  readonly generation?: boolean
   /** What a delete does with dependents when the client does not say. @default background */
   readonly propagation?: 'orphan' | 'background'
 }

@@ -1,4 +1,4 @@
-import { field, newBadRequest, newInvalid } from '@coxswain/apimachinery'
+import { field, newBadRequest, newInvalid, validateFieldManager } from '@coxswain/apimachinery'
 import { getHeader } from '@coxswain/wire'
 import type { RequestContext } from './context.ts'
 
@@ -36,8 +36,7 @@ export function parseWriteOptions(
     )
   }
   const manager = query.get('fieldManager') ?? ''
-  if (manager.length > longestManager)
-    errors.push(field.tooLong(field.Path.of('fieldManager'), longestManager))
+  errors.push(...validateFieldManager(manager, field.Path.of('fieldManager')))
   if (kind === 'PatchOptions' && !apply && query.has('force')) {
     errors.push(field.forbidden(field.Path.of('force'), 'may not be specified for non-apply patch'))
   }

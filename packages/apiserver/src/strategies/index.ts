@@ -16,19 +16,38 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'coordination.k8s.io/leases': { createOnUpdate: true },
 }
 
-const bySchema: Strategy = {}
-const withGeneration: Strategy = { generation: 'spec' }
-
-/** Groups whose kinds count changes of their spec. */
+/** Kinds without rules of their own that count changes of their wishes. */
 const counting = new Set([
-  'apps',
-  'batch',
-  'networking.k8s.io',
-  'policy',
-  'autoscaling',
-  'flowcontrol.apiserver.k8s.io',
+  'admissionregistration.k8s.io/mutatingadmissionpolicies',
+  'admissionregistration.k8s.io/mutatingadmissionpolicybindings',
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations',
+  'admissionregistration.k8s.io/validatingadmissionpolicies',
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings',
+  'admissionregistration.k8s.io/validatingwebhookconfigurations',
+  'apps/daemonsets',
+  'apps/deployments',
+  'apps/replicasets',
+  'apps/statefulsets',
+  'batch/cronjobs',
+  'batch/jobs',
+  '/podtemplates',
+  '/replicationcontrollers',
+  'discovery.k8s.io/endpointslices',
+  'flowcontrol.apiserver.k8s.io/flowschemas',
+  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations',
+  'networking.k8s.io/ingressclasses',
+  'networking.k8s.io/ingresses',
+  'networking.k8s.io/networkpolicies',
+  'policy/poddisruptionbudgets',
+  'resource.k8s.io/deviceclasses',
+  'resource.k8s.io/resourceslices',
+  'scheduling.k8s.io/priorityclasses',
 ])
 
+const bySchema: Strategy = {}
+const withGeneration: Strategy = { generation: true }
+
 export function strategyFor(group: string, resource: string): Strategy {
-  return strategies[`${group}/${resource}`] ?? (counting.has(group) ? withGeneration : bySchema)
+  const name = `${group}/${resource}`
+  return strategies[name] ?? (counting.has(name) ? withGeneration : bySchema)
 }

@@ -17,7 +17,7 @@ interface ContainerStatus {
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 export const podStrategy: Strategy = {
-  generation: 'spec',
+  generation: true,
   returnsDeleted: true,
   default(object) {
     const spec = childObject(object, 'spec')

@@ -242,11 +242,10 @@ export class FakeCollection implements ListerWatcher<Pod> {
       case 'expire':
         throw newResourceExpired('too old resource version')
       case 'replay': {
-        const past = this.#history[random.below(Math.max(1, this.#history.length))]
-        if (
-          past &&
-          this.#isPresent(past.object.metadata.name, Number(change.object.metadata.resourceVersion))
-        ) {
+        const revision = Number(change.object.metadata.resourceVersion)
+        const before = this.#history.filter(entry => entry.revision < revision)
+        const past = before[random.below(Math.max(1, before.length))]
+        if (past && this.#isPresent(past.object.metadata.name, revision)) {
           yield { type: past.type, object: copy(past.object) }
         }
       }

@@ -178,7 +178,7 @@ export function createCachedClient(options: CachedClientOptions): OperatorClient
           if (sent.dryRun) return
           const left = result && leftBehind(result)
           if (left) cache.wrote(kind, left)
-          else cache.deleted(kind, key, result?.uid ?? result?.object?.metadata.uid)
+          else cache.deleted(kind, key)
         },
       )
     },

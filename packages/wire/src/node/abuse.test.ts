@@ -7,7 +7,7 @@ import { connect as connectTls, type SecureVersion } from 'node:tls'
 import { aborted } from '@coxswain/kit'
 import type { Handler, WireRequest } from '../message.ts'
 import { type HttpServer, serve } from './server/serve.ts'
-import { createTestCertificates } from './testing/certificates.ts'
+import { createTestCertificates } from './test-support/certificates.ts'
 
 const certificates = createTestCertificates()
 const { server: pair, ca } = certificates

@@ -7,7 +7,7 @@ import { isTransportError } from '../errors.ts'
 import type { Handler, Transport, WireRequest, WireResponse } from '../message.ts'
 import { createHttpTransport, type HttpTransportOptions } from './client/http-transport.ts'
 import { type HttpServer, serve } from './server/serve.ts'
-import { createTestCertificates } from './testing/certificates.ts'
+import { createTestCertificates } from './test-support/certificates.ts'
 
 const certificates = createTestCertificates()
 const text = (value: string) => Buffer.from(value)

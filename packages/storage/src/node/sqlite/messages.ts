@@ -142,6 +142,8 @@ export interface WriterOptions {
   readonly historyRevisions: number
   readonly historyDuration: number
   readonly historyBytes: number
+  /** SQLite's log is copied into the database when about so much has been written to it since the last time. */
+  readonly checkpointBytes: number
 }
 
 /** What the writer finds when it opens the directory. */

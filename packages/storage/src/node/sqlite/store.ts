@@ -42,6 +42,8 @@ export interface SqliteStoreOptions {
   /** How much of the past stays readable. */
   readonly history?: Partial<HistoryWindow>
   readonly watch?: Partial<WatchLimits>
+  /** How large SQLite's log grows before it is copied into the database. @default 16 MB */
+  readonly checkpointBytes?: number
 }
 
 /** The end of history that watches are told from memory; what is older they are told from the disk. */
@@ -61,6 +63,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     historyRevisions: history.revisions,
     historyDuration: history.duration,
     historyBytes: history.bytes,
+    checkpointBytes: options.checkpointBytes ?? 16 * 1024 * 1024,
   })
   const reader = new ReaderLink()
   try {

@@ -17,8 +17,6 @@ import { readWitness, Witness } from './witness.ts'
 
 type Write = Extract<ToWriter, { type: 'write' }>
 
-/** The log is copied into the database when about so much has been written to it since the last time. */
-const checkpointBytes = 16 * 1024 * 1024
 /** About what a commit writes besides the values: index pages, and the rest of the pages that it touches. */
 const commitOverhead = 32 * 1024
 /** How far the window is exceeded before it is trimmed: trimming is a commit of its own. */
@@ -111,7 +109,7 @@ export class Writer {
       const before = this.#ledger.compacted
       const target = this.#history.excess(this.#options)
       if (target > before) this.#compactTo(target)
-      if (this.#logged >= checkpointBytes) {
+      if (this.#logged >= this.#options.checkpointBytes) {
         this.#logged = 0
         this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
       }

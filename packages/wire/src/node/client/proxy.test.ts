@@ -7,7 +7,7 @@ import { readBody } from '../../body.ts'
 import { isTransportError } from '../../errors.ts'
 import type { WireRequest } from '../../message.ts'
 import { type HttpServer, serve } from '../server/serve.ts'
-import { createTestCertificates } from '../testing/certificates.ts'
+import { createTestCertificates } from '../test-support/certificates.ts'
 import { createHttpTransport } from './http-transport.ts'
 
 const certificates = createTestCertificates()

@@ -96,7 +96,7 @@ function send(
     response.end('500 Internal Server Error')
     return
   }
-  if (core.draining || unread) response.shouldKeepAlive = false
+  if (core.draining) response.shouldKeepAlive = false
   if (unread) lingerAfter(message, response)
   const { status, headers } = answer
   const silent = message.method === 'HEAD' || status === 204 || status === 304
@@ -119,28 +119,28 @@ function send(
       headers['content-length'] === undefined && { 'content-length': length }),
   })
   if (silent || !body || length === 0) response.end()
-  else if (length <= 16 * 1024) endTogether(response, body instanceof Uint8Array ? body : joinChunks(body))
   else if (body instanceof Uint8Array) response.end(body)
+  else if (length <= 32 * 1024) response.end(joinChunks(body))
   else core.settle(writePieces(createPlainSink(response), body, core.stall))
 }
 
-/** Head and body in one write: `node:http` joins strings, but sends a buffer apart from the head. */
-function endTogether(response: ServerResponse, body: Uint8Array): void {
-  response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1')
-}
-
-/** Reads on for a while without keeping anything, then closes: a reset would make the answer unreadable. */
+/**
+ * Reads on for a while without keeping anything: a client that is still sending would meet a reset otherwise, and not
+ * read the answer. The connection goes on if the body ends in time.
+ */
 function lingerAfter(message: IncomingMessage, response: ServerResponse): void {
   const { socket } = message
   message.resume()
   response.on('finish', () => {
+    if (message.complete) return
     const timer = setTimeout(() => socket.destroy(), lingerMs)
     const stop = () => {
       clearTimeout(timer)
-      socket.destroy()
+      message.off('end', stop)
+      socket.off('close', stop)
     }
-    message.once('end', stop)
-    socket.once('close', () => clearTimeout(timer))
+    message.on('end', stop)
+    socket.on('close', stop)
   })
 }
 

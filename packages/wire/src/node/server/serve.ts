@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -196,9 +196,15 @@ function configure(server: Server | TlsServer, core: ServerCore, upgrade: ServeO
     }
     return connection
   }
-  server.on('request', (message, response) =>
-    answerHttp1(core, connectionOf(message.socket), message, response),
-  )
+  const answer = (message: IncomingMessage, response: ServerResponse) =>
+    answerHttp1(core, connectionOf(message.socket), message, response)
+  server.on('request', answer)
+  server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
+    // Without a "go on" the client keeps a body to itself that we would not take.
+    if (Number(message.headers['content-length'] ?? 0) <= core.limits.bodyBytes) response.writeContinue()
+    else response.shouldKeepAlive = false
+    answer(message, response)
+  })
   if (!upgrade) return
   server.on('upgrade', (message, socket, head) => {
     const target = parseTarget(message.url ?? '')

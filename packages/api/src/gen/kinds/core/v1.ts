@@ -121,7 +121,7 @@ export type EphemeralVolumeSource = T.EphemeralVolumeSource
 export const EphemeralVolumeSource: Ref<T.EphemeralVolumeSource> = ref('EphemeralVolumeSource')
 /** Reports something that happened to an object, for people and tools to read. */
 export type Event = T.Event
-export const Event: Kind<T.Event, Create<T.Event, 'metadata' | 'involvedObject'>, Apply<T.Event>> = kind('Event', 'events')
+export const Event: Kind<T.Event, Create<T.Event, 'involvedObject'>, Apply<T.Event>> = kind('Event', 'events')
 export type EventSeries = T.EventSeries
 export const EventSeries: Ref<T.EventSeries> = ref('EventSeries')
 export type EventSource = T.EventSource

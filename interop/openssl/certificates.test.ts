@@ -1,4 +1,4 @@
-/** Needs openssl: what it makes of our certificates, and we of its requests. */
+/** What openssl makes of our certificates, and we of its requests. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { createSeededRandom } from '@coxswain/kit'
-import { createCertificate, signCertificate } from './certificate.ts'
-import { readCertificateRequest } from './request.ts'
+import { createCertificate, readCertificateRequest, signCertificate } from '@coxswain/wire/node'
 
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-x509-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process'
+import { Deployment } from '@coxswain/api/apps/v1'
+import { compileSchema, deepClone, readJson, type Schema } from '@coxswain/apimachinery'
+import { Ajv } from 'ajv'
+import type { BenchCase } from '../harness.ts'
+import { typicalDeployment } from './deployment.ts'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Microseconds a call, over enough calls to be measured. */
+function timeCalls(calls: number, call: (i: number) => unknown): number {
+  let kept: unknown
+  const start = performance.now()
+  for (let i = 0; i < calls; i++) kept = call(i)
+  const spent = performance.now() - start
+  if (kept === timeCalls) throw new Error('unreachable: keeps the result alive')
+  return (spent * 1_000) / calls
+}
+
+function readerCase(name: string, text: string): BenchCase {
+  const bytes = encoder.encode(text)
+  return {
+    name,
+    unit: 'µs',
+    measure: () => timeCalls(3_000, () => readJson(bytes)),
+    reference: {
+      name: 'JSON.parse',
+      measure: () => timeCalls(3_000, () => JSON.parse(decoder.decode(bytes))),
+    },
+    goal: { of: 'ratio', atMost: 2 },
+  }
+}
+
+/** A schema nobody has compiled yet: what is compiled is kept with the identity of its nodes. */
+function freshSchema(): Schema {
+  return deepClone(Deployment.schema())
+}
+
+function processSchema(schema: Schema, value: unknown): number {
+  const compiled = compileSchema(schema)
+  const unknown = compiled.prune(value)
+  compiled.applyDefaults(value)
+  return compiled.validate(value).length + unknown.length
+}
+
+function schemaCase(text: string): BenchCase {
+  const schema = Deployment.schema()
+  const rounds = 3_000
+  return {
+    name: 'validate + default + prune a Deployment',
+    unit: 'µs',
+    measure: () => {
+      const values = Array.from({ length: rounds }, () => JSON.parse(text) as unknown)
+      return timeCalls(rounds, i => processSchema(schema, values[i]))
+    },
+    reference: { name: 'JSON.parse', measure: () => timeCalls(rounds, () => JSON.parse(text)) },
+    goal: { of: 'ratio', atMost: 1 },
+  }
+}
+
+function compileCase(text: string): BenchCase {
+  return {
+    name: "compile a Deployment's schema, to the first answer",
+    unit: 'µs',
+    measure: () => {
+      const schemas = Array.from({ length: 10 }, freshSchema)
+      const values = schemas.map(() => JSON.parse(text) as unknown)
+      return timeCalls(schemas.length, i => processSchema(schemas[i]!, values[i]))
+    },
+    reference: {
+      name: 'ajv',
+      measure: () => {
+        const value: unknown = JSON.parse(text)
+        const schema = freshSchema()
+        const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
+        return timeCalls(1, () => ajv.compile(schema)(value))
+      },
+    },
+    goal: { of: 'ratio', atMost: 1 / 50 },
+  }
+}
+
+/** Milliseconds that a fresh process needs for the import alone. */
+function timeImport(specifier: string): number {
+  const script = `const start = performance.now(); await import('${specifier}'); console.log(performance.now() - start)`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  return Number(stdout)
+}
+
+function timeBareStart(): number {
+  const start = performance.now()
+  spawnSync(process.execPath, ['-e', '0'])
+  return performance.now() - start
+}
+
+function importCase(specifier: string, atMost: number): BenchCase {
+  return {
+    name: `import ${specifier}`,
+    unit: 'ms',
+    measure: () => timeImport(specifier),
+    reference: { name: 'bare Node start', measure: timeBareStart },
+    goal: { of: 'ratio', atMost },
+  }
+}
+
+/** The reader, the schema and the imports; goals as the design states them. */
+export function jsonAndSchemaCases(): BenchCase[] {
+  const deployment = typicalDeployment()
+  const text = JSON.stringify(deployment)
+  return [
+    readerCase('strict reader, compact Deployment', text),
+    readerCase('strict reader, indented Deployment', JSON.stringify(deployment, null, 2)),
+    schemaCase(text),
+    compileCase(text),
+    importCase('@coxswain/apimachinery', 1),
+    importCase('@coxswain/api/apps/v1', 1 / 4),
+  ]
+}

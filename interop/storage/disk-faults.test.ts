@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { checkStore, openSqliteStore } from '@coxswain/storage/sqlite'
+import { buildShim, shimEnvironment } from './disk/shim.ts'
+
+interface Observed {
+  readonly acknowledged: string[]
+  readonly failures: string[]
+  readonly later: string
+  readonly cause: string
+  readonly visible: string[]
+  readonly revision: number
+  readonly status: { readonly revision: number }
+}
+
+async function observe(fault: string): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'coxswain-fault-'))
+  try {
+    const folder = join(directory, 'store')
+    mkdirSync(folder)
+    // So that the fault meets writes, not the creation of the store.
+    await (await openSqliteStore({ directory: folder })).close()
+    const program = fileURLToPath(new URL('./disk/fault-child.ts', import.meta.url))
+    const run = spawnSync(process.execPath, [program, folder], {
+      env: shimEnvironment(buildShim(), { folder, fault, faultSuffix: '-wal' }),
+      encoding: 'utf8',
+    })
+    assert.equal(run.status, 0, run.stderr)
+    const seen = JSON.parse(run.stdout) as Observed
+    assert.ok(seen.acknowledged.length > 0, 'some writes were acknowledged before')
+    assert.ok(seen.failures.length > 0, 'a write failed')
+    for (const code of seen.failures) assert.match(code, /^(Failed|UnknownOutcome)$/)
+    assert.equal(seen.later, 'Failed', 'later writes are refused')
+    assert.match(seen.cause, /disk|full/i, 'with the reason')
+    assert.deepEqual(
+      seen.visible.toSorted(),
+      seen.acknowledged.toSorted(),
+      'reads show what was acknowledged, no more',
+    )
+    assert.equal(seen.status.revision, seen.revision)
+
+    assert.deepEqual(checkStore(folder).problems, [])
+    await using store = await openSqliteStore({ directory: folder })
+    const keys = new Set((await store.range('')).items.map(kv => kv.key))
+    for (const key of seen.acknowledged) assert.ok(keys.has(key), `${key} is still there`)
+    assert.ok((await store.status()).revision >= seen.revision)
+    await store.transact({ operations: [{ type: 'put', key: '/again', value: new Uint8Array(1) }] })
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+describe('a disk that fails', () => {
+  const { ENOSPC, EIO } = constants.errno
+  for (const count of [20, 40, 111]) {
+    it(`is full from the ${count}th write on`, () => observe(`write:${count}:${ENOSPC}`))
+    it(`cannot be written from the ${count}th write on`, () => observe(`write:${count}:${EIO}`))
+  }
+  for (const count of [4, 7, 30]) {
+    it(`cannot be synced from the ${count}th sync on`, () => observe(`sync:${count}:${EIO}`))
+  }
+})

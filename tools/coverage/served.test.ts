@@ -1,0 +1,121 @@
+/**
+ * Every verb of every resource that `samples.ts` has an object of, in every patch type and encoding: what passes here is
+ * the table in docs/coverage.md.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { createApiServer } from '@coxswain/apiserver'
+import { TaskGroup, VirtualWorld } from '@coxswain/kit'
+import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
+import { createInProcessTransport, type Handler, type WireResponse } from '@coxswain/wire'
+import { recordCoverage } from './fact.ts'
+import { listedFacts, observeCoverage } from './observe.ts'
+import { samples } from './samples.ts'
+import { type Client, exercise, readResourceLists } from './test-support/exercise.ts'
+
+const admin = { commonName: 'admin', organizations: ['system:masters'], notAfter: Number.MAX_SAFE_INTEGER }
+
+const widgetSchema = {
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { size: { type: 'integer' } } },
+    status: { type: 'object', properties: { ready: { type: 'boolean' } } },
+  },
+}
+const widgetDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.coverage.example.com' },
+  spec: {
+    group: 'coverage.example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: widgetSchema },
+      },
+    ],
+  },
+}
+
+describe('the server in one process', () => {
+  const world = new VirtualWorld()
+  const group = new TaskGroup()
+  let store: MemoryStore
+  let handler: Handler
+
+  before(async () => {
+    store = createMemoryStore({ env: world })
+    const server = createApiServer({ env: world, store })
+    group.spawn(signal => server.run(signal))
+    await world.run(server.ready)
+    handler = server.handler
+  })
+  after(async () => {
+    group.abort()
+    await world.run(group.join())
+    await world.run(store.close())
+  })
+
+  /** What is answered well is recorded when `t` passes. */
+  const createClient = (t: TestContext): Client => {
+    const transport = createInProcessTransport(observeCoverage(t, handler), world, { peer: admin })
+    const exchange = (method: string, url: string, body?: unknown, more: Record<string, string> = {}) => {
+      const [path = '', query = ''] = url.split('?')
+      const headers = { 'content-type': 'application/json', accept: 'application/json', ...more }
+      const bytes = body === undefined ? {} : { body: new TextEncoder().encode(JSON.stringify(body)) }
+      return world.run(transport.send({ method, path, query, headers, signal: group.signal, ...bytes }))
+    }
+    return {
+      async send(method, url, body, headers) {
+        const answer = await exchange(method, url, body, headers)
+        const text = await world.run(readText(answer))
+        return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : {} }
+      },
+      async firstEvent(url) {
+        const { body } = await exchange('GET', url)
+        const iterator = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
+        const { value } = await world.run(iterator.next())
+        await world.run(Promise.resolve(iterator.return?.()))
+        return JSON.parse(new TextDecoder().decode(value as Uint8Array).split('\n')[0]!)
+      },
+    }
+  }
+
+  it('lists what it offers', async t => {
+    const lists = await readResourceLists(createClient(t))
+    assert.ok(lists.length > 5)
+    recordCoverage(t, ...listedFacts(lists))
+  })
+
+  for (const [path, sample] of Object.entries(samples)) {
+    it(`serves every verb of ${path}`, t => exercise(createClient(t), { path, sample }))
+  }
+
+  it('serves every verb of a custom resource, and no strategic merge patch', async t => {
+    const client = createClient(t)
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const created = await client.send('POST', definitions, widgetDefinition)
+    assert.equal(created.status, 201, String(created.body.message))
+    await world.settle()
+    const sample = { spec: { size: 1 } }
+    await exercise(client, { path: 'coverage.example.com/v1/widgets', sample, strategicMergePatch: false })
+    const lists = (await readResourceLists(client)).filter(
+      list => list.groupVersion === 'coverage.example.com/v1',
+    )
+    const patchTypes = ['json', 'merge', 'apply'] as const
+    recordCoverage(t, ...listedFacts(lists).map(fact => ({ ...fact, patchTypes })))
+  })
+})
+
+async function readText({ body }: WireResponse): Promise<string> {
+  if (body === undefined) return ''
+  const chunks: Uint8Array[] = []
+  if (body instanceof Uint8Array) chunks.push(body)
+  else for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
