@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { CustomResourceDefinition } from '@coxswain/api/apiextensions/v1'
 import { Event, Pod } from '@coxswain/api/core/v1'
 import { toCustomResourceDefinition } from '@coxswain/apimachinery'
+import { readYaml } from '@coxswain/apimachinery/yaml'
 import { startCluster, VirtualWorld } from 'coxswain/testing'
 import operator, { At } from './operator.ts'
 
@@ -72,5 +74,10 @@ describe('the at operator', () => {
     assert.equal((await run(client.list(Pod, { namespace: 'default' }))).items.length, 0)
     await cluster.advance(2_000)
     assert.equal((await run(client.list(Pod, { namespace: 'default' }))).items.length, 1)
+  })
+
+  it('ships the definition that its kind gives', () => {
+    const shipped = readYaml(readFileSync(new URL('./crd.yaml', import.meta.url)))
+    assert.deepEqual(shipped?.value, JSON.parse(JSON.stringify(toCustomResourceDefinition(At))))
   })
 })

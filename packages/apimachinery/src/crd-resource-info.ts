@@ -69,6 +69,7 @@ function versionInfo(version: CustomResourceDefinitionVersion, group: string, ki
       : [ageColumn],
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
     subresources: subresourcesOf(version),
+    ...(version.subresources?.scale && { scale: version.subresources.scale }),
     ...(version.deprecated === true ? { deprecated: warning } : {}),
   }
 }

@@ -28,6 +28,12 @@ export interface VersionInfo {
   /** Field selectors beyond metadata.name and metadata.namespace, such as `spec.nodeName`. */
   readonly selectableFields: readonly string[]
   readonly subresources: readonly SubresourceInfo[]
+  /** Where a custom resource keeps what its `scale` subresource shows. */
+  readonly scale?: {
+    readonly specReplicasPath: string
+    readonly statusReplicasPath: string
+    readonly labelSelectorPath?: string
+  }
   /** The text of the warning a client gets, when the version is deprecated. */
   readonly deprecated?: string
 }

@@ -4,7 +4,10 @@ import { type Env, TaskGroup } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
 import { type AdmissionPlugin, createAdmission } from './admission/admission.ts'
+import { defaultTolerationSeconds } from './admission/default-toleration-seconds.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
+import { priority } from './admission/priority.ts'
+import { serviceAccount } from './admission/service-account.ts'
 import { type Authenticator, anonymous, authenticateCertificate } from './authn/authenticator.ts'
 import { type Authorizer, authorizeMasters } from './authz/authorizer.ts'
 import { createBootstrapObjects } from './bootstrap.ts'
@@ -45,7 +48,12 @@ export interface ApiServer {
 }
 
 /** Upstream's order. */
-export const defaultAdmissionPlugins: readonly AdmissionPlugin[] = [namespaceLifecycle]
+export const defaultAdmissionPlugins: readonly AdmissionPlugin[] = [
+  namespaceLifecycle,
+  serviceAccount,
+  priority,
+  defaultTolerationSeconds,
+]
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { env, store } = options

@@ -8,11 +8,10 @@ export type InformerErrorCode =
   /** An object in a store was changed by someone who only may read it. */
   | 'ObjectMutated'
 
-const brand: unique symbol = Symbol.for('coxswain.informers.InformerError') as never
+const brand = Symbol.for('coxswain.informers.InformerError')
 
 /** What this package throws or logs besides what a {@link ListerWatcher} throws. Callers decide by `code`. */
 export class InformerError extends Error {
-  readonly [brand] = true
   readonly code: InformerErrorCode
 
   constructor(code: InformerErrorCode, message: string, options?: ErrorOptions) {
@@ -22,8 +21,10 @@ export class InformerError extends Error {
   }
 }
 
+Object.defineProperty(InformerError.prototype, brand, { value: true })
+
 /** True also for an error made by another copy of this package. With `code`, only for that code. */
 export function isInformerError(error: unknown, code?: InformerErrorCode): error is InformerError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as InformerError).code === code
+  return code === undefined || (error as unknown as InformerError).code === code
 }

@@ -117,6 +117,28 @@ describe('a controller', () => {
     assert.deepEqual(times, [0, 60_000, 90_000, 150_000])
   })
 
+  it('tries again also when what failed calls itself an abort', async () => {
+    await using sim = new Simulation()
+    sim.start(
+      operatorOf(() => {
+        throw new DOMException('a request of its own was given up', 'AbortError')
+      }),
+    )
+    sim.createWidget('a')
+    await sim.world.advance(20)
+    assert.ok(sim.records.length > 1)
+    assert.equal(sim.warnings().length, sim.records.length)
+  })
+
+  it('takes a requeue that is no number for the mistake it is', async () => {
+    await using sim = new Simulation()
+    sim.start(operatorOf(() => requeueAfter(Date.parse('tomorrow'))))
+    sim.createWidget('a')
+    await sim.world.advance(1_000)
+    assert.ok(sim.records.length < 10, 'it backs off')
+    assert.ok(sim.records.every(({ error }) => error instanceof RangeError))
+  })
+
   it('contains a mistake in the program, and counts it as a panic', async () => {
     await using sim = new Simulation()
     const { manager } = sim.start(

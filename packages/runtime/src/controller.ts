@@ -204,8 +204,12 @@ export class Controller {
       ...outcome,
       failures: this.#queue.retries(key),
     }
-    onReconcile?.(record)
-    this.#log(record)
+    this.#log(record, hardStop)
+    try {
+      onReconcile?.(record)
+    } catch (error) {
+      env.log.error('a listener to reconciles threw', { error })
+    }
   }
 
   async #runReconciler(context: ReconcileContext): Promise<Result | undefined> {
@@ -285,7 +289,7 @@ export class Controller {
       return { result: 'terminal', error }
     }
     if (isProgrammingError(error)) metrics.panicked()
-    if (!isAbort(error, hardStop)) {
+    if (!hardStop.aborted) {
       this.#triggers.add(key, { type: 'Retry' })
       this.#queue.addRateLimited(key, { priority: this.#queue.priorityOf(key) })
     }
@@ -297,7 +301,7 @@ export class Controller {
     this.#queue.add(key, { after: requeueAfter, priority: priority ?? this.#queue.priorityOf(key) })
   }
 
-  #log(record: ReconcileRecord): void {
+  #log(record: ReconcileRecord, hardStop: AbortSignal): void {
     const { log } = this.#deps.env
     const { error, key, result } = record
     if (result === 'success' || result === 'requeue_after') {
@@ -306,7 +310,7 @@ export class Controller {
       this.#deps.metrics.hotLoop()
       log.warn('hot loop: the same object is reconciled again and again without end', { ...record })
     } else if (isConflict(error)) log.debug('reconcile met a conflict, will try again', { ...record })
-    else if (isAbort(error)) log.debug('reconcile was stopped', { ...record })
+    else if (hardStop.aborted && isAbort(error, hardStop)) log.debug('reconcile was stopped', { ...record })
     else log.error('reconcile failed', { ...record })
   }
 }

@@ -16,11 +16,10 @@ export type RuntimeErrorCode =
   /** A reconcile failed in a way that trying again cannot mend. */
   | 'Terminal'
 
-const brand: unique symbol = Symbol.for('coxswain.runtime.RuntimeError') as never
+const brand = Symbol.for('coxswain.runtime.RuntimeError')
 
 /** What this package throws besides what the client throws. Callers decide by `code`. */
 export class RuntimeError extends Error {
-  readonly [brand] = true
   readonly code: RuntimeErrorCode
 
   constructor(code: RuntimeErrorCode, message: string, options?: ErrorOptions) {
@@ -30,10 +29,12 @@ export class RuntimeError extends Error {
   }
 }
 
+Object.defineProperty(RuntimeError.prototype, brand, { value: true })
+
 /** True also for an error made by another copy of this package. With `code`, only for that code. */
 export function isRuntimeError(error: unknown, code?: RuntimeErrorCode): error is RuntimeError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as RuntimeError).code === code
+  return code === undefined || (error as unknown as RuntimeError).code === code
 }
 
 /**

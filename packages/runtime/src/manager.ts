@@ -147,7 +147,11 @@ export class Manager {
     background.spawn(stop => this.cache.run(stop))
     const eventStop = new AbortController()
     const telling = this.#broadcaster.run(eventStop.signal)
-    work.spawn(stop => this.#work(stop, hard.signal))
+    const stopNow = (): void => {
+      work.abort()
+      hard.abort(createAbortError('another replica may lead'))
+    }
+    work.spawn(stop => this.#work(stop, hard.signal, stopNow))
     try {
       await Promise.race([work.join(), overdue.promise])
     } finally {
@@ -161,7 +165,7 @@ export class Manager {
     }
   }
 
-  async #work(stop: AbortSignal, hard: AbortSignal): Promise<void> {
+  async #work(stop: AbortSignal, hard: AbortSignal, stopNow: () => void): Promise<void> {
     await this.#waitForCaches(stop)
     if (stop.aborted) return
     const group = new TaskGroup(stop)
@@ -185,7 +189,8 @@ export class Manager {
       group.spawn(groupStop =>
         elector.run(groupStop, async leadership => {
           const leading = new TaskGroup(leadership.stop)
-          spawnAll(leading, true, AbortSignal.any([hard, leadership.lost]))
+          leadership.lost.addEventListener('abort', stopNow, { once: true })
+          spawnAll(leading, true, hard)
           this.#elected.resolve()
           leading.spawn(aborted)
           await leading.join()

@@ -48,5 +48,7 @@ export type Reconciler = (context: ReconcileContext) => Promise<ReconcileResult>
 
 /** Look again after `ms` milliseconds, unless something happens before. */
 export function requeueAfter(ms: number, options: { readonly priority?: number } = {}): ReconcileResult {
+  // Not a number is what a bad date gives: looking again at once, for ever, is never what was meant.
+  if (!Number.isFinite(ms)) throw new RangeError(`requeueAfter needs a number of milliseconds, not ${ms}`)
   return { requeueAfter: ms, ...options }
 }

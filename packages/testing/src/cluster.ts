@@ -1,6 +1,10 @@
 import { createApiServer } from '@coxswain/apiserver'
 import { type Client, createClient } from '@coxswain/client'
-import { createGarbageCollector, createNamespaceController } from '@coxswain/controllers'
+import {
+  createGarbageCollector,
+  createNamespaceController,
+  createServiceAccountController,
+} from '@coxswain/controllers'
 import { createRealEnv, type Env, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createSimulatedNodes } from '@coxswain/node'
 import { type ManagerOptions, type Operator, runOperator } from '@coxswain/runtime'
@@ -10,7 +14,7 @@ import { createInProcessTransport, type PeerCertificate, type Transport } from '
 export interface ClusterOptions {
   /** Where time and order come from: a `VirtualWorld` makes every run repeatable. @default the real world */
   readonly env?: Env
-  /** Whether garbage collection and namespace deletion run. @default true */
+  /** Whether garbage collection, namespace deletion and default service accounts run. @default true */
   readonly controllers?: boolean
   /** Simulated nodes that run pods. @default 0 */
   readonly nodes?: number
@@ -75,6 +79,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   if (controllers) {
     start(createGarbageCollector())
     start(createNamespaceController())
+    start(createServiceAccountController())
   }
   if (nodes > 0) start(createSimulatedNodes({ count: nodes }))
 

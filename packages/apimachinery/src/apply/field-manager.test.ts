@@ -285,7 +285,7 @@ describe('server-side apply', () => {
 
   it('follows a field through versions, and forgets managers of versions that are gone', () => {
     const rename = (object: PlainObject, from: string, to: string, apiVersion: string): PlainObject => {
-      const { [from]: value, ...spec } = object.spec as PlainObject
+      const { [from]: value, ...spec } = (object.spec ?? {}) as PlainObject
       return { ...object, apiVersion, spec: value === undefined ? spec : { ...spec, [to]: value } }
     }
     const thing = (version: string, spec: PlainObject): PlainObject => ({

@@ -40,7 +40,7 @@ export function isMember(node: FieldSet): boolean {
 
 /** A node with the children of `kids`, in the set itself if `member`; `undefined` if nothing is left. */
 export function nodeOf(kids: FieldSet, member: boolean): FieldSet | undefined {
-  if (!hasChildren(kids)) return member ? leaf : undefined
+  if (!hasChildren(kids)) return member ? (kids[self] === undefined ? kids : leaf) : undefined
   if (member === (kids[self] !== undefined)) return kids
   if (member) return { [self]: leaf, ...kids }
   const { [self]: _self, ...rest } = kids

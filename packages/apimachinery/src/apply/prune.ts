@@ -13,6 +13,7 @@ import {
 } from './field-set.ts'
 import type { Manager, Managers } from './managed-fields.ts'
 import { elementOf, type PathElement } from './path-element.ts'
+import { findGoneFast } from './prune-fast.ts'
 import type { TypeNode } from './type-node.ts'
 import { fieldSetOf, removeItems } from './typed-walk.ts'
 import type { UpdaterContext } from './updater.ts'
@@ -34,27 +35,39 @@ export function prune(
   const type = context.typeOf(apiVersion)
   const object = type === undefined ? undefined : context.convert(merged, apiVersion)
   if (type === undefined || object === undefined) return merged
-  const lastSet = withNamedFields(last.set, type)
   let isOneVersion = true
   let owned = emptyFieldSet
   for (const manager of managers.values()) {
     if (manager.apiVersion === apiVersion) owned = union(owned, manager.set)
     else isOneVersion = false
   }
+  const gone =
+    (isOneVersion ? findGoneFast(object, last.set, owned, type) : undefined) ??
+    findGoneExactly(object, last, owned, { managers, context, apiVersion, type, isOneVersion })
+  const result = removeItems(object, gone, type) as PlainObject
+  return context.convert(result, context.apiVersion)!
+}
+
+function findGoneExactly(
+  object: PlainObject,
+  lastManager: Manager,
+  owned: FieldSet,
+  versions: Versions & { readonly isOneVersion: boolean },
+): FieldSet {
+  const { type } = versions
+  const last = withNamedFields(lastManager.set, type)
   const all = withNamedFields(fieldSetOf(object, type), type)
-  const gone = isOneVersion
+  return versions.isOneVersion
     ? findGone({
         all,
-        last: lastSet,
+        last,
         owned: withNamedFields(owned, type),
         type,
         value: object,
         isRemoved: false,
         isGone: false,
       }).gone
-    : findGoneInVersions(object, all, lastSet, { managers, context, apiVersion, type })
-  const result = removeItems(object, gone, type) as PlainObject
-  return context.convert(result, context.apiVersion)!
+    : findGoneInVersions(object, all, last, versions)
 }
 
 /** A place in the three sets, the object and its type at once. */

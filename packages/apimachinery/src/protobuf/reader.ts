@@ -1,15 +1,15 @@
 import { MachineryError } from '../errors.ts'
 
-/** Reads protobuf's primitive forms from a part of a buffer, and fails with `BadProtobuf` where it makes no sense. */
+/** Reads protobuf's primitive forms from a buffer, and fails with `BadProtobuf` where it makes no sense. */
 export class Reader {
   readonly #bytes: Uint8Array
-  readonly #end: number
-  #at: number
+  /** Where the message that is being read ends. */
+  #end: number
+  #at = 0
 
-  constructor(bytes: Uint8Array, start = 0, end: number = bytes.length) {
+  constructor(bytes: Uint8Array) {
     this.#bytes = bytes
-    this.#at = start
-    this.#end = end
+    this.#end = bytes.length
   }
 
   get done(): boolean {
@@ -76,11 +76,18 @@ export class Reader {
     return text
   }
 
-  /** A nested message. */
-  nested(): Reader {
+  /** Goes into a nested message. Returns what `leave` takes when it is done. */
+  enter(): number {
     const size = this.varint()
-    const start = this.#take(size)
-    return new Reader(this.#bytes, start, start + size)
+    const outer = this.#end
+    if (size > outer - this.#at) throw malformed('unexpected EOF')
+    this.#end = this.#at + size
+    return outer
+  }
+
+  /** Goes on behind a nested message that was read to its end. */
+  leave(outer: number): void {
+    this.#end = outer
   }
 
   /** Passes over a field of a type that is not known. */

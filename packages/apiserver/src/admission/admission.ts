@@ -26,6 +26,17 @@ export interface AdmissionPlugin {
   readonly validate?: (attributes: Attributes) => Promise<void> | void
 }
 
+/** Whether pods themselves are about to be written, by one of these operations. */
+export function isPodWrite(attributes: Attributes, ...operations: Attributes['operation'][]): boolean {
+  const { info } = attributes.resource
+  return (
+    info.group === '' &&
+    info.resource === 'pods' &&
+    attributes.subresource === '' &&
+    operations.includes(attributes.operation)
+  )
+}
+
 export interface Admission {
   mutate(attributes: Attributes): Promise<void>
   validate(attributes: Attributes): Promise<void>

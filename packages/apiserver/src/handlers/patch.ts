@@ -14,6 +14,7 @@ import {
   newRequestEntityTooLarge,
   newUnsupportedMediaType,
   readJson,
+  type Schema,
   StatusError,
   writeJson,
 } from '@coxswain/apimachinery'
@@ -49,7 +50,7 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
 
   const view = new View(context, endpoint)
   const options = parseWriteOptions(context, 'PatchOptions')
-  const patch = compilePatch(endpoint, type, context.request.body ?? new Uint8Array())
+  const patch = compilePatch(endpoint.version.schema(), type, context.request.body ?? new Uint8Array())
   let versioned = false
   const result = await guaranteedUpdate(context.state, {
     resource,
@@ -85,7 +86,20 @@ function receivePatched(
   }
 }
 
-function compilePatch({ version }: Endpoint, type: string, body: Uint8Array): Patcher {
+/** Reads the request's patch, to be applied to something other than the stored object. */
+export function patchValue(
+  context: ResourceContext,
+  endpoint: Endpoint,
+  schema: Schema,
+): (value: JsonObject) => JsonObject {
+  const { type } = parseMediaType(getHeader(context.request.headers, 'content-type') ?? '')
+  const types = [jsonPatch, mergePatch, ...(endpoint.resource.custom ? [] : [strategicPatch])]
+  if (!types.includes(type)) throw newUnsupportedMediaType(types)
+  const patch = compilePatch(schema, type, context.request.body ?? new Uint8Array())
+  return value => runPatch(patch, value)
+}
+
+function compilePatch(schema: Schema, type: string, body: Uint8Array): Patcher {
   try {
     const { value } = readJson(body)
     if (type === jsonPatch) {
@@ -97,7 +111,7 @@ function compilePatch({ version }: Endpoint, type: string, body: Uint8Array): Pa
       return current => applyMergePatch(current, patch)
     }
     const patch = decodeStrategicMergePatch(value)
-    return current => applyStrategicMergePatch(current, patch, version.schema())
+    return current => applyStrategicMergePatch(current, patch, schema)
   } catch (error) {
     if (isMachineryError(error, 'PatchTooLarge') || isMachineryError(error, 'JsonTooLarge')) {
       throw newRequestEntityTooLarge(error.message)

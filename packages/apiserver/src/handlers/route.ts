@@ -50,6 +50,7 @@ export async function route(context: RequestContext): Promise<WireResponse> {
   checkSegment('Name', info.name)
   if (!namespaceObject) checkSegment('Namespace', info.namespace)
   const resourceContext = context as ResourceContext
+  if (endpoint.version.deprecated !== undefined) context.warnings.push(endpoint.version.deprecated)
   if (info.subresource !== '') return await routeSubresource(resourceContext, endpoint)
   if (resource.namespaced && info.namespace === '' && info.name !== '') throw unknownResource()
   if (!(endpoint.version.verbs as readonly string[]).includes(info.verb)) {

@@ -8,6 +8,7 @@ import { readBody } from './body.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
 import { formatTime, metadataOf } from './lifecycle.ts'
 import type { EndpointHandler } from './route.ts'
+import { handleScale } from './scale.ts'
 import { View } from './view.ts'
 
 /** Subresources that do something of their own, by `GROUP/RESOURCE/SUBRESOURCE verb`. */
@@ -20,6 +21,7 @@ export function findSubresourceHandler(
   endpoint: Endpoint,
   info: ResourceRequestInfo,
 ): EndpointHandler | undefined {
+  if (info.subresource === 'scale') return handleScale
   const { group, resource } = endpoint.resource.info
   return handlers[`${group}/${resource}/${info.subresource} ${info.verb}`]
 }

@@ -140,7 +140,7 @@ export async function changeObject(
       object,
       old,
       manager: options.fieldManager,
-      subresource: info.subresource,
+      subresource: options.subresource ?? info.subresource,
     })
   }
   validateObject(strategyContext, endpoint, object, { old, subresource: info.subresource })

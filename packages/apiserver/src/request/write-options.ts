@@ -14,6 +14,8 @@ export interface WriteOptions {
   readonly namedManager: boolean
   /** Whether managedFields are up to date already, as after an apply. @default false */
   readonly applied?: boolean
+  /** Under which subresource the writer's fields are noted, when it is not the path's. */
+  readonly subresource?: string
 }
 
 const longestManager = 128

@@ -3,13 +3,29 @@ import type { Strategy } from '../registry/strategy.ts'
 import { createEventStrategy, defaultEventTtl } from './event.ts'
 import { namespaceStrategy } from './namespace.ts'
 import { nodeStrategy } from './node.ts'
-import { podStrategy } from './pod.ts'
+import { podStrategy } from './pod/pod.ts'
+import {
+  daemonSetStrategy,
+  deploymentStrategy,
+  replicaSetStrategy,
+  statefulSetStrategy,
+} from './workloads/apps.ts'
+import { cronJobStrategy, jobStrategy } from './workloads/batch.ts'
+import { podTemplateStrategy, replicationControllerStrategy } from './workloads/core.ts'
 
 /** The kinds with rules of their own, by `GROUP/RESOURCE`. All others go by their schema. */
 const strategies: Readonly<Record<string, Strategy>> = {
   '/namespaces': namespaceStrategy,
   '/nodes': nodeStrategy,
   '/pods': podStrategy,
+  '/podtemplates': podTemplateStrategy,
+  '/replicationcontrollers': replicationControllerStrategy,
+  'apps/daemonsets': daemonSetStrategy,
+  'apps/deployments': deploymentStrategy,
+  'apps/replicasets': replicaSetStrategy,
+  'apps/statefulsets': statefulSetStrategy,
+  'batch/cronjobs': cronJobStrategy,
+  'batch/jobs': jobStrategy,
   '/events': createEventStrategy(defaultEventTtl),
   'events.k8s.io/events': createEventStrategy(defaultEventTtl),
   'apiextensions.k8s.io/customresourcedefinitions': customResourceDefinitionStrategy,
@@ -24,14 +40,6 @@ const counting = new Set([
   'admissionregistration.k8s.io/validatingadmissionpolicies',
   'admissionregistration.k8s.io/validatingadmissionpolicybindings',
   'admissionregistration.k8s.io/validatingwebhookconfigurations',
-  'apps/daemonsets',
-  'apps/deployments',
-  'apps/replicasets',
-  'apps/statefulsets',
-  'batch/cronjobs',
-  'batch/jobs',
-  '/podtemplates',
-  '/replicationcontrollers',
   'discovery.k8s.io/endpointslices',
   'flowcontrol.apiserver.k8s.io/flowschemas',
   'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations',

@@ -1,5 +1,10 @@
 import type { Client } from '@coxswain/client'
-import { createGarbageCollector, createNamespaceController } from '@coxswain/controllers'
+import {
+  createGarbageCollector,
+  createNamespaceController,
+  createRootCaPublisher,
+  createServiceAccountController,
+} from '@coxswain/controllers'
 import type { Env, TaskGroup } from '@coxswain/kit'
 import { createSimulatedNodes } from '@coxswain/node'
 import { type Operator, runOperator } from '@coxswain/runtime'
@@ -15,12 +20,16 @@ export interface ControlLoopOptions {
   /** `*`, names, `-name`; or `none`. */
   readonly controllers: readonly string[]
   readonly nodes: number
+  /** PEM of the CA that signed the server's certificate. */
+  readonly rootCa: string
 }
 
 /** By upstream's names. */
-const controllers: Readonly<Record<string, () => Operator>> = {
+const controllers: Readonly<Record<string, (options: ControlLoopOptions) => Operator>> = {
   'garbage-collector-controller': createGarbageCollector,
   'namespace-controller': createNamespaceController,
+  'root-ca-certificate-publisher-controller': ({ rootCa }) => createRootCaPublisher(rootCa),
+  'serviceaccount-controller': createServiceAccountController,
 }
 
 /** Throws a usage error for a name that is none. */
@@ -44,7 +53,7 @@ export async function startControlLoops(options: ControlLoopOptions): Promise<vo
   const start = (operator: Operator, userAgent: string) =>
     group.spawn(signal => runOperator(operator, { client: connect(userAgent), env, signal }))
   const selected = selectControllers(options.controllers)
-  for (const name of selected) start(controllers[name]!(), `coxswain-${name}/0.1`)
+  for (const name of selected) start(controllers[name]!(options), `coxswain-${name}/0.1`)
   if (selected.length > 0 && options.nodes > 0) {
     start(createSimulatedNodes({ count: options.nodes }), 'coxswain-node/0.1')
   }

@@ -71,6 +71,7 @@ export async function runUp(options: UpOptions): Promise<void> {
     operators,
     controllers: options.controllers,
     nodes: options.nodes,
+    rootCa: pki.ca.certificate,
   })
   process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)
   await group.join()

@@ -84,7 +84,10 @@ export class Collector {
     await group.join()
   }
 
-  async #work(queue: WorkQueue<string>, process: (node: GraphNode) => Promise<'again' | void>): Promise<void> {
+  async #work(
+    queue: WorkQueue<string>,
+    process: (node: GraphNode) => Promise<'again' | void>,
+  ): Promise<void> {
     for (let uid = await queue.get(); uid !== undefined; uid = await queue.get()) {
       const node = this.#graph.get(uid)
       try {

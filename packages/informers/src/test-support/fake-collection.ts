@@ -68,7 +68,7 @@ export interface FakeCollectionOptions {
 
 /** A collection as a server keeps it: objects, a history that can be compacted, and every way to misbehave. */
 export class FakeCollection implements ListerWatcher<Pod> {
-  readonly objects = new Map<string, Pod>()
+  readonly objects: Map<string, Pod> = new Map()
   readonly requests: { readonly time: number; readonly verb: 'list' | 'watch'; readonly query: unknown }[] =
     []
   openWatches = 0

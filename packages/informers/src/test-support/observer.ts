@@ -9,7 +9,7 @@ import type { FakeCollection, Pod } from './fake-collection.ts'
  * change of identity, no step back in time. What it holds at the end has to be what the server has.
  */
 export class Observer implements EventHandler<Pod> {
-  readonly objects = new Map<string, DeepReadonly<Pod>>()
+  readonly objects: Map<string, DeepReadonly<Pod>> = new Map()
   readonly log: string[] = []
   readonly complaints: string[] = []
   /** The newest resourceVersion seen of each name, deleted or not. */

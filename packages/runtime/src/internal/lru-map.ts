@@ -1,31 +1,34 @@
-/** A map that forgets what was not used for longest. */
+/**
+ * A map that forgets what was not used for long: what was used among the last `limit` keys is there, and at most twice
+ * as many are kept. Two generations instead of a list: nothing has to be moved for each use.
+ */
 export class LruMap<K, V> {
   readonly #limit: number
-  readonly #entries = new Map<K, V>()
+  #young = new Map<K, V>()
+  #old = new Map<K, V>()
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
   get(key: K): V | undefined {
-    const value = this.#entries.get(key)
-    if (value === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    return value
+    const value = this.#young.get(key)
+    if (value !== undefined) return value
+    const aged = this.#old.get(key)
+    if (aged !== undefined) this.set(key, aged)
+    return aged
   }
 
   set(key: K, value: V): void {
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    if (this.#entries.size <= this.#limit) return
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest)
-      return
+    if (this.#young.size >= this.#limit && !this.#young.has(key)) {
+      this.#old = this.#young
+      this.#young = new Map()
     }
+    this.#young.set(key, value)
   }
 
   delete(key: K): void {
-    this.#entries.delete(key)
+    this.#young.delete(key)
+    this.#old.delete(key)
   }
 }

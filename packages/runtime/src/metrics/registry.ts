@@ -68,9 +68,10 @@ export class MetricsRegistry {
   text(): string {
     for (const collect of this.#collectors) collect()
     let text = ''
-    for (const { type, options, lines } of [...this.#metrics.values()].sort(byName)) {
+    for (const metric of [...this.#metrics.values()].sort(byName)) {
+      const { type, options } = metric
       text += `# HELP ${options.name} ${escapeHelp(options.help)}\n# TYPE ${options.name} ${type}\n`
-      for (const line of lines()) text += `${line}\n`
+      for (const line of metric.lines()) text += `${line}\n`
     }
     return text
   }
@@ -93,30 +94,43 @@ const byName = (a: Metric, b: Metric): number => (a.options.name < b.options.nam
 class ValueMetric implements Metric {
   readonly type: 'counter' | 'gauge'
   readonly options: MetricOptions
-  readonly #values = new Map<string, number>()
+  /** By the values of the labels; they are formatted when somebody reads. */
+  readonly #values = new Map<string, { readonly labels: LabelValues; value: number }>()
 
   constructor(type: 'counter' | 'gauge', options: MetricOptions) {
     this.type = type
     this.options = options
-    if (!options.labels?.length) this.#values.set('', 0)
+    if (!options.labels?.length) this.#entry([])
   }
 
   set(value: number, labels: LabelValues): void {
-    this.#values.set(formatLabels(this.options, labels), value)
+    this.#entry(labels).value = value
   }
 
   add(amount: number, labels: LabelValues): void {
-    const key = formatLabels(this.options, labels)
-    this.#values.set(key, (this.#values.get(key) ?? 0) + amount)
+    this.#entry(labels).value += amount
   }
 
-  readonly lines = function* (this: ValueMetric): Generator<string> {
-    for (const [labels, value] of this.#values)
-      yield `${this.options.name}${wrap(labels)} ${formatNumber(value)}`
-  }.bind(this)
+  *lines(): Generator<string> {
+    const { name } = this.options
+    for (const { labels, value } of this.#values.values()) {
+      yield `${name}${wrap(formatLabels(this.options, labels))} ${formatNumber(value)}`
+    }
+  }
+
+  #entry(labels: LabelValues): { value: number } {
+    const key = labelKey(labels)
+    let entry = this.#values.get(key)
+    if (!entry) {
+      entry = { labels, value: 0 }
+      this.#values.set(key, entry)
+    }
+    return entry
+  }
 }
 
 interface HistogramValue {
+  readonly labels: LabelValues
   readonly counts: number[]
   sum: number
   count: number
@@ -133,10 +147,10 @@ class HistogramMetric implements Metric, Histogram {
 
   observe(value: number, ...labels: string[]): void {
     const { buckets } = this.options
-    const key = formatLabels(this.options, labels)
+    const key = labelKey(labels)
     let entry = this.#values.get(key)
     if (!entry) {
-      entry = { counts: buckets.map(() => 0), sum: 0, count: 0 }
+      entry = { labels, counts: buckets.map(() => 0), sum: 0, count: 0 }
       this.#values.set(key, entry)
     }
     entry.sum += value
@@ -145,20 +159,26 @@ class HistogramMetric implements Metric, Histogram {
     if (index >= 0) entry.counts[index]!++
   }
 
-  readonly lines = function* (this: HistogramMetric): Generator<string> {
+  *lines(): Generator<string> {
     const { name, buckets } = this.options
-    for (const [labels, { counts, sum, count }] of this.#values) {
-      const before = labels === '' ? '' : `${labels},`
+    for (const { labels, counts, sum, count } of this.#values.values()) {
+      const text = formatLabels(this.options, labels)
+      const before = text === '' ? '' : `${text},`
       let total = 0
       for (const [index, bound] of buckets.entries()) {
         total += counts[index]!
         yield `${name}_bucket{${before}le="${formatNumber(bound)}"} ${total}`
       }
       yield `${name}_bucket{${before}le="+Inf"} ${count}`
-      yield `${name}_sum${wrap(labels)} ${formatNumber(sum)}`
-      yield `${name}_count${wrap(labels)} ${count}`
+      yield `${name}_sum${wrap(text)} ${formatNumber(sum)}`
+      yield `${name}_count${wrap(text)} ${count}`
     }
-  }.bind(this)
+  }
+}
+
+/** Tells label sets apart. */
+function labelKey(labels: LabelValues): string {
+  return labels.length === 1 ? labels[0]! : labels.join('\u0000')
 }
 
 function formatLabels({ labels = [] }: MetricOptions, values: LabelValues): string {

@@ -49,7 +49,7 @@ export class FakeServer {
   /** Answers a request in place of the server when it returns or throws something. */
   intercept: ((call: LoggedCall) => StatusError | undefined | Promise<StatusError | undefined>) | undefined
   /** Resources that are not served. */
-  readonly absent = new Set<string>()
+  readonly absent: Set<string> = new Set()
   openWatches = 0
   /** Paths of deletions that found nothing. */
   readonly missed: string[] = []

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ApiObject, Kind, ObjectMeta } from '@coxswain/apimachinery'
 import { createLogger, type LogRecord, type StepRecord, VirtualWorld } from '@coxswain/kit'
-import { createInProcessTransport } from '@coxswain/wire'
+import { createInProcessTransport, type Transport } from '@coxswain/wire'
 import { Manager, type ManagerOptions } from '../manager.ts'
 import type { Operator } from '../operator.ts'
 import type { ReconcileRecord } from '../reconcile-record.ts'
@@ -56,6 +56,13 @@ export interface SimulationOptions {
   readonly manager?: Omit<ManagerOptions, 'env' | 'transport' | 'client'>
 }
 
+export interface Running {
+  readonly manager: Manager
+  readonly transport: Transport
+  readonly stopped: Promise<void>
+  stop(): void
+}
+
 /** A virtual world with a server in it, and operators that can be started and stopped. Leaves nothing behind. */
 export class Simulation implements AsyncDisposable {
   readonly world: VirtualWorld
@@ -77,7 +84,7 @@ export class Simulation implements AsyncDisposable {
   }
 
   /** Starts an operator. Its `stopped` settles as its run does. */
-  start(operator: Operator, options: SimulationOptions['manager'] = {}) {
+  start(operator: Operator, options: SimulationOptions['manager'] = {}): Running {
     const transport = createInProcessTransport(this.server.handler, this.world)
     const manager = new Manager(operator, {
       transport,

@@ -30,8 +30,8 @@ export type RecordedOperation =
       readonly result: Outcome<{
         readonly committed: boolean
         readonly revision: number
-        /** Previous values when it committed, else the present state of the conditions' keys. */
-        readonly found: readonly (Seen | undefined)[]
+        /** Previous values when it committed, else the present state of the conditions' keys; undefined when not known. */
+        readonly found: readonly (Seen | undefined)[] | undefined
       }>
     }
 
@@ -77,7 +77,8 @@ function stepStore(state: StoreState, op: RecordedOperation): StoreState | undef
   if (result !== 'unknown') {
     if (result.committed !== holds) return undefined
     const keys = holds ? writes : conditions
-    if (!keys.every(({ key }, i) => isSame(result.found[i], state.keys.get(key)))) return undefined
+    const { found } = result
+    if (found && !keys.every(({ key }, i) => isSame(found[i], state.keys.get(key)))) return undefined
   }
   const next = holds ? applyWrites(state, writes) : state
   return result === 'unknown' || result.revision === next.revision ? next : undefined
@@ -142,7 +143,7 @@ export function projectKey(history: readonly RecordedInterval[], key: string): I
     const { committed, found } = op.result
     const place = (committed ? op.writes : op.conditions).findIndex(each => each.key === key)
     if (place < 0) return []
-    const before = found[place]?.value
+    const before = found ? found[place]?.value : 'unknown'
     if (!committed) return [{ ...at, op: { type: 'read', value: before } }]
     return [{ ...at, op: { type: 'write', value: op.writes[place]!.value, before } }]
   })

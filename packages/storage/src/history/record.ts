@@ -11,7 +11,7 @@ import {
   toSeen,
   valueModel,
 } from './operation.ts'
-import { type RecordedWatch, validateWatches } from './watch-validator.ts'
+import { type RecordedWatch, settleUnknown, validateWatches } from './watch-validator.ts'
 
 export interface WorkloadOptions {
   readonly random: Random
@@ -27,6 +27,8 @@ export interface WorkloadOptions {
   readonly prefix?: string
   /** Called between operations of a client, so that something can be done to the store. */
   readonly between?: () => Promise<void>
+  /** Called when the clients are done, before the watches are. */
+  readonly beforeEnd?: () => Promise<void>
 }
 
 export interface History {
@@ -49,6 +51,7 @@ export async function recordHistory(options: WorkloadOptions): Promise<History> 
   ])
   const watching = watches.map(watch => recorder.watch(watch, revision + 1, ended.signal))
   await Promise.all(Array.from({ length: clients }, (_, client) => recorder.client(client)))
+  await options.beforeEnd?.()
   const last = await recorder.lastRevision()
   await recorder.untilTold(last)
   ended.abort()
@@ -61,8 +64,9 @@ export async function recordHistory(options: WorkloadOptions): Promise<History> 
 
 /** What is wrong with a history, in words; empty when nothing is. */
 export function checkHistory(history: History): string[] {
-  const { initial, operations, watches } = history
-  const problems = validateWatches(watches, operations, initial)
+  const { initial, watches } = history
+  const problems = validateWatches(watches, history.operations, initial)
+  const operations = settleUnknown(history.operations, watches)
   const verdict = checkLinearizable(operations, createStoreModel(initial))
   if (!verdict.linearizable) {
     const stuck = verdict.stuck.map(op => JSON.stringify(op)).join('\n  ')

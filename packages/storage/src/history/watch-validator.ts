@@ -1,6 +1,29 @@
 import type { Change, WatchBatch } from '../store.ts'
 import { applyWrites, type RecordedInterval, type Seen, type StoreState, toSeen } from './operation.ts'
 
+/**
+ * Operations whose outcome nobody learned, settled by what watches told: values are unique, so one that was told was
+ * written then, and one that no watch told was not. Only deletions stay unknown.
+ */
+export function settleUnknown(
+  operations: readonly RecordedInterval[],
+  watches: readonly RecordedWatch[],
+): RecordedInterval[] {
+  const told = new Map<string, number>()
+  for (const change of watches.flatMap(changesOf)) {
+    if (change.type === 'put') told.set(toSeen(change.kv).value, change.kv.modRevision)
+  }
+  return operations.flatMap(interval => {
+    const { op } = interval
+    if (op.type !== 'transact' || op.result !== 'unknown') return [interval]
+    const value = op.writes.find(write => write.value !== undefined)?.value
+    if (value === undefined) return [interval]
+    const revision = told.get(value)
+    if (revision === undefined) return []
+    return [{ ...interval, op: { ...op, result: { committed: true, revision, found: undefined } } }]
+  })
+}
+
 /** One watch of a history, resumed as often as its streams ended: each stream began with `from`. */
 export interface RecordedWatch {
   readonly prefix: string
@@ -85,7 +108,9 @@ function validateAgainstWrites(log: Log, operations: readonly RecordedInterval[]
     if (op.result === 'unknown') for (const { key, value } of op.writes) maybe.add(`${key}=${value}`)
     else if (op.result.committed) {
       const { found, revision } = op.result
-      const effective = op.writes.filter(({ value }, i) => value !== undefined || found[i] !== undefined)
+      const effective = op.writes.filter(
+        ({ value }, i) => value !== undefined || !found || found[i] !== undefined,
+      )
       if (effective.length > 0)
         acknowledged.set(revision, new Map(effective.map(({ key, value }) => [key, value])))
     }

@@ -115,6 +115,13 @@ describe('malformed HTTP/1.1', () => {
     assert.ok(performance.now() - start < 5000)
   })
 
+  it('a client that says nothing is cut off', async () => {
+    const socket = connectTcp(server.port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.resume()
+    await once(socket, 'close')
+  })
+
   it('a client that is slow with its body is cut off, and the handler never runs', async () => {
     seen = []
     const socket = connectTcp(server.port, '127.0.0.1')

@@ -334,6 +334,82 @@ describe('a server that closes', () => {
   })
 })
 
+describe('an upgrade', () => {
+  it('goes to whoever takes upgrades, with the request; other upgrades are answered as requests', async () => {
+    const { connect } = await import('node:net')
+    const upgraded: string[] = []
+    await using server = await serve({
+      handler: async request => ok(text(`plain ${request.path}`)),
+      upgrade: (request, socket) => {
+        if (request.path === '/refused') return false
+        upgraded.push(`${request.path}?${request.query} ${request.headers['sec-websocket-protocol']}`)
+        socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nraw')
+        return true
+      },
+    })
+    await using deaf = await serve({ handler: async request => ok(text(`plain ${request.path}`)) })
+    const ask = async (path: string, protocol: string, { port }: HttpServer = server) => {
+      const socket = connect(port, '127.0.0.1')
+      const headers = `Host: a\r\nConnection: Upgrade, close\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Protocol: p\r\n`
+      socket.write(`GET ${path} HTTP/1.1\r\n${headers}\r\n`)
+      let answer = ''
+      for await (const chunk of socket) {
+        answer += chunk
+        if (/raw$|plain/.test(answer)) break
+      }
+      socket.destroy()
+      return answer
+    }
+    assert.match(await ask('/exec?a=1', 'websocket'), /^HTTP\/1\.1 101 [\s\S]*raw$/)
+    assert.deepEqual(upgraded, ['/exec?a=1 p'])
+    assert.match(await ask('/refused', 'WebSocket'), /^HTTP\/1\.1 400 /)
+    assert.match(await ask('/h2c', 'h2c'), /plain \/h2c/)
+    assert.match(await ask('/watch', 'websocket', deaf), /plain \/watch/)
+  })
+})
+
+describe('a resumed TLS session', () => {
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    it(`${maxVersion}: proves as much as the first one, and no more`, async () => {
+      const { connect } = await import('node:tls')
+      const { ca, client, stranger } = certificates
+      await using server = await startServer(async ({ peer, peerError }) =>
+        ok(text(`${peer?.commonName} ${peerError !== undefined}`)),
+      )
+      const proofs: string[] = []
+      for (const { certificate: cert, key } of [client, stranger]) {
+        let session: Buffer | undefined
+        for (let i = 0; i < 2; i++) {
+          const socket = connect({
+            port: server.port,
+            host: '127.0.0.1',
+            ca: ca.certificate,
+            cert,
+            key,
+            maxVersion,
+            ...(session && { session }),
+          })
+          socket.on('session', ticket => {
+            session = ticket
+          })
+          await once(socket, 'secureConnect')
+          const reused = socket.isSessionReused()
+          socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+          let answer = ''
+          for await (const chunk of socket) answer += chunk
+          proofs.push(`${reused} ${answer.split('\r\n\r\n')[1]}`)
+        }
+      }
+      assert.deepEqual(proofs, [
+        'false admin false',
+        'true admin false',
+        'false undefined true',
+        'true undefined true',
+      ])
+    })
+  }
+})
+
 describe('the transport', () => {
   it('opens a second connection when the first has as many streams as the server allows', async () => {
     const addresses = new Set<string>()

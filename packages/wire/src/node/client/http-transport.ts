@@ -24,7 +24,7 @@ export interface HttpTransportOptions {
     /** How long a connection without requests is kept. @default 90000 */
     readonly idle?: number
   }
-  /** Connections at the same time. HTTP/2 opens a second one only when the first is full. @default 64 */
+  /** Connections at the same time. HTTP/2 opens a second one only when the first is full. @default 256 */
   readonly maxConnections?: number
   /** @default true, where the server offers it */
   readonly http2?: boolean
@@ -44,7 +44,7 @@ const resends = 3
  * the server may have seen.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const { timeouts = {}, maxConnections = 64, http2 = true } = options
+  const { timeouts = {}, maxConnections = 256, http2 = true } = options
   const server = new URL(options.server)
   const prefix = server.pathname.replace(/\/+$/, '')
   const proxy = options.proxy === undefined ? undefined : new URL(options.proxy)

@@ -35,8 +35,8 @@ export interface ServeOptions {
   /** @default silent */
   readonly log?: Logger
   /**
-   * Takes over the connection of an HTTP/1.1 request that asks for an upgrade (WebSocket); false answers 400. Without it
-   * the handler answers such requests like any other.
+   * Takes over the connection of an HTTP/1.1 request that asks for an upgrade to WebSocket or SPDY/3.1; false answers
+   * 400. Without it, and for other upgrades, the handler answers as if nobody had asked.
    */
   readonly upgrade?: (request: WireRequest, socket: Duplex, head: Uint8Array) => boolean
 }
@@ -68,7 +68,8 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   const core = new ServerCore(options.handler, limits, options.log ?? silentLogger)
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
-  const server = tls ? createTls(tls, core, sessions) : createPlain(core)
+  const shared = httpOptions(core, options.upgrade !== undefined)
+  const server = tls ? createTls(tls, core, shared, sessions) : http.createServer(shared)
   configure(server, core, options.upgrade)
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -123,7 +124,7 @@ function listen(server: Server | TlsServer, host: string, port: number): Promise
 }
 
 /** Options of the HTTP/1.1 side that both servers share. */
-function httpOptions(core: ServerCore) {
+function httpOptions(core: ServerCore, takesUpgrades: boolean) {
   const { limits } = core
   return {
     maxHeaderSize: limits.headerBytes,
@@ -134,12 +135,12 @@ function httpOptions(core: ServerCore) {
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
+    shouldUpgradeCallback: (message: IncomingMessage) =>
+      takesUpgrades && upgrades.test(message.headers.upgrade ?? ''),
   }
 }
 
-function createPlain(core: ServerCore): Server {
-  return http.createServer(httpOptions(core))
-}
+const upgrades = /^(?:websocket|spdy\/3\.1)$/i
 
 function secureContext({ cert, key, clientCa }: ServerTls): SecureContextOptions {
   return { cert, key, minVersion: 'TLSv1.2', ...(clientCa && { ca: clientCa }) }
@@ -149,10 +150,15 @@ function secureContext({ cert, key, clientCa }: ServerTls): SecureContextOptions
  * An HTTPS server whose connections go to HTTP/2 when ALPN says so: its own listener is HTTP/1.1's. HTTP/2 uses the
  * stream API of `node:http2`; the compatibility API costs 40 % of the throughput.
  */
-function createTls(tls: ServerTls, core: ServerCore, sessions: Set<ServerHttp2Session>): TlsServer {
+function createTls(
+  tls: ServerTls,
+  core: ServerCore,
+  shared: ReturnType<typeof httpOptions>,
+  sessions: Set<ServerHttp2Session>,
+): TlsServer {
   const { limits } = core
   const server = createTlsServer({
-    ...httpOptions(core),
+    ...shared,
     ...secureContext(tls),
     ALPNProtocols: ['h2', 'http/1.1'],
     requestCert: tls.clientCa !== undefined,

@@ -1,7 +1,8 @@
-import { formatAge, formatHumanDuration } from '../handlers/age.ts'
-import { childObject, isObject, type JsonObject } from '../json.ts'
-import type { Strategy } from '../registry/strategy.ts'
-import { qosClassOf } from './pod-qos.ts'
+import { formatAge, formatHumanDuration } from '../../handlers/age.ts'
+import { childObject, isObject, type JsonObject } from '../../json.ts'
+import type { Strategy } from '../../registry/strategy.ts'
+import { defaultPodResources, defaultPodSpec } from './defaults.ts'
+import { qosClassOf } from './qos.ts'
 
 interface ContainerStatus {
   readonly ready?: boolean
@@ -21,14 +22,9 @@ export const podStrategy: Strategy = {
   returnsDeleted: true,
   default(object) {
     const spec = childObject(object, 'spec')
-    spec.restartPolicy ??= 'Always'
-    spec.terminationGracePeriodSeconds ??= 30
-    spec.dnsPolicy ??= 'ClusterFirst'
-    spec.securityContext ??= {}
-    spec.schedulerName ??= 'default-scheduler'
+    defaultPodSpec(spec)
+    defaultPodResources(spec)
     spec.enableServiceLinks ??= true
-    for (const container of [...list(spec.initContainers), ...list(spec.containers)])
-      defaultContainer(container)
   },
   prepareForCreate(object) {
     object.status = { phase: 'Pending', qosClass: qosClassOf(object) }
@@ -44,23 +40,6 @@ export const podStrategy: Strategy = {
     return { 'spec.hostNetwork': String(spec.hostNetwork ?? false) }
   },
   cells: printPod,
-}
-
-function defaultContainer(container: JsonObject): void {
-  container.resources ??= {}
-  container.terminationMessagePath ??= '/dev/termination-log'
-  container.terminationMessagePolicy ??= 'File'
-  const image = typeof container.image === 'string' ? container.image : ''
-  container.imagePullPolicy ??= isLatest(image) ? 'Always' : 'IfNotPresent'
-  for (const port of list(container.ports)) port.protocol ??= 'TCP'
-}
-
-/** Whether an image has no tag, or the tag `latest`, and no digest. */
-function isLatest(image: string): boolean {
-  if (image.includes('@')) return false
-  const last = image.slice(image.lastIndexOf('/') + 1)
-  const colon = last.indexOf(':')
-  return colon < 0 || last.slice(colon + 1) === 'latest'
 }
 
 function printPod(object: JsonObject, now: number): readonly unknown[] {

@@ -1,0 +1,70 @@
+import { newForbidden } from '@coxswain/apimachinery'
+import { childObject, type JsonObject } from '../json.ts'
+import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
+
+interface PriorityClass {
+  readonly metadata: { readonly name: string }
+  readonly value: number
+  readonly globalDefault?: boolean
+  readonly preemptionPolicy?: string
+}
+
+const prefix = '/scheduling.k8s.io/priorityclasses/'
+
+/** Turns a pod's priority class into a number, and keeps the number out of the author's hands. */
+export const priority: AdmissionPlugin = {
+  name: 'Priority',
+  mutate(attributes) {
+    if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !attributes.object) return
+    const spec = childObject(attributes.object, 'spec')
+    if (attributes.operation === 'UPDATE') {
+      const old = attributes.oldObject?.spec as JsonObject | undefined
+      if (spec.priority === undefined && old?.priority !== undefined) spec.priority = old.priority
+      if (spec.preemptionPolicy === undefined && old?.preemptionPolicy !== undefined) {
+        spec.preemptionPolicy = old.preemptionPolicy
+      }
+      return
+    }
+    const found = findClass(attributes, spec)
+    const refuse = (detail: string) =>
+      newForbidden(
+        attributes.resource.info,
+        String((attributes.object!.metadata as JsonObject).name ?? ''),
+        detail,
+      )
+    const value = found?.value ?? 0
+    const policy = found?.preemptionPolicy ?? 'PreemptLowerPriority'
+    if (spec.priority !== undefined && spec.priority !== value) {
+      throw refuse(
+        `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+      )
+    }
+    if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
+      throw refuse(
+        `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+      )
+    }
+    if (found && !spec.priorityClassName) spec.priorityClassName = found.metadata.name
+    spec.priority = value
+    spec.preemptionPolicy = policy
+  },
+}
+
+function findClass({ state, resource, object }: Attributes, spec: JsonObject): PriorityClass | undefined {
+  const classes = state.cache.resource(prefix)
+  const name = spec.priorityClassName as string | undefined
+  if (name) {
+    const found = classes.get(prefix + name)
+    if (found) return found.parse() as unknown as PriorityClass
+    throw newForbidden(
+      resource.info,
+      String((object!.metadata as JsonObject).name ?? ''),
+      `no PriorityClass with name ${name} was found`,
+    )
+  }
+  const defaults = classes
+    .list()
+    .map(stored => stored.parse() as unknown as PriorityClass)
+    .filter(({ globalDefault }) => globalDefault)
+  return defaults.sort((a, b) => a.value - b.value)[0]
+}

@@ -1,0 +1,122 @@
+import { isObject, type JsonObject } from '../../json.ts'
+
+const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+
+/** Sets a member that is absent. Members are never null here: decoding has seen to that. */
+function fill(object: JsonObject, defaults: JsonObject): void {
+  for (const [key, value] of Object.entries(defaults)) object[key] ??= value
+}
+
+/** What a pod and the template of a pod get alike. */
+export function defaultPodSpec(spec: JsonObject): void {
+  fill(spec, {
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+  })
+  for (const container of containersOf(spec)) defaultContainer(container, spec.hostNetwork === true)
+  for (const volume of list(spec.volumes)) defaultVolume(volume)
+}
+
+/** Every container of a pod: init, normal, ephemeral. */
+export function containersOf(spec: JsonObject): JsonObject[] {
+  return [...list(spec.initContainers), ...list(spec.containers), ...list(spec.ephemeralContainers)]
+}
+
+/** What only a pod itself gets: requests that are not given are the limits. */
+export function defaultPodResources(spec: JsonObject): void {
+  for (const container of [...list(spec.initContainers), ...list(spec.containers)]) {
+    const { limits, requests } = (container.resources ?? {}) as { limits?: JsonObject; requests?: JsonObject }
+    if (!limits) continue
+    const filled: JsonObject = { ...requests }
+    for (const [name, amount] of Object.entries(limits)) filled[name] ??= amount
+    ;(container.resources as JsonObject).requests = filled
+  }
+}
+
+function defaultContainer(container: JsonObject, hostNetwork: boolean): void {
+  const image = typeof container.image === 'string' ? container.image : ''
+  fill(container, {
+    resources: {},
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    imagePullPolicy: isLatest(image) ? 'Always' : 'IfNotPresent',
+  })
+  for (const port of list(container.ports)) {
+    port.protocol ??= 'TCP'
+    if (hostNetwork && !port.hostPort) port.hostPort = port.containerPort
+  }
+  for (const variable of list(container.env)) {
+    const { fieldRef } = (variable.valueFrom ?? {}) as { fieldRef?: JsonObject }
+    if (fieldRef) fieldRef.apiVersion ??= 'v1'
+  }
+  for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) {
+    if (isObject(probe)) defaultProbe(probe)
+  }
+  if (isObject(container.lifecycle)) {
+    for (const hook of Object.values(container.lifecycle)) if (isObject(hook)) defaultHandler(hook)
+  }
+}
+
+/** Whether an image has no tag, or the tag `latest`, and no digest. */
+function isLatest(image: string): boolean {
+  if (image.includes('@')) return false
+  const last = image.slice(image.lastIndexOf('/') + 1)
+  const colon = last.indexOf(':')
+  return colon < 0 || last.slice(colon + 1) === 'latest'
+}
+
+function defaultProbe(probe: JsonObject): void {
+  fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 })
+  defaultHandler(probe)
+}
+
+function defaultHandler(handler: JsonObject): void {
+  if (isObject(handler.httpGet)) fill(handler.httpGet, { path: '/', scheme: 'HTTP' })
+  if (isObject(handler.grpc)) fill(handler.grpc, { service: '' })
+}
+
+const ownerOnlyWrite = 0o644
+
+function defaultVolume(volume: JsonObject): void {
+  if (Object.keys(volume).every(key => key === 'name')) volume.emptyDir = {}
+  for (const source of [volume.secret, volume.configMap])
+    if (isObject(source)) source.defaultMode ??= ownerOnlyWrite
+  if (isObject(volume.downwardAPI)) {
+    volume.downwardAPI.defaultMode ??= ownerOnlyWrite
+    defaultDownwardItems(volume.downwardAPI)
+  }
+  if (isObject(volume.projected)) defaultProjected(volume.projected)
+  if (isObject(volume.hostPath)) volume.hostPath.type ??= ''
+  if (isObject(volume.ephemeral)) defaultClaimTemplate(volume.ephemeral)
+  defaultRemoteVolume(volume)
+}
+
+function defaultDownwardItems(source: JsonObject): void {
+  for (const item of list(source.items)) if (isObject(item.fieldRef)) item.fieldRef.apiVersion ??= 'v1'
+}
+
+function defaultProjected(projected: JsonObject): void {
+  projected.defaultMode ??= ownerOnlyWrite
+  for (const source of list(projected.sources)) {
+    if (isObject(source.downwardAPI)) defaultDownwardItems(source.downwardAPI)
+    if (isObject(source.serviceAccountToken)) source.serviceAccountToken.expirationSeconds ??= 3600
+  }
+}
+
+function defaultClaimTemplate(ephemeral: JsonObject): void {
+  const template = ephemeral.volumeClaimTemplate
+  if (isObject(template) && isObject(template.spec)) template.spec.volumeMode ??= 'Filesystem'
+}
+
+/** Volumes of storage systems; persistent volumes have the same sources. */
+export function defaultRemoteVolume(volume: JsonObject): void {
+  if (isObject(volume.iscsi)) volume.iscsi.iscsiInterface ??= 'default'
+  if (isObject(volume.rbd)) fill(volume.rbd, { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' })
+  if (isObject(volume.azureDisk)) {
+    fill(volume.azureDisk, { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false })
+  }
+  if (isObject(volume.scaleIO)) fill(volume.scaleIO, { storageMode: 'ThinProvisioned', fsType: 'xfs' })
+}

@@ -1,0 +1,34 @@
+import { ConfigMap, Namespace } from '@coxswain/api/core/v1'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import { defineOperator, type Operator } from '@coxswain/runtime'
+
+const configMapName = 'kube-root-ca.crt'
+const annotations = {
+  'kubernetes.io/description':
+    'The CA that signed the certificate of the API server, for programs that reach it from inside.',
+}
+
+/** Puts the certificate that clients inside verify the server with into every namespace, and keeps it there. */
+export function createRootCaPublisher(certificate: string): Operator {
+  const data = { 'ca.crt': certificate }
+  return defineOperator('root-ca-certificate-publisher-controller', operator => {
+    operator
+      .controller('root-ca-certificate-publisher')
+      .for(Namespace)
+      .watches(ConfigMap, ({ metadata }) =>
+        metadata.name === configMapName ? [{ name: metadata.namespace! }] : [],
+      )
+      .reconcile(async ({ key, client }) => {
+        const namespace = await client.get(Namespace, key)
+        if (!namespace || namespace.metadata.deletionTimestamp) return
+        const name = { namespace: key.name, name: configMapName }
+        const found = await client.get(ConfigMap, name)
+        try {
+          if (!found) await client.create(ConfigMap, { metadata: { ...name, annotations }, data })
+          else if (found.data?.['ca.crt'] !== certificate) await client.update(ConfigMap, { ...found, data })
+        } catch (error) {
+          if (!isAlreadyExists(error) && !isNotFound(error)) throw error
+        }
+      })
+  })
+}

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { LruMap } from './lru-map.ts'
+
+describe('a map that forgets', () => {
+  it('keeps what was used lately, and not everything', () => {
+    const map = new LruMap<number, string>(10)
+    map.set(0, 'used')
+    for (let i = 1; i < 100; i++) {
+      map.set(i, 'x')
+      assert.equal(map.get(0), 'used')
+    }
+    assert.equal(map.get(1), undefined)
+    assert.equal(map.get(99), 'x')
+    map.delete(0)
+    assert.equal(map.get(0), undefined)
+  })
+})
