@@ -114,7 +114,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         group.spawn(cancel => cache.run(cancel))
         const isNew = cache.revision === 0
         await createBootstrapObjects(state)
-        if (isNew) await store.compact(cache.revision)
+        if (isNew) {
+          cache.forgetHistory()
+          await store.compact(cache.revision)
+        }
         const definitions = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
         const crds = new CrdController(state, definitions)
         crds.loadEstablished()

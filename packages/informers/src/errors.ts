@@ -26,5 +26,5 @@ Object.defineProperty(InformerError.prototype, brand, { value: true })
 /** True also for an error made by another copy of this package. With `code`, only for that code. */
 export function isInformerError(error: unknown, code?: InformerErrorCode): error is InformerError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as unknown as InformerError).code === code
+  return code === undefined || (error as { code?: unknown }).code === code
 }

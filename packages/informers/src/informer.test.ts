@@ -344,6 +344,19 @@ describe('watching', () => {
     }
   })
 
+  it('is quiet also when the server stops sending bookmarks', async () => {
+    await using sim = setUp()
+    sim.start()
+    await sim.world.advance(120_000)
+    sim.server.bookmarks = false
+    await sim.world.advance(3_600_000)
+    const { length } = sim.server.requests
+    assert.ok(length <= 14, `${length} requests in an hour`)
+    sim.server.put('a', 1)
+    await sim.world.settle()
+    sim.agrees()
+  })
+
   it('keeps its place by bookmarks: a compaction in the quiet hour costs no list', async () => {
     await using sim = setUp({ informer: { watchList: false } })
     sim.start()

@@ -52,7 +52,7 @@ export class Reflector<T extends ApiObject> {
   readonly #backoff: Backoff
   readonly #transition: typeof transition
   #state: ReflectorState
-  /** Whether the server has sent a bookmark that we did not have to ask for: then it always does. */
+  /** Whether the server sends bookmarks on its own account: one was seen, and none was missed since. */
   #bookmarks = false
 
   constructor(options: ReflectorOptions<T>) {
@@ -134,6 +134,7 @@ export class Reflector<T extends ApiObject> {
     let quiet = false
     const guard = new QuietGuard(clock, streaming ? streamingLimit : this.#quietLimit(endLimit), () => {
       quiet = true
+      this.#bookmarks = false
       controller.abort()
     })
     const started = clock.monotonic()

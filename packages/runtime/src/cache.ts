@@ -37,8 +37,12 @@ export interface KindCacheOptions {
   readonly kind: Kind
   /** Reads go to the server each time. @default true for Secrets, false for others */
   readonly uncached?: boolean
-  /** Watched without spec and status; reads then go to the server. @default true for Secrets, false for others */
+  /**
+   * Watched without spec, status and data, which predicates and mapping functions then do not see; reads go to the
+   * server. @default true for Secrets, false for others
+   */
   readonly metadataOnly?: boolean
+  /** Only these objects are cached and watched; cached reads do not see others. */
   readonly labelSelector?: string
   readonly fieldSelector?: string
 }
@@ -81,6 +85,14 @@ export class Cache {
   isCached(kind: Kind): boolean {
     const { uncached, metadataOnly } = this.#settings(kind)
     return !uncached && !metadataOnly
+  }
+
+  /** Whether a namespace is among those that are cached. Without one: always, and what is there is what is cached. */
+  covers(kind: Kind, namespace: string | undefined): boolean {
+    const { namespaces } = this.#options
+    return (
+      !kind.namespaced || !namespaces?.length || namespace === undefined || namespaces.includes(namespace)
+    )
   }
 
   /** Whether there is an informer of this kind. */

@@ -194,13 +194,54 @@ describe('what is cached', () => {
     )
   })
 
+  it('can be kept out, kind by kind, or be the whole Secret', async () => {
+    const sim = await inOperator(
+      async client => {
+        const secret = await client.get(secretKind, { namespace: 'default', name: 's' })
+        assert.deepEqual((secret as { data?: unknown } | undefined)?.data, { a: 'b' })
+        assert.ok(await client.get(widgetKind, key))
+      },
+      {
+        setup: operator => {
+          operator.cache(secretKind, { metadataOnly: false, labelSelector: 'app=x' })
+          operator.cache(widgetKind, { uncached: true })
+        },
+        before: simulation => {
+          simulation.createWidget('a')
+          simulation.server.put('/api/v1/namespaces/default/secrets/s', {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { name: 's' },
+            data: { a: 'b' },
+          })
+        },
+      },
+    )
+    assert.deepEqual(gets(sim), [widgetPath('a')], 'the Secret came by the watch')
+  })
+
+  it('is not waited for longer than two minutes at the first read', async () => {
+    await using sim = new Simulation()
+    sim.server.absent.add('widgets')
+    const operator = defineOperator('test', builder => {
+      builder.task('reader', async ({ client }) => void (await client.get(widgetKind, key)))
+    })
+    const { stopped } = sim.start(operator)
+    const error = await sim.world.run(stopped.catch(failure => failure))
+    assert.equal((error as { code?: string }).code, 'CacheNotSynced')
+    assert.equal(sim.world.clock.monotonic(), 120_000)
+  })
+
   it('can be limited to some namespaces', async () => {
     const sim = await inOperator(
       async client => {
         const pods = await client.list(podKind)
         assert.deepEqual(pods.items.map(({ metadata }) => metadata.namespace).sort(), ['default', 'two'])
         assert.ok(await client.get(podKind, { namespace: 'two', name: 'a' }))
-        assert.equal(await client.get(podKind, { namespace: 'three', name: 'a' }), undefined)
+        assert.ok(
+          await client.get(podKind, { namespace: 'three', name: 'a' }),
+          'others are read from the server',
+        )
         assert.equal((await client.list(podKind, { namespace: 'two' })).items.length, 1)
       },
       {

@@ -289,11 +289,10 @@ export class Controller {
       return { result: 'terminal', error }
     }
     if (isProgrammingError(error)) metrics.panicked()
-    if (!hardStop.aborted) {
-      this.#triggers.add(key, { type: 'Retry' })
-      this.#queue.addRateLimited(key, { priority: this.#queue.priorityOf(key) })
-    }
-    return { result: 'error', error }
+    if (hardStop.aborted) return { result: 'error', error }
+    this.#triggers.add(key, { type: 'Retry' })
+    const requeueAfter = this.#queue.addRateLimited(key, { priority: this.#queue.priorityOf(key) })
+    return { result: 'error', error, requeueAfter }
   }
 
   #requeue(key: string, { requeueAfter, priority }: Result): void {

@@ -34,7 +34,7 @@ Object.defineProperty(RuntimeError.prototype, brand, { value: true })
 /** True also for an error made by another copy of this package. With `code`, only for that code. */
 export function isRuntimeError(error: unknown, code?: RuntimeErrorCode): error is RuntimeError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as unknown as RuntimeError).code === code
+  return code === undefined || (error as { code?: unknown }).code === code
 }
 
 /**

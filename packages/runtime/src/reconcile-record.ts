@@ -14,7 +14,7 @@ export interface ReconcileRecord {
   /** The calls to the server in the order in which they ended. Cached reads are none. */
   readonly calls: readonly ApiCall[]
   readonly result: 'success' | 'requeue_after' | 'error' | 'terminal'
-  /** Milliseconds until the next look, where it asked for one or failed. */
+  /** Milliseconds until the next look, where it asked for one or failed; something may happen before. */
   readonly requeueAfter?: number
   readonly error?: unknown
   /** How often it has failed in a row, this time included. */

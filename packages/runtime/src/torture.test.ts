@@ -194,13 +194,14 @@ const mistakes: Record<string, (use: () => Promise<void>) => Promise<void>> = {
       },
       use,
     ),
-  'does not try again when it fails': use => withMethod(queue, 'addRateLimited', () => {}, use),
+  'does not try again when it fails': use => withMethod(queue, 'addRateLimited', () => 0, use),
   'hardly waits when it fails': use =>
     withMethod(
       queue,
       'addRateLimited',
       function (this: WorkQueue<unknown>, item) {
         add.call(this, item, { after: 1 })
+        return 1
       },
       use,
     ),

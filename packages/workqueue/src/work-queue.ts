@@ -103,12 +103,13 @@ export class WorkQueue<T> {
     else this.#want(entry, priority)
   }
 
-  /** Asks for `item` to be processed again when the rate limiter allows it. */
-  addRateLimited(item: T, options?: AddOptions): void {
-    if (this.#shuttingDown) return
+  /** Asks for `item` to be processed again when the rate limiter allows it: after so many milliseconds. */
+  addRateLimited(item: T, options?: AddOptions): number {
+    if (this.#shuttingDown) return Number.POSITIVE_INFINITY
     this.#metrics.retried()
     const after = Math.max(options?.after ?? 0, this.#limiter.when(item))
     this.add(item, { priority: options?.priority ?? 0, after })
+    return after
   }
 
   /** The rate limiter is to count from nothing again. */

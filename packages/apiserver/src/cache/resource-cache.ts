@@ -95,6 +95,12 @@ export class ResourceCache {
     for (const watcher of watchers) watcher.onEnd()
   }
 
+  /** Begins history anew after `revision`. */
+  forgetHistory(revision: number): void {
+    this.#history = []
+    this.#floor = revision
+  }
+
   /** Takes an object over at start, without an event. Keys must come in order. */
   load(object: StoredObject): void {
     this.#byKey.set(object.key, object)

@@ -57,6 +57,12 @@ export class WatchCache {
     return cache
   }
 
+  /** Begins every resource's history anew here: earlier revisions are too old for watches. */
+  forgetHistory(): void {
+    this.#floor = this.#revision
+    for (const resource of this.#resources.values()) resource.forgetHistory(this.#revision)
+  }
+
   /** Ends every watch of every resource. */
   endWatches(): void {
     for (const resource of this.#resources.values()) resource.endWatches()

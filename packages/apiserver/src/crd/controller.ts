@@ -195,7 +195,7 @@ export class CrdController {
 
   async #change(name: string, change: (definition: JsonObject) => void): Promise<void> {
     await guaranteedUpdate(this.#state, {
-      resource: this.#definitions,
+      endpoint: { resource: this.#definitions, version: this.#definitions.storageVersion },
       namespace: '',
       name,
       dryRun: false,

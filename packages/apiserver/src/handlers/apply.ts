@@ -9,7 +9,6 @@ import {
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
 import { isObject, type JsonObject } from '../json.ts'
-import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -61,14 +60,14 @@ export async function handleApply(context: ResourceContext, endpoint: Endpoint):
     return view.object(201, await createObject(context, endpoint, object, written))
   }
   const result = await guaranteedUpdate(state, {
-    resource,
+    endpoint,
     namespace: info.namespace,
     name: info.name,
     dryRun: options.dryRun,
     conditional: () => metadataOf(patch).resourceVersion !== undefined,
     change: current => {
       checkVersion(resource.info, current, metadataOf(patch).resourceVersion)
-      const applied = manager.apply({ ...request, live: convertForServing(endpoint, current) })
+      const applied = manager.apply({ ...request, live: current })
       const object = receiveObject(
         context,
         endpoint,

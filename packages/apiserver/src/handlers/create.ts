@@ -2,6 +2,7 @@ import { newAlreadyExists, newBadRequest, newMethodNotSupported } from '@coxswai
 import type { WireResponse } from '@coxswain/wire'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
+import { convertForStorage } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
 import type { StrategyContext } from '../registry/strategy.ts'
@@ -76,7 +77,7 @@ export async function createObject(
       if (resource.cache.get(key)) throw newAlreadyExists(resource.info, name)
       return object
     }
-    const bytes = encodeStored(object)
+    const bytes = encodeStored(convertForStorage(endpoint, object))
     const result = await state.store.transact({
       conditions: [{ key, modRevision: 0 }],
       operations: [{ type: 'put', key, value: bytes, ...ttlOf(endpoint) }],

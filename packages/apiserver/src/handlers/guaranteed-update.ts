@@ -1,7 +1,8 @@
 import { deepEqual, newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
+import { convertForServing, convertForStorage } from '../registry/convert.ts'
+import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
 import type { ServerState } from '../request/context.ts'
 
@@ -12,7 +13,7 @@ export type UpdateOutcome =
   | { readonly type: 'delete'; readonly object: JsonObject }
 
 export interface GuaranteedUpdate {
-  readonly resource: ServedResource
+  readonly endpoint: Endpoint
   readonly namespace: string
   readonly name: string
   readonly dryRun: boolean
@@ -40,17 +41,19 @@ export async function guaranteedUpdate(
   state: ServerState,
   update: GuaranteedUpdate,
 ): Promise<StoredObject | JsonObject> {
-  const { resource, namespace, name } = update
+  const { endpoint, namespace, name } = update
+  const { resource } = endpoint
   const key = objectKey(resource, namespace, name)
   await state.cache.fresh()
   let current = resource.cache.get(key)
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (!current) throw newNotFound(resource.info, name)
-    const outcome = await update.change(current.parse())
+    const outcome = await update.change(convertForServing(endpoint, current.parse()))
     if (update.dryRun) return outcome.object
     if (outcome.type === 'put') {
-      const bytes = encodeStored(outcome.object)
-      if (isSame(current, bytes, outcome.object)) return current
+      const stored = convertForStorage(endpoint, outcome.object)
+      const bytes = encodeStored(stored)
+      if (isSame(current, bytes, stored)) return current
       const result = await state.store.transact({
         conditions: [{ key, modRevision: current.revision }],
         operations: [{ type: 'put', key, value: bytes }],

@@ -18,14 +18,11 @@ export function receiveObject(
   body: DecodedBody,
   options: WriteOptions,
 ): JsonObject {
-  const { resource, version } = endpoint
+  const { resource } = endpoint
   checkKind(endpoint, body.object)
   const { object, unknown } = resource.custom ? decodeCustom(endpoint, body) : decodeKind(endpoint, body)
   reportStrict(context, endpoint, strictErrors(unknown, body), options)
   applyDefaults(endpoint, object)
-  if (resource.storageVersion !== version) {
-    object.apiVersion = apiVersionOf(resource.info.group, resource.storageVersion.name)
-  }
   return object
 }
 

@@ -20,7 +20,6 @@ import {
 } from '@coxswain/apimachinery'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import { isObject, type JsonObject } from '../json.ts'
-import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
@@ -53,14 +52,13 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
   const patch = compilePatch(endpoint.version.schema(), type, context.request.body ?? new Uint8Array())
   let versioned = false
   const result = await guaranteedUpdate(context.state, {
-    resource,
+    endpoint,
     namespace: context.info.namespace,
     name: context.info.name,
     dryRun: options.dryRun,
     conditional: () => versioned,
     change: current => {
-      const served = convertForServing(endpoint, current)
-      const patched = runPatch(patch, served)
+      const patched = runPatch(patch, current)
       const object = receivePatched(context, endpoint, patched, options)
       const wanted = metadataOf(object)
       checkName(context, wanted.name)

@@ -56,7 +56,7 @@ export async function route(context: RequestContext): Promise<WireResponse> {
   if (!(endpoint.version.verbs as readonly string[]).includes(info.verb)) {
     throw newMethodNotSupported(resource, info.verb)
   }
-  if (!hasPlace(info)) throw methodNotAllowed()
+  if (!hasPlace(info) || (info.legacyWatch && request.method !== 'GET')) throw methodNotAllowed()
   return await handlers[info.verb](resourceContext, endpoint)
 }
 

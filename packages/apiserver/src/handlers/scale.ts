@@ -1,4 +1,5 @@
 import {
+  deepClone,
   field,
   labelSelectorAsSelector,
   newBadRequest,
@@ -64,13 +65,13 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
       : () => readBody(context, false, { apiVersion: 'autoscaling/v1', kind: 'Scale' }).object
   let versioned = false
   const result = await guaranteedUpdate(context.state, {
-    resource: endpoint.resource,
+    endpoint,
     namespace: info.namespace,
     name: info.name,
     dryRun: options.dryRun,
     conditional: () => versioned,
     change: async current => {
-      const object = convertForServing(endpoint, current)
+      const object = deepClone(current)
       const wish = wishFor(toScale(paths, object))
       checkScale(context, wish)
       const { resourceVersion } = metadataOf(wish)

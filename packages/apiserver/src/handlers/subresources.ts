@@ -34,7 +34,7 @@ async function finalizeNamespace(
   const { object: body } = readBody(context, false, { apiVersion: 'v1', kind: 'Namespace' })
   const wanted = ((body.spec as JsonObject | undefined)?.finalizers ?? []) as string[]
   const result = await guaranteedUpdate(context.state, {
-    resource: endpoint.resource,
+    endpoint,
     namespace: '',
     name: context.info.name,
     dryRun: false,
@@ -65,7 +65,7 @@ async function bindPod(...[context, endpoint]: Parameters<EndpointHandler>): Ret
     throw newNotFound(info, context.info.name)
   }
   await guaranteedUpdate(context.state, {
-    resource: endpoint.resource,
+    endpoint,
     namespace: context.info.namespace,
     name: context.info.name,
     dryRun: false,

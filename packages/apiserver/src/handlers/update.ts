@@ -52,7 +52,7 @@ export async function handleUpdate(context: ResourceContext, endpoint: Endpoint)
   }
   requireVersion(endpoint, wanted.resourceVersion, info.name)
   const result = await guaranteedUpdate(state, {
-    resource,
+    endpoint,
     namespace: info.namespace,
     name: info.name,
     dryRun: options.dryRun,

@@ -58,6 +58,11 @@ export class View implements EventEncoder {
     this.#printer = table ? createTablePrinter(endpoint) : undefined
   }
 
+  /** Whether objects are asked for as lists, of which a watch has none. */
+  get isListForm(): boolean {
+    return this.#accepted.transform?.as === 'PartialObjectMetadataList'
+  }
+
   object(status: number, object: StoredObject | JsonObject): WireResponse {
     return this.#response(status, joinBytes(this.#pieces(object)))
   }

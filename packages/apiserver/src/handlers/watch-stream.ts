@@ -41,13 +41,18 @@ export function openWatchStream(options: WatchStreamOptions): AsyncIterable<Uint
   const { cache, encoder, matches, signal } = options
   const queue = new AsyncQueue<Uint8Array>()
   let pending = 0
+  const after = options.begin.from === 'revision' ? options.begin.revision : 0
   const send = (bytes: Uint8Array) => {
     pending += bytes.length
     if (pending > pendingLimit || !queue.push(bytes)) stop()
   }
   const watcher: CacheWatcher = {
     namespace: options.namespace,
-    onEvent: event => sendMatching(event, matches, (type, object) => send(encoder.event(type, object))),
+    onEvent: event => {
+      // A watch may ask for a revision that is still to come: what happens before it is not its business.
+      if (event.revision <= after) return
+      sendMatching(event, matches, (type, object) => send(encoder.event(type, object)))
+    },
     onEnd: () => stop(),
   }
   const timers = startTimers(

@@ -8,6 +8,7 @@ import {
   parseResourceVersion,
   validateListOptions,
 } from '../request/list-options.ts'
+import { isTrue } from '../request/request-info.ts'
 import { createMatcher } from './matcher.ts'
 import { freshen } from './read.ts'
 import { View } from './view.ts'
@@ -25,6 +26,7 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
   const { cache, env } = context.state
   const { cache: objects } = endpoint.resource
 
+  if (view.isListForm) return view.stream(noEvents())
   const fromState = options.sendInitialEvents ?? revision === 0
   if (fromState) {
     try {
@@ -36,6 +38,7 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
     const { status } = newResourceExpired(`too old resource version: ${revision} (${objects.floor})`)
     return oneEvent(view, view.error(status))
   }
+  const isOldForm = context.info.legacyWatch && !isTrue(context.query.get('watch'))
   const timeoutMs =
     options.timeoutSeconds !== undefined && options.timeoutSeconds > 0
       ? options.timeoutSeconds * 1000
@@ -48,7 +51,7 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
       namespace: context.info.namespace,
       matches,
       begin: fromState
-        ? { from: 'state', endBookmark: options.allowWatchBookmarks }
+        ? { from: 'state', endBookmark: options.allowWatchBookmarks && !isOldForm }
         : { from: 'revision', revision: revision === 0 ? cache.revision : revision },
       bookmarks: options.allowWatchBookmarks,
       currentRevision: () => cache.revision,
@@ -68,6 +71,8 @@ function nameInSelector(context: ResourceContext, options: ListOptions): ListOpt
   }
   return { ...options, fieldSelector: wanted }
 }
+
+async function* noEvents(): AsyncGenerator<Uint8Array, void, undefined> {}
 
 /** A stream of one event that then ends. */
 function oneEvent(view: View, event: Uint8Array): WireResponse {

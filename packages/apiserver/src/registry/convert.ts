@@ -1,21 +1,31 @@
-import { compileSchema } from '@coxswain/apimachinery'
+import { compileSchema, deepClone } from '@coxswain/apimachinery'
 import { childObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from './registry.ts'
 import { apiVersionOf } from './served-resource.ts'
 
 /**
- * Turns an object that was read from the store into what the endpoint's version shows. Versions of a custom resource
- * without a conversion webhook differ in their schemas alone.
+ * What an object that was read from the store looks like in the endpoint's version. Versions of a custom resource without
+ * a conversion webhook differ in their schemas alone: what this one does not know is not shown. May return `object`
+ * itself; else the copy shares nothing with it that pruning changes.
  */
 export function convertForServing(endpoint: Endpoint, object: JsonObject): JsonObject {
-  const apiVersion = apiVersionOf(endpoint.resource.info.group, endpoint.version.name)
+  return convert(endpoint, object, endpoint.version)
+}
+
+/** What goes to the store of an object in the endpoint's version. What the stored version does not know is lost. */
+export function convertForStorage(endpoint: Endpoint, object: JsonObject): JsonObject {
+  const { resource } = endpoint
+  const converted = convert(endpoint, object, resource.storageVersion)
+  if (converted !== object && resource.custom)
+    compileSchema(resource.storageVersion.schema()).applyDefaults(converted)
+  return converted
+}
+
+function convert({ resource }: Endpoint, object: JsonObject, version: Endpoint['version']): JsonObject {
+  const apiVersion = apiVersionOf(resource.info.group, version.name)
   if (object.apiVersion === apiVersion) return object
-  const converted = { ...object, apiVersion }
-  if (endpoint.resource.custom) {
-    const schema = compileSchema(endpoint.version.schema())
-    schema.prune(converted, { resourceRoot: true })
-    schema.applyDefaults(converted)
-  }
+  const converted = deepClone({ ...object, apiVersion })
+  if (resource.custom) compileSchema(version.schema()).prune(converted, { resourceRoot: true })
   return converted
 }
 

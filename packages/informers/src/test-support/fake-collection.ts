@@ -72,6 +72,8 @@ export class FakeCollection implements ListerWatcher<Pod> {
   readonly requests: { readonly time: number; readonly verb: 'list' | 'watch'; readonly query: unknown }[] =
     []
   openWatches = 0
+  /** Whether it sends a bookmark every minute. */
+  bookmarks: boolean
   /** Every request is answered with an error. */
   down = false
   /** How often there were more requests within a second than a client that waits between tries can send. */
@@ -88,6 +90,7 @@ export class FakeCollection implements ListerWatcher<Pod> {
   constructor(options: FakeCollectionOptions) {
     this.#env = options.env
     this.#options = options
+    this.bookmarks = options.bookmarks ?? true
     this.#faults = { ...noFaults, ...options.faults }
   }
 
@@ -186,7 +189,7 @@ export class FakeCollection implements ListerWatcher<Pod> {
   }
 
   async *#stream(query: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent<Pod>, void, undefined> {
-    const { watchList = 'yes', bookmarks = true } = this.#options
+    const { watchList = 'yes' } = this.#options
     if (query.sendInitialEvents && watchList === 'no') {
       throw newInvalid({ group: '', kind: 'ListOptions' }, '', [])
     }
@@ -212,13 +215,13 @@ export class FakeCollection implements ListerWatcher<Pod> {
         continue
       }
       if (clock.monotonic() >= end) return
-      if (bookmarks && clock.monotonic() >= nextBookmark) {
+      if (this.bookmarks && clock.monotonic() >= nextBookmark) {
         nextBookmark += 60_000
         at = this.#revision
         yield bookmark(at)
         continue
       }
-      await this.#change(Math.min(end, bookmarks ? nextBookmark : end) - clock.monotonic(), signal)
+      await this.#change(Math.min(end, this.bookmarks ? nextBookmark : end) - clock.monotonic(), signal)
     }
   }
 

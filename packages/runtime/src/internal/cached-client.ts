@@ -114,12 +114,12 @@ export function createCachedClient(options: CachedClientOptions): OperatorClient
   const peek = (kind: Kind, key: ObjectKey): DeepReadonly<ApiObject> | undefined =>
     cache.has(kind) ? (cache.get(kind, key) as DeepReadonly<ApiObject> | undefined) : undefined
 
-  const isCachedRead = (kind: Kind, given: ReadOptions | undefined): boolean =>
-    given?.cached ?? cache.isCached(kind)
+  const isCachedRead = (kind: Kind, namespace: string | undefined, given: ReadOptions | undefined): boolean =>
+    (given?.cached ?? cache.isCached(kind)) && cache.covers(kind, namespace)
 
   return {
     async get(kind, key, given) {
-      if (!isCachedRead(kind, given)) {
+      if (!isCachedRead(kind, key.namespace, given)) {
         const found = await read({ verb: 'get', kind, key }, () => client.get(kind, key, withSignal(given)))
         return found as DeepReadonly<KindOf<typeof kind>> | undefined
       }
@@ -127,7 +127,7 @@ export function createCachedClient(options: CachedClientOptions): OperatorClient
       return cache.get(kind, key)
     },
     async list<K extends Kind>(kind: K, given?: OperatorListOptions) {
-      if (!isCachedRead(kind, given)) {
+      if (!isCachedRead(kind, given?.namespace, given)) {
         const { fields, cached: _, ...query } = given ?? {}
         const fieldSelector =
           fields &&

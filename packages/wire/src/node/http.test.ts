@@ -517,6 +517,60 @@ describe('the transport', () => {
     assert.equal(await bodyText(await overPlain.send(requestOf('/c'))), '/c')
   })
 
+  it('keeps a program alive for an answer, and not a moment longer', async () => {
+    const { execFile } = await import('node:child_process')
+    const { promisify } = await import('node:util')
+    await using server = await startServer(async () => {
+      await new Promise(resolve => setTimeout(resolve, 100))
+      return ok(text('answer'))
+    })
+    for (const http2 of [true, false]) {
+      const program = `
+        import { createHttpTransport } from ${JSON.stringify(new URL('./client/http-transport.ts', import.meta.url).href)}
+        const transport = createHttpTransport({ server: '${server.url}', tls: { insecure: true }, http2: ${http2} })
+        const signal = new AbortController().signal
+        const { body } = await transport.send({ method: 'GET', path: '/', query: '', headers: {}, signal })
+        for await (const chunk of body) process.stdout.write(chunk)
+      `
+      const args = ['--input-type=module', '--eval', program]
+      const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 10_000 })
+      assert.equal(stdout, 'answer')
+    }
+  })
+
+  it('gives a server up that accepts connections and then says nothing, or closes them', async () => {
+    const { createServer } = await import('node:tls')
+    const { server: pair, ca } = certificates
+    for (const [act, code] of [
+      [() => {}, 'Timeout'],
+      [(socket: import('node:tls').TLSSocket) => socket.destroy(), 'ConnectionLost'],
+    ] as const) {
+      const sockets = new Set<import('node:tls').TLSSocket>()
+      const silent = createServer(
+        { cert: pair.certificate, key: pair.key, ALPNProtocols: ['h2'] },
+        socket => {
+          sockets.add(socket)
+          socket.on('error', () => {})
+          act(socket)
+        },
+      )
+      silent.listen(0, '127.0.0.1')
+      await once(silent, 'listening')
+      const { port } = silent.address() as import('node:net').AddressInfo
+      await using transport = createHttpTransport({
+        server: `https://127.0.0.1:${port}`,
+        tls: { ca: ca.certificate },
+        timeouts: { connect: 300 },
+      })
+      await assert.rejects(
+        transport.send(requestOf('/')),
+        error => isTransportError(error, code) && !error.sent,
+      )
+      for (const socket of sockets) socket.destroy()
+      silent.close()
+    }
+  })
+
   it('says that nobody listens', async () => {
     const server = await startServer(async () => ok())
     await server.close()

@@ -48,6 +48,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   const server = new URL(options.server)
   const prefix = server.pathname.replace(/\/+$/, '')
   const proxy = options.proxy === undefined ? undefined : new URL(options.proxy)
+  const connectTimeout = timeouts.connect ?? 30_000
   const keepAlive: KeepAlive = {
     pingAfter: timeouts.pingAfter ?? 30_000,
     pingTimeout: timeouts.ping ?? 15_000,
@@ -65,7 +66,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     const settings: ConnectOptions = {
       server,
       tls,
-      timeout: timeouts.connect ?? 30_000,
+      timeout: connectTimeout,
       ...(proxy && { proxy }),
     }
     const socket = await connect(settings, protocols)
@@ -102,10 +103,9 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     }
     const connection = new Http2Connection(socket, server, keepAlive)
     connection.onClose(() => sessions.delete(connection))
-    await connection.ready()
+    await connection.ready(connectTimeout)
     if (closed) connection.close(true)
-    else if (connection.usable) sessions.add(connection)
-    else throw new TransportError('ConnectionLost', 'the server closed the new connection', { sent: false })
+    else sessions.add(connection)
   }
 
   /** A connection with room. When all are full and there may be no more, the one with the fewest requests. */

@@ -65,7 +65,6 @@ export class Http2Connection {
     })
     this.#pulse = setInterval(() => this.#beat(socket), Math.min(keepAlive.pingAfter, keepAlive.idle) / 4)
     this.#pulse.unref()
-    session.unref()
   }
 
   get usable(): boolean {
@@ -82,11 +81,29 @@ export class Http2Connection {
     return this.#session.remoteSettings?.maxConcurrentStreams ?? 100
   }
 
-  /** Resolves when the server has said how many requests it takes, or the connection has closed. */
-  ready(): Promise<void> {
-    return new Promise(resolve => {
-      this.#session.once('remoteSettings', () => resolve())
-      this.#session.once('close', () => resolve())
+  /**
+   * Resolves when the server has said how many requests it takes; rejects when it does not within `timeout`, or closes
+   * the connection. From then on the connection keeps the process alive only while there are requests on it.
+   */
+  ready(timeout: number): Promise<void> {
+    const session = this.#session
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.fail(new TransportError('Timeout', 'the server does not begin to speak HTTP/2', { sent: false }))
+      }, timeout)
+      const onSettings = () => {
+        clearTimeout(timer)
+        session.off('close', onClose)
+        if (this.#open === 0) session.unref()
+        resolve()
+      }
+      const onClose = () => {
+        clearTimeout(timer)
+        const closed = 'the server closed the new connection'
+        reject(this.#failure ?? new TransportError('ConnectionLost', closed, { sent: false }))
+      }
+      session.once('remoteSettings', onSettings)
+      session.once('close', onClose)
     })
   }
 
