@@ -111,6 +111,8 @@ function writeExpression(
       if (context.field.enum) return context.field.enum.map(quote).join(' | ')
       return basics[type.basic] ?? 'unknown'
     case 'special':
+      // A time that is a struct is never left out: while it is not set, it is null.
+      if (isTimeValue(type) && context.field.omit !== 'zero') return 'string | null'
       return specials[type.special] ?? 'unknown'
     case 'ref': {
       const row = rowOf(type)
@@ -122,6 +124,10 @@ function writeExpression(
       return referenceName(table, row, context.imports)
     }
   }
+}
+
+function isTimeValue(type: Extract<TypeExpression, { form: 'special' }>): boolean {
+  return !type.pointer && (type.special === 'time' || type.special === 'microtime')
 }
 
 function referenceName(table: Table, row: TypeRow, imports: Imports): string {

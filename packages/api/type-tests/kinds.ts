@@ -26,6 +26,7 @@ pod.spec.containers[0]?.image satisfies string | undefined
 pod.status.startTime satisfies string | undefined
 pod.spec.containers[0]?.ports?.[0]?.protocol satisfies 'SCTP' | 'TCP' | 'UDP' | undefined
 pod.spec.containers[0]?.resources?.limits?.cpu satisfies string | undefined
+pod.status.conditions?.[0]?.lastProbeTime satisfies string | null | undefined
 declare const event: Event
 event.involvedObject.name satisfies string | undefined
 // @ts-expect-error a field that is not there

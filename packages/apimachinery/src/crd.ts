@@ -39,7 +39,19 @@ export interface CustomResourceDefinitionSpec {
 
 export interface CustomResourceConversion {
   readonly strategy: 'None' | 'Webhook'
-  readonly webhook?: object
+  readonly webhook?: {
+    readonly clientConfig?: {
+      readonly url?: string
+      readonly service?: {
+        readonly namespace: string
+        readonly name: string
+        readonly path?: string
+        readonly port?: number
+      }
+      readonly caBundle?: string
+    }
+    readonly conversionReviewVersions: readonly string[]
+  }
 }
 
 export interface CustomResourceDefinitionVersion {

@@ -174,6 +174,20 @@ describe('defineKind', () => {
       () => defineKind({ group: 'g', kind: 'K', versions: { v1: { spec: s.schema({ type: 'array' }) } } }),
       /K\.g: v1: properties\[spec\]\.items: Required value: must be specified/,
     )
+    refuse(
+      () =>
+        defineKind({
+          group: 'g',
+          kind: 'K',
+          versions: { v1: { spec: s.object({ n: s.int32({ minimum: 5 }).default(1) }) } },
+        }),
+      /properties\[n\]\.default: Invalid value: 1: {2}in body should be greater than or equal to 5/,
+    )
+    refuse(
+      () =>
+        defineKind({ group: 'g', kind: 'K', versions: { v1: { spec: s.set(s.object({ a: s.string() })) } } }),
+      /must be atomic as item of a list/,
+    )
     refuse(() => s.listMap(['name'], s.object({ name: s.string().optional() })), /required or have a default/)
     const self: { type: 'object'; name: string; properties: Record<string, Schema> } = {
       type: 'object',

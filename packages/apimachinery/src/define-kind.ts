@@ -5,7 +5,7 @@ import { MachineryError } from './errors.ts'
 import type { Kind } from './kind.ts'
 import type { ApiObject, ObjectMeta } from './meta.ts'
 import type { PrinterColumn } from './resource-info.ts'
-import { checkStructural } from './schema/structural.ts'
+import { validateCrdSchema } from './schema/crd-schema.ts'
 import type { Schema } from './schema.ts'
 
 /** A column of `kubectl get`. The type is taken from the schema where it is not given. */
@@ -205,7 +205,7 @@ function resolveKind(
   const schemas: Record<string, Schema> = {}
   for (const [name, version] of entries) {
     const schema = rootSchema(version)
-    const [problem] = checkStructural(schema)
+    const [problem] = validateCrdSchema(schema)
     if (problem !== undefined) fail(`${name}: ${problem.field}: ${problem.body}`)
     schemas[name] = schema
   }

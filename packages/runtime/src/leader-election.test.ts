@@ -24,9 +24,9 @@ const writer = defineOperator('writer', operator => {
     .reconcile(async ({ key, client, clock, signal }) => {
       const widget = await client.get(widgetKind, key)
       if (!widget) return
-      await clock.sleep(300, { signal })
+      await clock.sleep(600, { signal })
       await client.updateStatus(widgetKind, { ...widget, status: { seen: (widget.status?.seen ?? 0) + 1 } })
-      return requeueAfter(200)
+      return requeueAfter(400)
     })
 })
 
@@ -102,7 +102,7 @@ async function failOver(seed: number, how: 'kill' | 'pause' | 'partition' | 'sto
       return push(entry)
     }
   }
-  await world.advance(10_000 + dice.below(10_000))
+  await world.advance(6_000 + dice.below(6_000))
   const leader = replicas.find(({ identity }) => identity === holder())!
   const other = replicas.find(replica => replica !== leader)!
   assert.ok(leader, `seed ${seed}: somebody leads`)
@@ -158,6 +158,25 @@ describe(`two replicas, ${runs} seeds each`, () => {
       for (let seed = first; seed < first + runs; seed++) await failOver(seed, how)
     })
   }
+})
+
+describe('the suite above is red when', () => {
+  it('a replica writes without asking whether it still leads', async () => {
+    const { prototype } = LeaderElector
+    const { admit } = prototype
+    prototype.admit = () => 15_000
+    try {
+      let found = false
+      for (let seed = first; seed < first + 100 && !found; seed++) {
+        await failOver(seed, 'pause').catch(() => {
+          found = true
+        })
+      }
+      assert.ok(found, 'nothing was noticed')
+    } finally {
+      prototype.admit = admit
+    }
+  })
 })
 
 describe('leader election', () => {

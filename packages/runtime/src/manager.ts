@@ -291,7 +291,7 @@ export interface RunOptions extends ManagerOptions {
 }
 
 /** Runs an operator until `signal` aborts. See {@link Manager.run}. */
-export function runOperator(operator: Operator, options: RunOptions): Promise<void> {
+export async function runOperator(operator: Operator, options: RunOptions): Promise<void> {
   const { signal, ...managerOptions } = options
-  return new Manager(operator, managerOptions).run(signal)
+  await new Manager(operator, managerOptions).run(signal)
 }

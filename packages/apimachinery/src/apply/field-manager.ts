@@ -5,7 +5,7 @@ import type { ManagedFieldsEntry } from '../meta.ts'
 import type { Schema } from '../schema.ts'
 import { newBadRequest, newInternalError } from '../status/constructors.ts'
 import { conflictError } from './conflict.ts'
-import { difference, emptyFieldSet, type FieldSet, isEmptySet, isEqualSet, union } from './field-set.ts'
+import { difference, emptyFieldSet, type FieldSet, isEmptySet, isSubset, union } from './field-set.ts'
 import { allowedConflicts, hasLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
 import {
   capUpdaters,
@@ -257,7 +257,7 @@ function applyOnce(
   return withEntries(next, encodeManagedFields(managers))
 }
 
-/** Strips the applier's set and gives it its time, or keeps its entry if both are as before. */
+/** Strips the applier's set and gives it its time. What is stored already is stored again as it is. */
 function finishManager(
   managers: Managers,
   id: string,
@@ -268,13 +268,15 @@ function finishManager(
   if (applied === undefined) return
   const set = difference(applied.set, unowned)
   if (isEmptySet(set)) managers.delete(id)
-  else if (last?.entry !== undefined && last.time === time && isSameClaim(last, applied, set))
-    managers.set(id, last)
-  else managers.set(id, { ...applied, set, time })
-}
-
-function isSameClaim(last: Manager, applied: Manager, set: FieldSet): boolean {
-  return last.apiVersion === applied.apiVersion && isEqualSet(last.set, set)
+  else if (last?.entry === undefined || !isSubset(set, last.set)) managers.set(id, { ...applied, set, time })
+  else if (!isSubset(last.set, set)) {
+    // Taken from the old set, which is in order already.
+    managers.set(id, { ...applied, set: difference(last.set, difference(last.set, set)), time })
+  } else if (last.time === time && last.apiVersion === applied.apiVersion) managers.set(id, last)
+  else {
+    const { fieldsV1 } = last.entry
+    managers.set(id, { ...applied, set: last.set, time, ...(fieldsV1 && { fields: fieldsV1 }) })
+  }
 }
 
 function checkPatch(options: FieldManagerOptions, patch: PlainObject, type: TypeNode): void {

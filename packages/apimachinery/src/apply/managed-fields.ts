@@ -16,6 +16,8 @@ export interface Manager {
   readonly time: string | undefined
   /** The entry this was read from, as long as it says the same. */
   readonly entry?: ManagedFieldsEntry
+  /** `set` as it is stored, if that is known. */
+  readonly fields?: ManagedFieldsEntry['fieldsV1']
 }
 
 /** Managers by their identifiers. */
@@ -83,7 +85,7 @@ function encodeEntry(manager: Manager): ManagedFieldsEntry {
     apiVersion: manager.apiVersion,
     ...(manager.time === undefined ? {} : { time: manager.time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: encodeFieldSet(manager.set) as Record<string, unknown>,
+    fieldsV1: manager.fields ?? (encodeFieldSet(manager.set) as Record<string, unknown>),
     ...(manager.subresource === '' ? {} : { subresource: manager.subresource }),
   }
 }
@@ -107,7 +109,7 @@ function secondsOf({ time }: Manager): number {
 /** The manager with another set, and no longer the entry it was read from. */
 export function withSet(manager: Manager, set: FieldSet): Manager {
   if (set === manager.set) return manager
-  const { entry: _entry, ...rest } = manager
+  const { entry: _entry, fields: _fields, ...rest } = manager
   return { ...rest, set }
 }
 

@@ -14,15 +14,50 @@ export interface TypeNode {
 
 export type ScalarType = 'numeric' | 'string' | 'boolean' | 'untyped'
 
-export interface MapType {
+/** One class for all maps and structs, because `typeOf` is where every walk spends most of its time. */
+export class MapType {
   /** Changed as a whole. */
   readonly isAtomic: boolean
-  /** The type of a named field, of a map's values otherwise; `undefined` for a field that is not declared. */
-  readonly typeOf: (key: string) => TypeNode | undefined
-  /** Whether `key` is a field with a name of its own, rather than a key of a map. */
-  readonly isField: (key: string) => boolean
   /** Holds anything, and knows no fields. */
   readonly isDeduced: boolean
+  readonly #properties: Readonly<Record<string, Schema>>
+  readonly #preserve: boolean
+  /** The type of a map's values; a function because types may hold themselves. */
+  readonly #values: () => TypeNode | undefined
+  readonly #fields = new Map<string, TypeNode>()
+
+  constructor(
+    properties: Readonly<Record<string, Schema>>,
+    values: () => TypeNode | undefined,
+    options: { readonly isAtomic: boolean; readonly isDeduced: boolean; readonly preserve: boolean },
+  ) {
+    this.#properties = properties
+    this.#values = values
+    this.isAtomic = options.isAtomic
+    this.isDeduced = options.isDeduced
+    this.#preserve = options.preserve
+  }
+
+  /** The type of a named field, of a map's values otherwise; `undefined` for a field that is not declared. */
+  typeOf(key: string): TypeNode | undefined {
+    const known = this.#fields.get(key)
+    if (known !== undefined) return known
+    if (!this.isField(key)) return this.#values()
+    const node = typeNodeOf(this.#properties[key], this.#preserve)
+    this.#fields.set(key, node)
+    return node
+  }
+
+  /** Whether `key` is a field with a name of its own, rather than a key of a map. */
+  isField(key: string): boolean {
+    return Object.hasOwn(this.#properties, key)
+  }
+
+  /** The same, changed as a whole or not. */
+  as(isAtomic: boolean): MapType {
+    const { isDeduced } = this
+    return new MapType(this.#properties, this.#values, { isAtomic, isDeduced, preserve: this.#preserve })
+  }
 }
 
 export interface ListType {
@@ -41,12 +76,7 @@ const untyped: TypeNode = {
   get list() {
     return untypedList
   },
-  map: {
-    isAtomic: true,
-    typeOf: () => untyped,
-    isField: () => false,
-    isDeduced: false,
-  },
+  map: new MapType({}, () => untyped, { isAtomic: true, isDeduced: false, preserve: false }),
 }
 
 const untypedList: ListType = { kind: 'atomic', keys: [], keyDefaults: [], items: untyped }
@@ -55,12 +85,7 @@ const untypedList: ListType = { kind: 'atomic', keys: [], keyDefaults: [], items
 const deduced: TypeNode = {
   scalar: 'untyped',
   list: untypedList,
-  map: {
-    isAtomic: false,
-    typeOf: () => deduced,
-    isField: () => false,
-    isDeduced: true,
-  },
+  map: new MapType({}, () => deduced, { isAtomic: false, isDeduced: true, preserve: false }),
 }
 
 const strict = new WeakMap<Schema, TypeNode>()
@@ -108,7 +133,7 @@ function scalarNode(scalar: ScalarType): TypeNode {
 /** What stands beside a reference overrides what the type itself says. */
 function withMapType(node: TypeNode, mapType: Schema['x-kubernetes-map-type']): TypeNode {
   if (mapType === undefined || node.map === undefined) return node
-  return { ...node, map: { ...node.map, isAtomic: mapType === 'atomic' } }
+  return { ...node, map: node.map.as(mapType === 'atomic') }
 }
 
 function createMap(schema: Schema, preserve: boolean): MapType {
@@ -120,20 +145,11 @@ function createMap(schema: Schema, preserve: boolean): MapType {
   else if (additionalProperties === undefined && (preserve || Object.keys(properties).length === 0)) {
     values = () => deduced
   }
-  const fields = new Map<string, TypeNode>()
-  return {
+  return new MapType(properties, values, {
     isAtomic: schema['x-kubernetes-map-type'] === 'atomic',
-    isField: key => Object.hasOwn(properties, key),
     isDeduced: Object.keys(properties).length === 0 && values() === deduced,
-    typeOf: key => {
-      const known = fields.get(key)
-      if (known !== undefined) return known
-      if (!Object.hasOwn(properties, key)) return values()
-      const node = typeNodeOf(properties[key], preserve)
-      fields.set(key, node)
-      return node
-    },
-  }
+    preserve,
+  })
 }
 
 /** An object inside of another has metadata of its own. */

@@ -61,6 +61,9 @@ function mergeItems(
 ): unknown[] {
   const leftElements = left.map((_item, i) => elementAt(left, i, list, path))
   const rightElements = right.map((_item, i) => elementAt(right, i, list, path))
+  if (left.length === right.length && leftElements.every((element, i) => element === rightElements[i])) {
+    if (new Set(leftElements).size === left.length) return mergePairs(left, right, list, leftElements, path)
+  }
   // A duplicate in live is not merged with anything: what config says replaces it.
   const live = new Map<PathElement, unknown>()
   leftElements.forEach((element, i) => {
@@ -110,4 +113,20 @@ function mergeItems(
     }
   }
   return out
+}
+
+/** The usual case: both lists have the same elements in the same order. */
+function mergePairs(
+  left: readonly unknown[],
+  right: readonly unknown[],
+  list: ListType,
+  elements: readonly PathElement[],
+  path: PathElement[],
+): unknown[] {
+  return left.map((item, i) => {
+    path.push(elements[i]!)
+    const merged = mergeNode(item, right[i], list.items, path)
+    path.pop()
+    return merged
+  })
 }

@@ -25,6 +25,8 @@ type Container = unknown[] | Record<string, unknown>
 interface Frame {
   readonly container: Container
   key: string
+  /** Keys whose repetition has been reported. */
+  repeated?: Set<string>
 }
 
 /**
@@ -122,9 +124,15 @@ class ExactReader {
     if (this.#text.charCodeAt(this.#at) !== 0x3a) this.#fail('after object key')
     this.#at++
     frame.key = key
-    if (Object.hasOwn(frame.container, key) && this.#duplicates.size < maxDuplicates) {
-      this.#duplicates.add(this.#path())
-    }
+    if (Object.hasOwn(frame.container, key)) this.#reportRepeated(frame)
+  }
+
+  /** A path is as long as the nesting is deep, so it is made once for each key, however often that comes. */
+  #reportRepeated(frame: Frame): void {
+    frame.repeated ??= new Set()
+    if (frame.repeated.has(frame.key) || this.#duplicates.size >= maxDuplicates) return
+    frame.repeated.add(frame.key)
+    this.#duplicates.add(this.#path())
   }
 
   #store(frame: Frame, value: unknown): void {

@@ -30,6 +30,11 @@ describe('readJson', () => {
     assert.equal(read(`{${members.join()}}`).duplicates.length, 100)
   })
 
+  it('reports a key that is repeated over and over in the depth once, without effort', () => {
+    const text = `${'{"a":'.repeat(5_000)}{${'"b":1,'.repeat(5_000)}"b":1}${'}'.repeat(5_000)}`
+    assert.deepEqual(read(text).duplicates, [`${'a.'.repeat(5_000)}b`])
+  })
+
   it('keeps whole numbers beyond 2^53 while they fit int64', () => {
     const { value } = read('[9007199254740991,9007199254740993,-9223372036854775808,9223372036854775807]')
     assert.deepEqual(value, [

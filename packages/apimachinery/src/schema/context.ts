@@ -33,18 +33,19 @@ export class Context {
     return name
   }
 
-  #place(): Path {
-    const name = this.name()
+  #place(name: string = this.name()): Path {
     return name === '' ? this.#base : this.#base.child(name)
   }
 
   invalid(value: unknown, rule: string): void {
-    this.#add(field.invalid(this.#place(), value, `${this.name()} in body ${rule}`))
+    const name = this.name()
+    this.#add(field.invalid(this.#place(name), value, `${name} in body ${rule}`))
   }
 
   wrongType(type: string, found: string): void {
-    const detail = `${this.name()} in body must be of type ${type}: ${quote(found)}`
-    this.#add(field.typeInvalid(this.#place(), found, detail))
+    const name = this.name()
+    const detail = `${name} in body must be of type ${type}: ${quote(found)}`
+    this.#add(field.typeInvalid(this.#place(name), found, detail))
   }
 
   notSupported(value: unknown, values: readonly string[]): void {

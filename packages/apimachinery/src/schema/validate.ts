@@ -1,6 +1,7 @@
 import { MachineryError } from '../errors.ts'
 import type { FieldError } from '../field/error.ts'
 import { Path } from '../field/path.ts'
+import { printJson } from '../internal/print-value.ts'
 import { deepEqual } from '../json/value.ts'
 import type { Schema } from '../schema.ts'
 import { compositeValidator } from './composite.ts'
@@ -163,7 +164,7 @@ function correlator(schema: Schema, old: readonly unknown[]): ((item: unknown) =
 }
 
 function hasEqualItems(list: readonly unknown[]): boolean {
-  return list.some((item, i) => list.slice(0, i).some(other => deepEqual(item, other)))
+  return new Set(list.map(item => printJson(item))).size < list.length
 }
 
 /** A field or the other members of an object: its validator is made when a value first reaches it. */

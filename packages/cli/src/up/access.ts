@@ -30,8 +30,14 @@ export function createAuthentication(options: { readonly tokenAuthFile?: string 
   }
 }
 
-const authorizers = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, Masters: authorizeMasters }
+export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Masters'
 
-export function createAuthorization(mode: keyof typeof authorizers): Authorizer {
+const authorizers: Readonly<Record<AuthorizationMode, Authorizer>> = {
+  AlwaysAllow: alwaysAllow,
+  AlwaysDeny: alwaysDeny,
+  Masters: authorizeMasters,
+}
+
+export function createAuthorization(mode: AuthorizationMode): Authorizer {
   return authorizers[mode]
 }

@@ -10,7 +10,7 @@ import { serve } from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { loadOperators } from '../operators.ts'
 import { stopOnSignals } from '../signals.ts'
-import { createAuthentication, createAuthorization } from './access.ts'
+import { type AuthorizationMode, createAuthentication, createAuthorization } from './access.ts'
 import { selectControllers, startControlLoops } from './control-loops.ts'
 import { ensurePki, type Pki } from './pki.ts'
 import { openStore, type StoreOptions } from './store.ts'
@@ -22,7 +22,7 @@ export interface UpOptions extends StoreOptions {
   readonly controllers: readonly string[]
   readonly nodes: number
   readonly operator?: readonly string[]
-  readonly authorizationMode: 'AlwaysAllow' | 'AlwaysDeny' | 'Masters'
+  readonly authorizationMode: AuthorizationMode
   readonly tokenAuthFile?: string
   readonly logLevel: LogLevel
 }

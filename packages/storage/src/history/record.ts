@@ -146,7 +146,8 @@ class Recorder {
   async untilTold(revision: number): Promise<void> {
     const { stores, random } = this.#options
     const { watchProgress } = await stores[0]!.status()
-    while (this.#told.some(told => told < revision)) {
+    const isBehind = () => this.#told.some(told => told < revision)
+    while (isBehind()) {
       for (const store of stores) store.requestProgress()
       if (!watchProgress) {
         // Without progress a watch is known to have come as far only by a change that concerns it.
@@ -157,6 +158,8 @@ class Recorder {
           new Map(),
         )
       }
+      // What was awaited may have come while something else was.
+      if (!isBehind()) return
       await new Promise<void>(resolve => {
         this.#wake = resolve
       })

@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { connect as connectTls, type SecureVersion } from 'node:tls'
-import { aborted } from '@coxswain/kit'
+import { aborted, createSeededRandom, type Random } from '@coxswain/kit'
 import type { Handler, WireRequest } from '../message.ts'
 import { type HttpServer, serve } from './server/serve.ts'
 import { createTestCertificates } from './test-support/certificates.ts'
@@ -28,6 +28,10 @@ async function exchange(port: number, raw: string, until?: RegExp): Promise<stri
   socket.destroy()
   return answer
 }
+
+/** Unlike `once`, does not mind how it closes. */
+const closed = (target: { on(event: 'close', listener: () => void): unknown }) =>
+  new Promise<void>(resolve => target.on('close', resolve))
 
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
 
@@ -110,7 +114,7 @@ describe('malformed HTTP/1.1', () => {
     const timer = setInterval(() => socket.write('X: y\r\n'), 100)
     const start = performance.now()
     socket.resume()
-    await once(socket, 'close')
+    await closed(socket)
     clearInterval(timer)
     assert.ok(performance.now() - start < 5000)
   })
@@ -119,7 +123,7 @@ describe('malformed HTTP/1.1', () => {
     const socket = connectTcp(server.port, '127.0.0.1')
     socket.on('error', () => {})
     socket.resume()
-    await once(socket, 'close')
+    await closed(socket)
   })
 
   it('a client that is slow with its body is cut off, and the handler never runs', async () => {
@@ -129,7 +133,7 @@ describe('malformed HTTP/1.1', () => {
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx')
     const timer = setInterval(() => socket.write('x'), 100)
     socket.resume()
-    await once(socket, 'close')
+    await closed(socket)
     clearInterval(timer)
     assert.equal(seen.length, 0)
   })
@@ -169,6 +173,72 @@ describe('malformed HTTP/1.1', () => {
     await ended.promise
     socket.destroy()
     assert.ok(produced < 32 * 1024 * 1024, `${produced} bytes were made for nobody`)
+  })
+})
+
+describe('noise', () => {
+  /** Copies of `valid` with a few bytes changed, dropped or repeated. */
+  function mutate(valid: Buffer, random: Random): Buffer {
+    let bytes = Buffer.from(valid)
+    for (let n = random.below(6) + 1; n > 0; n--) {
+      const at = random.below(bytes.length)
+      const end = at + random.below(8)
+      const kind = random.below(3)
+      if (kind === 0) bytes[at] = random.below(256)
+      else if (kind === 1) bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(end)])
+      else bytes = Buffer.concat([bytes.subarray(0, end), bytes.subarray(at)])
+      if (bytes.length === 0) return Buffer.from('x')
+    }
+    return bytes
+  }
+
+  const post = 'POST /api/v1/pods?x=%41&y HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello'
+  const chunked = 'PUT /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'
+  /** Preface, empty SETTINGS, HEADERS of a GET with end of stream (static table: GET, https, /, :authority a). */
+  const http2 = Buffer.concat([
+    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    Buffer.from('000000040000000000', 'hex'),
+    Buffer.from('0000060105000000018287844101613b'.slice(0, 30), 'hex'),
+  ])
+
+  it('of every kind leaves the server up', async () => {
+    const random = createSeededRandom(5)
+    const answering: Handler = async request => ({
+      status: 200,
+      headers: {},
+      body: Buffer.from(request.path, 'latin1'),
+    })
+    await using plain = await serve({ handler: answering, limits: { headerTimeout: 300, bodyTimeout: 300 } })
+    await using secure = await serve({
+      handler: answering,
+      tls: { cert: pair.certificate, key: pair.key },
+      limits: { headerTimeout: 300, bodyTimeout: 300 },
+    })
+    const attack = async (bytes: Buffer, protocol?: string) => {
+      const socket = protocol
+        ? connectTls({ port: secure.port, host: '127.0.0.1', ca: ca.certificate, ALPNProtocols: [protocol] })
+        : connectTcp(plain.port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.resume()
+      socket.write(bytes)
+      await new Promise(resolve => setTimeout(resolve, 20))
+      socket.destroy()
+    }
+    for (let round = 0; round < 40; round++) {
+      const attacks = [post, chunked].flatMap(valid => [
+        attack(mutate(Buffer.from(valid), random)),
+        attack(mutate(Buffer.from(valid), random), 'http/1.1'),
+      ])
+      await Promise.all([...attacks, ...Array.from({ length: 4 }, () => attack(mutate(http2, random), 'h2'))])
+    }
+    assert.equal(
+      statusOf(await exchange(plain.port, 'GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')),
+      200,
+    )
+    const session = connectHttp2(secure.url, { ca: ca.certificate })
+    const [headers] = await once(session.request({ ':path': '/' }), 'response')
+    assert.equal(headers[':status'], 200)
+    session.destroy()
   })
 })
 
@@ -234,7 +304,7 @@ describe('malformed TLS and HTTP/2', () => {
     const slow = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
     slow.on('error', () => {})
     slow.write('half')
-    await once(slow, 'close')
+    await closed(slow)
     const cut = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
     cut.on('error', () => {})
     cut.write('half')
@@ -259,7 +329,7 @@ describe('malformed TLS and HTTP/2', () => {
     await once(watch, 'response')
     const idle = connect()
     await once(idle, 'connect')
-    await once(idle, 'close')
+    await closed(idle)
     assert.equal(busy.closed, false)
     busy.destroy()
   })
@@ -269,7 +339,7 @@ describe('malformed TLS and HTTP/2', () => {
     socket.on('error', () => {})
     socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     socket.resume()
-    await once(socket, 'close')
+    await closed(socket)
     const session = connect()
     handler = async () => ({ status: 200, headers: {} })
     const [headers] = await once(session.request({ ':path': '/' }), 'response')

@@ -334,6 +334,34 @@ describe('a server that closes', () => {
   })
 })
 
+describe('a server that runs', () => {
+  it('uses a new certificate for new connections', async () => {
+    const { server: pair, ca, client } = certificates
+    await using server = await startServer(async () => ok())
+    await using transport = connectTo(server)
+    await transport.send(requestOf('/'))
+    server.setTls({ cert: client.certificate, key: client.key }) // no server certificate: clients must refuse it
+    assert.equal((await transport.send(requestOf('/'))).status, 200)
+    await using late = connectTo(server)
+    await assert.rejects(late.send(requestOf('/')), error => isTransportError(error, 'TlsFailed'))
+    server.setTls({ cert: pair.certificate, key: pair.key, clientCa: ca.certificate })
+    await using last = connectTo(server)
+    assert.equal((await last.send(requestOf('/'))).status, 200)
+  })
+
+  it('closes a connection when the handler says so, after the answer', async () => {
+    for (const http2 of [true, false]) {
+      await using server = await startServer(async () => ({
+        ...ok(text('bye')),
+        headers: { connection: 'close' },
+      }))
+      await using transport = connectTo(server, { http2 })
+      assert.equal(await bodyText(await transport.send(requestOf('/'))), 'bye')
+      assert.equal(await bodyText(await transport.send(requestOf('/'))), 'bye', 'on another connection')
+    }
+  })
+})
+
 describe('an upgrade', () => {
   it('goes to whoever takes upgrades, with the request; other upgrades are answered as requests', async () => {
     const { connect } = await import('node:net')

@@ -45,7 +45,7 @@ export interface CustomResourceDefinition extends ApiObject {
 export interface CustomResourceDefinitionCondition {
   type: string
   status: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
   observedGeneration?: number

@@ -11,7 +11,7 @@ export interface APIService extends ApiObject {
 export interface APIServiceCondition {
   type: string
   status: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }

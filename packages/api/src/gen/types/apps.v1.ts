@@ -28,7 +28,7 @@ export interface DaemonSet extends ApiObject {
 export interface DaemonSetCondition {
   type: string
   status: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }
@@ -76,8 +76,8 @@ export interface Deployment extends ApiObject {
 export interface DeploymentCondition {
   type: string
   status: string
-  lastUpdateTime?: string
-  lastTransitionTime?: string
+  lastUpdateTime?: string | null
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }
@@ -127,7 +127,7 @@ export interface ReplicaSet extends ApiObject {
 export interface ReplicaSetCondition {
   type: string
   status: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }
@@ -181,7 +181,7 @@ export interface StatefulSet extends ApiObject {
 export interface StatefulSetCondition {
   type: string
   status: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }

@@ -44,8 +44,8 @@ export interface Job extends ApiObject {
 export interface JobCondition {
   type: string
   status: string
-  lastProbeTime?: string
-  lastTransitionTime?: string
+  lastProbeTime?: string | null
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }

@@ -259,7 +259,7 @@ export interface ContainerState {
 }
 
 export interface ContainerStateRunning {
-  startedAt?: string
+  startedAt?: string | null
 }
 
 export interface ContainerStateTerminated {
@@ -267,8 +267,8 @@ export interface ContainerStateTerminated {
   signal?: number
   reason?: string
   message?: string
-  startedAt?: string
-  finishedAt?: string
+  startedAt?: string | null
+  finishedAt?: string | null
   containerID?: string
 }
 
@@ -445,11 +445,11 @@ export interface Event extends ApiObject {
   reason?: string
   message?: string
   source: EventSource
-  firstTimestamp?: string
-  lastTimestamp?: string
+  firstTimestamp?: string | null
+  lastTimestamp?: string | null
   count?: number
   type?: string
-  eventTime?: string
+  eventTime?: string | null
   series?: EventSeries
   action?: string
   related?: ObjectReference
@@ -466,7 +466,7 @@ export interface EventList {
 
 export interface EventSeries {
   count?: number
-  lastObservedTime?: string
+  lastObservedTime?: string | null
 }
 
 export interface EventSource {
@@ -708,7 +708,7 @@ export interface Namespace extends ApiObject {
 export interface NamespaceCondition {
   type: string
   status: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }
@@ -755,8 +755,8 @@ export interface NodeAllocatableResourceClaimStatus {
 export interface NodeCondition {
   type: string
   status: string
-  lastHeartbeatTime?: string
-  lastTransitionTime?: string
+  lastHeartbeatTime?: string | null
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }
@@ -895,8 +895,8 @@ export interface PersistentVolumeClaim extends ApiObject {
 export interface PersistentVolumeClaimCondition {
   type: string
   status: string
-  lastProbeTime?: string
-  lastTransitionTime?: string
+  lastProbeTime?: string | null
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }
@@ -1069,8 +1069,8 @@ export interface PodCondition {
   type: string
   observedGeneration?: number
   status: string
-  lastProbeTime?: string
-  lastTransitionTime?: string
+  lastProbeTime?: string | null
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }
@@ -1366,7 +1366,7 @@ export interface ReplicationController extends ApiObject {
 export interface ReplicationControllerCondition {
   type: string
   status: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }

@@ -5,7 +5,7 @@ import type { ApiObject, ListMeta } from '@coxswain/apimachinery'
 export interface Event extends ApiObject {
   kind: 'Event'
   apiVersion: 'events.k8s.io/v1'
-  eventTime: string
+  eventTime: string | null
   series?: EventSeries
   reportingController?: string
   reportingInstance?: string
@@ -16,8 +16,8 @@ export interface Event extends ApiObject {
   note?: string
   type?: string
   deprecatedSource: core_v1_EventSource
-  deprecatedFirstTimestamp?: string
-  deprecatedLastTimestamp?: string
+  deprecatedFirstTimestamp?: string | null
+  deprecatedLastTimestamp?: string | null
   deprecatedCount?: number
 }
 
@@ -30,5 +30,5 @@ export interface EventList {
 
 export interface EventSeries {
   count: number
-  lastObservedTime: string
+  lastObservedTime: string | null
 }

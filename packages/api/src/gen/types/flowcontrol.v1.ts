@@ -20,7 +20,7 @@ export interface FlowSchema extends ApiObject {
 export interface FlowSchemaCondition {
   type?: string
   status?: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }
@@ -80,7 +80,7 @@ export interface PriorityLevelConfiguration extends ApiObject {
 export interface PriorityLevelConfigurationCondition {
   type?: string
   status?: string
-  lastTransitionTime?: string
+  lastTransitionTime?: string | null
   reason?: string
   message?: string
 }

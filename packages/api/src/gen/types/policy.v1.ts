@@ -31,7 +31,7 @@ export interface PodDisruptionBudgetSpec {
 
 export interface PodDisruptionBudgetStatus {
   observedGeneration?: number
-  disruptedPods?: Record<string, string>
+  disruptedPods?: Record<string, string | null>
   disruptionsAllowed?: number
   currentHealthy?: number
   desiredHealthy?: number

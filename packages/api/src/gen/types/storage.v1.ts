@@ -141,7 +141,7 @@ export interface VolumeAttributesClassList {
 }
 
 export interface VolumeError {
-  time?: string
+  time?: string | null
   message?: string
   errorCode?: number
 }

@@ -127,10 +127,19 @@ export function revisionOfId(id: number): number {
   return Math.floor(id / idsPerRevision)
 }
 
-/** What a row of `versions` adds to the digest. */
+/**
+ * What a row of `versions` adds to the digest: FNV-1a of its text. Each step is a bijection, so that no single changed
+ * character leaves it as it was.
+ */
 export function hashVersion(key: string, id: number, dead: number): number {
-  return crc32(`${key}\n${id}\n${dead}`)
+  const text = `${key}\0${2 * id + dead}`
+  let hash = fnvBasis
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), fnvPrime)
+  return hash >>> 0
 }
+
+const fnvBasis = 0x811c9dc5
+const fnvPrime = 0x01000193
 
 export function sumOfHeader(row: Omit<ChangeRow, 'sum' | 'value'>): number {
   const { id, key, dead, created, version, previous, due, digest, value_sum: valueSum } = row
@@ -209,29 +218,81 @@ export class HeadReader {
   }
 }
 
-/** Compares the digest that the changes carry with the rows of `versions`: none is missing, added or altered. */
+/** How many rows of the index are looked at together. */
+const verifiedTogether = 4096
+/** Ends each part of a row; keys hold none. */
+const nul = 0
+
+/**
+ * Compares the digest that the changes carry with the rows of `versions`: none is missing, added or altered.
+ * SQLite hands over thousands of rows as one text, which costs a tenth of taking them one by one: opening a store
+ * reads its whole index.
+ */
 export function verifyVersions(db: DatabaseSync): void {
-  const rows = db.prepare('SELECT key, id, dead FROM versions')
-  rows.setReturnArrays(true)
+  const block = db.prepare(
+    `SELECT CAST(group_concat(key || char(0) || (2 * id + dead), char(0)) || char(0) AS BLOB) AS text
+     FROM (SELECT key, id, dead FROM versions WHERE (key, id) > (?, ?) ORDER BY key, id LIMIT ${verifiedTogether})`,
+  )
   let digest = 0
-  let lastKey = ''
-  let lastId = 0
-  for (const row of rows.iterate() as unknown as Iterable<[string, number, number]>) {
-    const [key, id, dead] = row
-    if (key < lastKey || (key === lastKey && id <= lastId)) {
+  let last: Version = { key: '', id: 0 }
+  for (;;) {
+    const { text } = block.get(last.key, last.id) as { text: Uint8Array | null }
+    if (!text) break
+    const rows = digestRows(text)
+    digest = (digest + rows.digest) % digestModulus
+    const { key, id } = rows.last
+    if (key < last.key || (key === last.key && !(id > last.id))) {
       throw new StoreError('Corrupt', `the index is out of order at ${JSON.stringify(key)}`)
     }
-    lastKey = key
-    lastId = id
-    digest = (digest + hashVersion(key, id, dead)) % digestModulus
+    last = rows.last
+    if (rows.count < verifiedTogether) break
   }
-  const last = db.prepare(`SELECT ${headerColumns} FROM changes ORDER BY id DESC LIMIT 1`).get() as
+  const newest = db.prepare(`SELECT ${headerColumns} FROM changes ORDER BY id DESC LIMIT 1`).get() as
     | ChangeRow
     | undefined
-  if (last) verifyRow(last)
+  if (newest) verifyRow(newest)
   const { removed } = readMeta(db)
-  const expected = ((last?.digest ?? 0) - removed + digestModulus) % digestModulus
+  const expected = ((newest?.digest ?? 0) - removed + digestModulus) % digestModulus
   if (digest !== expected) throw new StoreError('Corrupt', 'the index does not match its digest')
+}
+
+interface Version {
+  readonly key: string
+  readonly id: number
+}
+
+/** The sum of the hashes of rows `key NUL number NUL`, where the number is twice the id plus whether it is a deletion, and the last of them. */
+function digestRows(text: Uint8Array): { digest: number; count: number; last: Version } {
+  let digest = 0
+  let count = 0
+  let hash = fnvBasis
+  let lines = 0
+  let rowStart = 0
+  let keyEnd = 0
+  let start = 0
+  for (let i = 0; i < text.length; i++) {
+    const byte = text[i]!
+    if (byte !== nul || ++lines < 2) {
+      if (lines === 1 && byte === nul) keyEnd = i
+      hash = Math.imul(hash ^ byte, fnvPrime)
+      continue
+    }
+    digest = (digest + (hash >>> 0)) % digestModulus
+    hash = fnvBasis
+    lines = 0
+    count++
+    start = rowStart
+    rowStart = i + 1
+  }
+  const key = Buffer.from(text.buffer, text.byteOffset + start, Math.max(0, keyEnd - start)).toString(
+    'latin1',
+  )
+  const rest = Buffer.from(text.buffer, text.byteOffset + keyEnd + 1).toString(
+    'latin1',
+    0,
+    text.length - keyEnd - 1,
+  )
+  return { digest, count, last: { key, id: Math.floor(Number.parseInt(rest, 10) / 2) } }
 }
 
 /** What a SQLite error means for the caller of a store. */

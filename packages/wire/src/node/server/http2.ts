@@ -130,6 +130,8 @@ function send(
   // A body that is not read any further keeps the stream half open until we say that we are done with it.
   if (unread) stream.on('finish', () => stream.close(NGHTTP2_NO_ERROR))
   const { status } = answer
+  // As Go's server has it: a handler's `Connection: close` is a GOAWAY.
+  if (answer.headers.connection === 'close') stream.session?.close()
   const headers = headersOf(status, answer.headers)
   const silent = method === 'HEAD' || status === 204 || status === 304
   if (isStream(body)) {

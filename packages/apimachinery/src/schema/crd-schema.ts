@@ -1,0 +1,195 @@
+import { type FieldError, forbidden, invalid, notSupported, required } from '../field/error.ts'
+import { Path } from '../field/path.ts'
+import type { Schema, ValidationRule } from '../schema.ts'
+import { validateDefaults } from './crd-schema-defaults.ts'
+import { checkListMapKeys, checkListType, checkMapType } from './crd-schema-lists.ts'
+import { checkStructural } from './structural.ts'
+
+/** Keywords of JSON schema that no CRD may use, and that `Schema` therefore does not have. */
+const unsupported = [
+  'id',
+  'additionalItems',
+  'patternProperties',
+  'definitions',
+  'dependencies',
+  '$ref',
+] as const
+
+const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
+const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
+
+interface Place {
+  readonly root: boolean
+  /** Below the apiVersion, kind or metadata of a resource. */
+  readonly insideMeta: boolean
+  /** Why there may be no default here. */
+  readonly noDefault: string | undefined
+}
+
+/**
+ * All that a server has against the schema of a CustomResourceDefinition when one is created: what keeps it from being
+ * structural, defaults that break the schema's own rules, keywords that do not go together. CEL rules are looked at but
+ * not compiled. `schema` may hold anything a client sent in the shape of a schema.
+ */
+export function validateCrdSchema(schema: Schema, path: Path = Path.root): FieldError[] {
+  const errors: FieldError[] = []
+  const unreadable = findUnsupported(schema)
+  if (unreadable === undefined) {
+    const problems = checkStructural(schema, path)
+    errors.push(...(problems.length > 0 ? problems : validateDefaults(schema, path)))
+  }
+  if (schema.nullable === true)
+    errors.push(forbidden(path.child('nullable'), 'nullable cannot be true at the root'))
+  checkNode(schema, { root: true, insideMeta: false, noDefault: undefined }, path, errors)
+  if (errors.length === 0 && unreadable !== undefined) {
+    errors.push(invalid(path, '', `OpenAPIV3Schema '${unreadable}' is not supported`))
+  }
+  return errors
+}
+
+/** A keyword that makes it impossible to judge the schema as a structural one. */
+function findUnsupported(schema: Schema): string | undefined {
+  const loose = schema as Readonly<Record<string, unknown>>
+  if (loose.$schema !== undefined) return 'schema'
+  for (const keyword of unsupported) if (loose[keyword] !== undefined) return keyword
+  if (Array.isArray(schema.items)) return 'items'
+  for (const child of children(schema)) {
+    const found = findUnsupported(child)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function children(schema: Schema): Schema[] {
+  const { items, additionalProperties, not } = schema
+  return [
+    ...Object.values(schema.properties ?? {}),
+    ...(items === undefined ? [] : [items]),
+    ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+    ...(schema.allOf ?? []),
+    ...(schema.anyOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...(not === undefined ? [] : [not]),
+  ]
+}
+
+function checkNode(schema: Schema, place: Place, path: Path, errors: FieldError[]): void {
+  checkKeywords(schema, place, path, errors)
+  checkChildren(schema, place, path, errors)
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
+    errors.push(
+      invalid(path.child('x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'),
+    )
+  }
+  checkMapType(schema, path, errors)
+  checkListType(schema, path, errors)
+  checkListMapKeys(schema, path, errors)
+  for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
+    checkRule(rule, schema, path.child('x-kubernetes-validations').index(i), errors)
+  }
+}
+
+function checkKeywords(schema: Schema, place: Place, path: Path, errors: FieldError[]): void {
+  const type: string | undefined = schema.type
+  if (type && !types.includes(type)) errors.push(notSupported(path.child('type'), type, types))
+  if (schema.default !== undefined && schema.default !== null && place.noDefault !== undefined) {
+    errors.push(forbidden(path.child('default'), `must not be set ${place.noDefault}`))
+  }
+  for (const keyword of unsupported) {
+    if ((schema as Readonly<Record<string, unknown>>)[keyword] !== undefined) {
+      errors.push(forbidden(path.child(keyword), `${keyword} is not supported`))
+    }
+  }
+  if (type === 'null') {
+    errors.push(forbidden(path.child('type'), 'type cannot be set to null, use nullable as an alternative'))
+  }
+  if (Array.isArray(schema.items)) {
+    errors.push(forbidden(path.child('items'), 'items must be a schema object and not an array'))
+  }
+  if (place.insideMeta && schema['x-kubernetes-embedded-resource'] === true) {
+    errors.push(
+      forbidden(path.child('x-kubernetes-embedded-resource'), 'must not be used inside of resource meta'),
+    )
+  }
+  if (schema.uniqueItems === true) {
+    const detail = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
+    errors.push(forbidden(path.child('uniqueItems'), detail))
+  }
+}
+
+function checkChildren(schema: Schema, place: Place, path: Path, errors: FieldError[]): void {
+  const { properties = {}, additionalProperties, items, not } = schema
+  const below: Place = { ...place, root: false }
+  if (additionalProperties !== undefined) {
+    const at = path.child('additionalProperties')
+    if (Object.keys(properties).length > 0 && additionalProperties !== true) {
+      errors.push(forbidden(at, 'additionalProperties and properties are mutual exclusive'))
+    }
+    const noDefault = place.insideMeta
+      ? 'inside additionalProperties applying to object metadata'
+      : place.noDefault
+    if (typeof additionalProperties === 'object')
+      checkNode(additionalProperties, { ...below, noDefault }, at, errors)
+  }
+  const isResource = place.root || schema['x-kubernetes-embedded-resource'] === true
+  for (const [key, property] of Object.entries(properties)) {
+    const at = path.child('properties').key(key)
+    const isMeta = isResource && (key === 'metadata' || key === 'kind' || key === 'apiVersion')
+    const noDefault = isMeta && place.root ? `in top-level ${key}` : place.noDefault
+    checkNode(property, isMeta ? { root: false, insideMeta: true, noDefault } : below, at, errors)
+  }
+  if (not !== undefined) checkNode(not, below, path.child('not'), errors)
+  for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const) {
+    for (const [i, nested] of (schema[keyword] ?? []).entries()) {
+      checkNode(nested, below, path.child(keyword).index(i), errors)
+    }
+  }
+  if (items !== undefined && !Array.isArray(items)) checkNode(items, below, path.child('items'), errors)
+}
+
+function checkRule(rule: ValidationRule, schema: Schema, path: Path, errors: FieldError[]): void {
+  const { message = '', messageExpression = '', fieldPath = '', reason } = rule
+  const text = rule.rule ?? ''
+  if (text.trim() === '') {
+    errors.push(required(path.child('rule'), 'rule is not specified'))
+  } else if (message !== '' && message.trim() === '') {
+    errors.push(invalid(path.child('message'), message, 'must be non-empty if specified'))
+  } else if (hasLineBreak(message.trim())) {
+    errors.push(invalid(path.child('message'), message, 'must not contain line breaks'))
+  } else if (hasLineBreak(text.trim()) && message.trim() === '') {
+    errors.push(required(path.child('message'), 'message must be specified if rule contains line breaks'))
+  }
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    errors.push(required(path.child('messageExpression'), 'messageExpression must be non-empty if specified'))
+  }
+  if (reason !== undefined && !reasons.includes(reason)) {
+    errors.push(notSupported(path.child('reason'), reason, reasons))
+  }
+  if (fieldPath !== '' && fieldPath.trim() === '') {
+    errors.push(invalid(path.child('fieldPath'), fieldPath, 'must be non-empty if specified'))
+  }
+  if (hasLineBreak(fieldPath))
+    errors.push(invalid(path.child('fieldPath'), fieldPath, 'must not contain line breaks'))
+  if (fieldPath !== '' && !leadsSomewhere(fieldPath, schema)) {
+    errors.push(invalid(path.child('fieldPath'), fieldPath, 'must be a valid path'))
+  }
+}
+
+/** `.name`, `['any name']` and sequences of them, each of which the schema knows. Items of lists have no path. */
+function leadsSomewhere(fieldPath: string, schema: Schema): boolean {
+  if (!/^(?:\.[A-Za-z_]\w*|\['[^']*'\])+$/.test(fieldPath)) return false
+  let node: Schema | undefined = schema
+  for (const [, name, quoted] of fieldPath.matchAll(/\.([A-Za-z_]\w*)|\['([^']*)'\]/g)) {
+    const key = name ?? quoted ?? ''
+    const current: Schema = node
+    const { properties, additionalProperties } = current
+    if (properties !== undefined && Object.hasOwn(properties, key)) node = properties[key]
+    else node = typeof additionalProperties === 'object' ? additionalProperties : undefined
+    if (node === undefined) return false
+  }
+  return true
+}
+
+function hasLineBreak(text: string): boolean {
+  return /[\n\r]/.test(text)
+}

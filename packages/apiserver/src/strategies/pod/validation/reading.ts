@@ -1,0 +1,74 @@
+import { type FieldError, field, isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '../../../json.ts'
+
+/** What is wrong, in the order found. */
+export type Findings = Generator<FieldError, void, undefined>
+
+/** The rules of a pod specification differ a little between a pod and the template of one. */
+export interface PodRules {
+  readonly isPod: boolean
+}
+
+export const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? (value as JsonObject[]) : [])
+export const stringsOf = (value: unknown): string[] => (Array.isArray(value) ? (value as string[]) : [])
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+export const numberOf = (value: unknown): number => (value === undefined || value === null ? 0 : Number(value))
+export const recordOf = (value: unknown): Record<string, string> =>
+  isObject(value) ? (value as Record<string, string>) : {}
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
+
+/** One error a message, about `value`. */
+export function* invalidBecause(path: field.Path, value: unknown, messages: readonly string[]): Findings {
+  for (const message of messages) yield field.invalid(path, value, message)
+}
+
+export function* validateDNSLabel(value: string, path: field.Path): Findings {
+  yield* invalidBecause(path, value, isDNS1123Label(value))
+}
+
+export function* validateDNSSubdomain(value: string, path: field.Path): Findings {
+  yield* invalidBecause(path, value, isDNS1123Subdomain(value))
+}
+
+export function* validateQualifiedName(value: string, path: field.Path): Findings {
+  yield* invalidBecause(path, value, isQualifiedName(value))
+}
+
+export function* validateNonnegative(value: unknown, path: field.Path): Findings {
+  if (numberOf(value) < 0) yield field.invalid(path, value, 'must be greater than or equal to 0')
+}
+
+export function* validatePositive(value: unknown, path: field.Path): Findings {
+  if (numberOf(value) <= 0) yield field.invalid(path, value ?? 0, 'must be greater than zero')
+}
+
+/** Required, and one of `supported`; `listed` is how an error names them. */
+export function* validateChoice(
+  value: unknown,
+  supported: readonly string[],
+  path: field.Path,
+  listed: readonly string[] = supported,
+): Findings {
+  if (textOf(value) === '') yield field.required(path)
+  else if (!supported.includes(value as string)) yield field.notSupported(path, value, listed)
+}
+
+/** One of `supported`; an empty value is none of them. */
+export function* validateOneOf(value: unknown, supported: readonly string[], path: field.Path): Findings {
+  if (!supported.includes(textOf(value))) yield field.notSupported(path, textOf(value), supported)
+}
+
+export function* requireMembers(object: JsonObject, members: readonly string[], path: field.Path): Findings {
+  for (const member of members) if (textOf(object[member]) === '') yield field.required(path.child(member))
+}
+
+/** Init, normal and ephemeral containers with their paths. */
+export function* containersWithPath(spec: JsonObject, path: field.Path): Generator<[JsonObject, field.Path]> {
+  for (const kind of ['initContainers', 'containers', 'ephemeralContainers']) {
+    const at = path.child(kind)
+    for (const [index, container] of listOf(spec[kind]).entries()) yield [container, at.index(index)]
+  }
+}
+
+/** A value that prints as the Go struct it is upstream. */
+export const printed = (value: unknown): field.Printed => field.Printed.inOrder(value)
