@@ -4,6 +4,7 @@ import { compileSchema, deepClone, readJson, type Schema } from '@coxswain/apima
 import { Ajv } from 'ajv'
 import type { BenchCase } from '../harness.ts'
 import { typicalDeployment } from './deployment.ts'
+import { publishPackages } from './published.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -90,9 +91,12 @@ function compileCase(text: string): BenchCase {
 }
 
 /** Milliseconds that a fresh process needs for the import alone. */
-function timeImport(specifier: string): number {
+function timeImport(specifier: string, cwd: string): number {
   const script = `const start = performance.now(); await import('${specifier}'); console.log(performance.now() - start)`
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd,
+    encoding: 'utf8',
+  })
   return Number(stdout)
 }
 
@@ -102,18 +106,19 @@ function timeBareStart(): number {
   return performance.now() - start
 }
 
-function importCase(specifier: string, atMost: number): BenchCase {
+function importCase(specifier: string, cwd: string, atMost: number): BenchCase {
   return {
-    name: `import ${specifier}`,
+    name: `import ${specifier}, as published`,
     unit: 'ms',
-    measure: () => timeImport(specifier),
+    measure: () => timeImport(specifier, cwd),
     reference: { name: 'bare Node start', measure: timeBareStart },
     goal: { of: 'ratio', atMost },
   }
 }
 
 /** The reader, the schema and the imports; goals as the design states them. */
-export function jsonAndSchemaCases(): BenchCase[] {
+export function jsonAndSchemaCases(stack: AsyncDisposableStack): BenchCase[] {
+  const { folder } = stack.use(publishPackages(['kit', 'apimachinery', 'api'], ['re2js', 'js-yaml']))
   const deployment = typicalDeployment()
   const text = JSON.stringify(deployment)
   return [
@@ -121,7 +126,7 @@ export function jsonAndSchemaCases(): BenchCase[] {
     readerCase('strict reader, indented Deployment', JSON.stringify(deployment, null, 2)),
     schemaCase(text),
     compileCase(text),
-    importCase('@coxswain/apimachinery', 1),
-    importCase('@coxswain/api/apps/v1', 1 / 4),
+    importCase('@coxswain/apimachinery', folder, 1),
+    importCase('@coxswain/api/apps/v1', folder, 1 / 4),
   ]
 }

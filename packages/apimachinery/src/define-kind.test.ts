@@ -60,7 +60,11 @@ const At = defineKind({
         })
         .atMostOneOf(['a', 'b'])
         .cel('self.retries < 5', { message: 'few', fieldPath: '.retries' }),
-      status: s.object({ replicas: s.int32().optional(), selector: s.string().optional() }),
+      status: s.object({
+        replicas: s.int32().optional(),
+        selector: s.string().optional(),
+        conditions: s.conditions().optional(),
+      }),
       columns: {
         Schedule: '.spec.schedule',
         Retries: { jsonPath: '.spec.retries', priority: 1 },
@@ -196,6 +200,27 @@ describe('defineKind', () => {
     }
     self.properties.self = self
     refuse(() => s.ref({ schema: () => self }), /Self refers to itself/)
+  })
+
+  it('knows what a condition is', () => {
+    const now = '2026-01-01T00:00:00Z'
+    const good = {
+      type: 'example.com/Ready',
+      status: 'True',
+      reason: 'Ok',
+      message: '',
+      lastTransitionTime: now,
+    }
+    const spec = { schedule: now, containers: [] }
+    const check = (condition: object) =>
+      compileSchema(At.v1.schema())
+        .validate({ spec, status: { conditions: [condition] } })
+        .map(error => error.field)
+    assert.deepEqual(check(good), [])
+    assert.deepEqual(check({ ...good, status: 'Maybe', reason: '-' }), [
+      'status.conditions[0].status',
+      'status.conditions[0].reason',
+    ])
   })
 
   it('validates, defaults and prunes with its schema', () => {

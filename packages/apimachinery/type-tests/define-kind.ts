@@ -7,6 +7,7 @@ import {
   type CreateOf,
   defineKind,
   type KindOf,
+  type ListMap,
   type SchemaRef,
   s,
 } from '@coxswain/apimachinery'
@@ -14,6 +15,8 @@ import {
 interface Container {
   name: string
   image?: string
+  args?: string[]
+  ports?: ListMap<{ containerPort: number; name?: string }, 'containerPort'>
 }
 declare const Container: SchemaRef<Container>
 
@@ -100,6 +103,15 @@ const keyless: Create = { spec: { schedule: '', containers: [], env: [{ value: '
 type Apply = ApplyOf<typeof At.v1alpha1>
 const partial: Apply = { metadata: { name: 'x' }, spec: { policy: 'Forbid', env: [{ name: 'A' }] } }
 const status: Apply = { metadata: { name: 'x' }, status: { phase: 'DONE' } }
+const ports: Apply = {
+  metadata: { name: 'x' },
+  spec: { containers: [{ name: 'a', args: ['b'], ports: [{ containerPort: 80 }] }] },
+}
+const portless: Apply = {
+  metadata: { name: 'x' },
+  // @ts-expect-error the keys of a list map inside of a built-in type stay required
+  spec: { containers: [{ name: 'a', ports: [{ name: 'http' }] }] },
+}
 // @ts-expect-error a name is required
 const nameless: Apply = { metadata: {}, spec: {} }
 // @ts-expect-error list map keys stay required
@@ -133,6 +145,8 @@ export type Used = [
   typeof wrongType,
   typeof keyless,
   typeof partial,
+  typeof ports,
+  typeof portless,
   typeof status,
   typeof nameless,
   typeof applyKeyless,

@@ -15,10 +15,9 @@ export type ClientErrorCode =
   /** A credential plug-in or token endpoint that gives no credentials. */
   | 'NoCredentials'
 
-const brand: unique symbol = Symbol.for('coxswain.client.ClientError') as never
+const brand = Symbol.for('coxswain.client.ClientError')
 
 export class ClientError extends Error {
-  readonly [brand]: true = true
   readonly code: ClientErrorCode
 
   constructor(code: ClientErrorCode, message: string, options?: ErrorOptions) {
@@ -28,8 +27,10 @@ export class ClientError extends Error {
   }
 }
 
+Object.defineProperty(ClientError.prototype, brand, { value: true })
+
 /** True also for an error made by another copy of this package. With `code`, only for that code. */
 export function isClientError(error: unknown, code?: ClientErrorCode): error is ClientError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as ClientError).code === code
+  return code === undefined || (error as unknown as ClientError).code === code
 }

@@ -79,7 +79,9 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     if (signal?.aborted) return
     try {
       const request = about(kind, { namespace: call.namespace }, signal ? { signal } : {})
-      const { body } = await rest.stream({ ...request, query: watchQuery(call) })
+      // The events of a watch are objects: asked for as a list, a server sends none.
+      const accept = acceptOf(kind, false)
+      const { body } = await rest.stream({ ...request, accept, query: watchQuery(call) })
       if (!body) return
       const lines = new LineSplitter(maxEventBytes)
       for await (const chunk of isStream(body) ? body : chunksOf(body)) {

@@ -7,6 +7,7 @@ import { RuntimeError } from './errors.ts'
 import { type HealthReport, runChecks } from './health.ts'
 import { createCachedClient } from './internal/cached-client.ts'
 import { EventBroadcaster } from './internal/event-broadcaster.ts'
+import { waitForCaches } from './internal/wait-for-caches.ts'
 import { type LeaderElectionOptions, LeaderElector } from './leader-election.ts'
 import { createClientMetrics } from './metrics/client-metrics.ts'
 import { createControllerMetrics } from './metrics/controller-metrics.ts'
@@ -42,7 +43,6 @@ const defaultGrace = 30_000
 const hardStopGrace = 5_000
 /** How long events may still be sent when everything else has stopped. */
 const eventGrace = 2_000
-const syncWarning = 30_000
 
 /**
  * Runs one operator.
@@ -166,7 +166,8 @@ export class Manager {
   }
 
   async #work(stop: AbortSignal, hard: AbortSignal, stopNow: () => void): Promise<void> {
-    await this.#waitForCaches(stop)
+    const { cacheSyncTimeout: timeout } = this.#options
+    await waitForCaches(this.cache, { env: this.#env, timeout, signal: stop })
     if (stop.aborted) return
     const group = new TaskGroup(stop)
     const spawnAll = (target: TaskGroup, needsLeader: boolean, end: AbortSignal): void => {
@@ -218,39 +219,6 @@ export class Manager {
     const env = { ...this.#env, log: log.child({ task: name }) }
     const events = this.#broadcaster.recorderFor(this.definition.name)
     await task({ client, env, signal, events, metrics: this.metrics })
-  }
-
-  async #waitForCaches(stop: AbortSignal): Promise<void> {
-    const { clock, log } = this.#env
-    const { cacheSyncTimeout } = this.#options
-    const begun = clock.monotonic()
-    const waiting = new AbortController()
-    const onStop = (): void => waiting.abort()
-    stop.addEventListener('abort', onStop, { once: true })
-    const missing = () =>
-      this.cache.informers
-        .filter(informer => !informer.hasSynced)
-        .map(({ name, lastError }) => ({ cache: name, error: lastError }))
-    let timer = clock.after(0, () => {})
-    const arm = (): void => {
-      const left = cacheSyncTimeout === undefined ? syncWarning : begun + cacheSyncTimeout - clock.monotonic()
-      timer = clock.after(Math.min(syncWarning, left), () => {
-        log.warn('still waiting for caches to fill', { missing: missing() })
-        if (cacheSyncTimeout !== undefined && clock.monotonic() - begun >= cacheSyncTimeout) waiting.abort()
-        else arm()
-      })
-    }
-    timer.cancel()
-    arm()
-    const synced = await this.cache.synced(waiting.signal)
-    timer.cancel()
-    stop.removeEventListener('abort', onStop)
-    if (synced || stop.aborted) return
-    const names = missing().map(({ cache }) => cache)
-    throw new RuntimeError(
-      'CacheNotSynced',
-      `caches did not fill in ${cacheSyncTimeout} ms: ${names.join(', ')}`,
-    )
   }
 
   #guardFor(needsLeader = true): WriteGuard | undefined {

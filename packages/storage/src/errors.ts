@@ -42,7 +42,6 @@ export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
   readonly compactedRevision: number | undefined
-  readonly [brand] = true
 
   constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
@@ -50,6 +49,8 @@ export class StoreError extends Error {
     this.compactedRevision = options.compactedRevision
   }
 }
+
+Object.defineProperty(StoreError.prototype, brand, { value: true })
 
 export function isStoreError(error: unknown): error is StoreError {
   return typeof error === 'object' && error !== null && brand in error

@@ -23,10 +23,9 @@ export interface TransportErrorOptions {
   readonly sent?: boolean
 }
 
-const brand: unique symbol = Symbol.for('coxswain.wire.TransportError') as never
+const brand = Symbol.for('coxswain.wire.TransportError')
 
 export class TransportError extends Error {
-  readonly [brand]: true = true
   readonly code: TransportErrorCode
   readonly sent: boolean
 
@@ -38,8 +37,10 @@ export class TransportError extends Error {
   }
 }
 
+Object.defineProperty(TransportError.prototype, brand, { value: true })
+
 /** True for the errors of any copy of this package; with `code`, for that one only. */
 export function isTransportError(error: unknown, code?: TransportErrorCode): error is TransportError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as TransportError).code === code
+  return code === undefined || (error as unknown as TransportError).code === code
 }

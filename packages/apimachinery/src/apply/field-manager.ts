@@ -5,7 +5,15 @@ import type { ManagedFieldsEntry } from '../meta.ts'
 import type { Schema } from '../schema.ts'
 import { newBadRequest, newInternalError } from '../status/constructors.ts'
 import { conflictError } from './conflict.ts'
-import { difference, emptyFieldSet, type FieldSet, isEmptySet, isSubset, union } from './field-set.ts'
+import {
+  difference,
+  emptyFieldSet,
+  type FieldSet,
+  isEmptySet,
+  isSubset,
+  restrict,
+  union,
+} from './field-set.ts'
 import { allowedConflicts, hasLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
 import {
   capUpdaters,
@@ -271,7 +279,7 @@ function finishManager(
   else if (last?.entry === undefined || !isSubset(set, last.set)) managers.set(id, { ...applied, set, time })
   else if (!isSubset(last.set, set)) {
     // Taken from the old set, which is in order already.
-    managers.set(id, { ...applied, set: difference(last.set, difference(last.set, set)), time })
+    managers.set(id, { ...applied, set: restrict(last.set, set), time })
   } else if (last.time === time && last.apiVersion === applied.apiVersion) managers.set(id, last)
   else {
     const { fieldsV1 } = last.entry

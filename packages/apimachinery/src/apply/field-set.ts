@@ -106,6 +106,23 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return out
 }
 
+/** The same, for a `b` that holds most of `a`: it shares what stays, and keeps the order of `a`. */
+export function restrict(a: FieldSet, b: FieldSet): FieldSet {
+  let out: MutableSet | undefined
+  for (const element in a) {
+    if (element === self) continue
+    const left = a[element]!
+    const right = b[element]
+    const node =
+      right === undefined ? undefined : nodeOf(restrict(left, right), isMember(left) && isMember(right))
+    if (node === left) continue
+    out ??= { ...a }
+    if (node === undefined) delete out[element]
+    else out[element] = node
+  }
+  return out ?? a
+}
+
 /** The paths of `a` that are not in `b`. A path stays when only one above it is in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return subtract(a, b, false)

@@ -1,5 +1,5 @@
 import { getOwn, isPlainObject } from '../internal/plain.ts'
-import { emptyFieldSet, type FieldSet, isEmptySet, isMember, nodeOf } from './field-set.ts'
+import { emptyFieldSet, type FieldSet, isEmptySet, isMember, isSubset, nodeOf } from './field-set.ts'
 import { elementOf, type PathElement } from './path-element.ts'
 import { atomOf, type TypeNode } from './type-node.ts'
 
@@ -30,14 +30,24 @@ export function findGoneFast(
 function walk(place: Place): { gone: FieldSet; isLeft: boolean } | undefined {
   let gone: Record<PathElement, FieldSet> | undefined
   let isLeft = false
-  const find = finder(place)
+  let finder: ((element: PathElement) => Inner) | undefined
   for (const element in place.last) {
     if (element === '.') continue
-    const inner = find(element)
-    if (inner.value === undefined) continue
-    const { isField } = inner
     const last = place.last[element]!
     const owned = place.owned[element]
+    if (
+      !place.isGone &&
+      owned !== undefined &&
+      (isMember(owned) || !isMember(last)) &&
+      isSubset(last, owned)
+    ) {
+      isLeft = true // still owned, with all that is below
+      continue
+    }
+    finder ??= createFinder(place)
+    const inner = finder(element)
+    if (inner.value === undefined) continue
+    const { isField } = inner
     const wasOwned = isField || isMember(last)
     const isThere = !isField || hasPaths(inner.value, inner.type)
     const isRemoved = place.isRemoved || wasOwned
@@ -74,7 +84,7 @@ interface Inner {
   readonly isField: boolean
 }
 
-function finder({ type, value }: Place): (element: PathElement) => Inner {
+function createFinder({ type, value }: Place): (element: PathElement) => Inner {
   const kind = type === undefined ? undefined : atomOf(type, value)
   const list = kind === 'list' ? type?.list : undefined
   if (list !== undefined && Array.isArray(value)) {

@@ -1,5 +1,5 @@
 import { MachineryError } from '../errors.ts'
-import type { ApiObject, ObjectMeta } from '../meta.ts'
+import type { ApiObject, Condition, ObjectMeta } from '../meta.ts'
 import type { Schema } from '../schema.ts'
 import {
   type Builder,
@@ -9,6 +9,7 @@ import {
   type ObjectBuilder,
   type StringBuilder,
 } from './builder.ts'
+import { conditionSchema } from './condition-schema.ts'
 import { embeddedObjectMeta, embedSchema, quantityPattern } from './embed-schema.ts'
 import type {
   ApplyField,
@@ -137,6 +138,9 @@ export const s = {
     >,
   /** Metadata of an object that will be made from this one, such as the labels of a template. */
   objectMeta: (): Plain<EmbeddedObjectMeta> => createBuilder(embeddedObjectMeta),
+  /** Conditions of a status, as Kubernetes keeps them: one of each type. */
+  conditions: (): ListBuilder<Condition[], Condition[], Condition[]> =>
+    createBuilder(listMapSchema(['type'], conditionSchema, {})),
   /** A schema written by hand, for what has no word here. It must be structural. */
   schema: <T>(schema: Schema): Plain<T> => createBuilder(schema),
 } as const

@@ -45,7 +45,7 @@ export type ApplyFields<P extends Fields> = { [K in keyof P]?: P[K]['~apply'] }
 /** An item of a list map as it may be applied: its keys say which one it is. */
 export type ApplyKeyed<I extends Carried, K extends keyof I['~read']> = I['~apply'] & Pick<I['~read'], K>
 
-/** The same for types from elsewhere. A value inside of what is applied: everything is optional except the keys of list maps. */
+/** The same for types from elsewhere: everything is optional except the keys of list maps. */
 export type ApplyField<V> = V extends readonly (infer E)[]
   ? typeof mapKeys extends keyof V
     ? ApplyItem<E, Extract<Exclude<V[typeof mapKeys], undefined>, keyof E>>[]

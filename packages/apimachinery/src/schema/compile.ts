@@ -6,7 +6,7 @@ import { applyDefaults, dropNulls } from './default.ts'
 import { type Coerced, coerceEmbedded, validateEmbedded } from './embedded.ts'
 import { validateListTypes } from './list-types.ts'
 import { type PruneOptions, prune } from './prune.ts'
-import { type ValidateOptions, validateValue } from './validate.ts'
+import { type ValidateOptions, validateValue, walkValue } from './validate.ts'
 
 /**
  * A schema as functions. Each node of a schema is compiled when a value first reaches it and the result kept with the
@@ -46,11 +46,13 @@ export function compileSchema(schema: Schema): CompiledSchema {
   if (result === undefined) {
     result = {
       schema,
-      validate: (value, options) => [
-        ...validateValue(schema, value, options),
-        ...newListErrors(schema, value, options),
-        ...validateEmbedded(schema, value, options?.path),
-      ],
+      validate: (value, options) => {
+        const walk = walkValue(schema, value, options)
+        const errors = walk.distinct()
+        if (walk.suspicious) errors.push(...newListErrors(schema, value, options))
+        errors.push(...validateEmbedded(schema, value, options?.path))
+        return errors
+      },
       validateValue: (value, options) => validateValue(schema, value, options),
       validateListTypes: (value, path) => validateListTypes(schema, value, path),
       validateEmbedded: (value, path) => validateEmbedded(schema, value, path),

@@ -17,6 +17,8 @@ export class Context {
   readonly path: (string | number)[] = []
   /** Checks that passed: upstream's measure of which failed alternative of an `anyOf` came closest. */
   matches = 0
+  /** A set or list map holds something twice, or something it should not. */
+  suspicious = false
   readonly #base: Path
 
   constructor(base: Path) {

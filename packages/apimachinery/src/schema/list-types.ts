@@ -113,6 +113,37 @@ function visit(plan: Plan, value: unknown, walk: Walk): void {
   }
 }
 
+/**
+ * For the walk over values, which comes by anyway: tells whether a list of this schema is worth a closer look by
+ * {@link validateListTypes}. Undefined for schemas of other lists.
+ */
+export function suspicionOf(schema: Schema): ((list: readonly unknown[]) => boolean) | undefined {
+  const type = schema['x-kubernetes-list-type']
+  if (type === 'set') return list => list.length > 1 && repeats(list, identityOf)
+  if (type !== 'map') return undefined
+  const identity = identityByKeys(schema['x-kubernetes-list-map-keys'] ?? [])
+  return list => {
+    for (const item of list)
+      if (item !== null && (typeof item !== 'object' || Array.isArray(item))) return true
+    return list.length > 1 && repeats(list, identity)
+  }
+}
+
+function identityByKeys(keys: readonly string[]): (item: unknown) => unknown {
+  const [first] = keys
+  if (keys.length === 1 && first !== undefined) return item => identityOf(memberOf(item, first))
+  return item => JSON.stringify(keys.map(key => [memberOf(item, key)].map(identityOf)))
+}
+
+function repeats(list: readonly unknown[], identity: (item: unknown) => unknown): boolean {
+  const seen = new Set<unknown>()
+  for (let i = 0; i < list.length; i++) {
+    seen.add(identity(list[i]))
+    if (seen.size <= i) return true
+  }
+  return false
+}
+
 function checkListMap(keys: readonly string[], list: readonly unknown[], walk: Walk): void {
   for (let i = 0; i < list.length; i++) {
     const item = list[i]
@@ -121,13 +152,7 @@ function checkListMap(keys: readonly string[], list: readonly unknown[], walk: W
       return
     }
   }
-  if (list.length < 2) return
-  const [first] = keys
-  const single = keys.length === 1 && first !== undefined
-  const identity = single
-    ? (item: unknown) => identityOf(memberOf(item, first))
-    : (item: unknown) => JSON.stringify(keys.map(key => [memberOf(item, key)].map(identityOf)))
-  reportRepeated(list, identity, item => keysOf(item, keys), walk)
+  reportRepeated(list, identityByKeys(keys), item => keysOf(item, keys), walk)
 }
 
 function memberOf(item: unknown, key: string): unknown {
@@ -155,23 +180,6 @@ function reportRepeated(
   walk: Walk,
 ): void {
   if (list.length < 2) return
-  const seen = new Set<unknown>()
-  for (let i = 0; i < list.length; i++) {
-    seen.add(identity(list[i]))
-    // Only a list that repeats itself is gone through again.
-    if (seen.size <= i) {
-      reportAll(list, identity, shown, walk)
-      return
-    }
-  }
-}
-
-function reportAll(
-  list: readonly unknown[],
-  identity: (item: unknown) => unknown,
-  shown: (item: unknown) => unknown,
-  walk: Walk,
-): void {
   const times = new Map<unknown, number>()
   for (let i = 0; i < list.length; i++) {
     const id = identity(list[i])

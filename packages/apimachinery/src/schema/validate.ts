@@ -6,6 +6,7 @@ import { deepEqual } from '../json/value.ts'
 import type { Schema } from '../schema.ts'
 import { compositeValidator } from './composite.ts'
 import { Context, isNothing, type Validator } from './context.ts'
+import { suspicionOf } from './list-types.ts'
 import { enumValidator, numberValidator, stringValidator } from './scalars.ts'
 import { typeValidator } from './type.ts'
 
@@ -32,7 +33,12 @@ export interface ValidateOptions {
 }
 
 /** All that the schema's value rules have against `value`. */
-export function validateValue(schema: Schema, value: unknown, options: ValidateOptions = {}): FieldError[] {
+export function validateValue(schema: Schema, value: unknown, options?: ValidateOptions): FieldError[] {
+  return walkValue(schema, value, options).distinct()
+}
+
+/** The same, with what else the walk has seen. */
+export function walkValue(schema: Schema, value: unknown, options: ValidateOptions = {}): Context {
   const context = new Context(options.path ?? Path.root)
   try {
     validatorOf(schema)(value, context, options.old)
@@ -40,7 +46,7 @@ export function validateValue(schema: Schema, value: unknown, options: ValidateO
     if (error instanceof RangeError) throw tooDeep()
     throw error
   }
-  return context.distinct()
+  return context
 }
 
 export function tooDeep(): MachineryError {
@@ -134,7 +140,9 @@ function expectedKinds(schema: Schema): number {
 function listValidator(schema: Schema): (list: unknown[], context: Context, old: unknown) => void {
   const { items, minItems, maxItems, uniqueItems } = schema
   const member = items === undefined ? undefined : new Member(items)
+  const isSuspicious = suspicionOf(schema)
   return (list, context, old) => {
+    if (isSuspicious?.(list)) context.suspicious = true
     if (member !== undefined) {
       const validate = member.validator
       const correlate = Array.isArray(old) ? correlator(schema, old) : undefined

@@ -37,8 +37,8 @@ export const customResourceDefinitionStrategy: Strategy = {
       }
     }
   },
-  holdsDeletion: object =>
-    ((object.metadata as JsonObject).finalizers as string[] | undefined)?.includes(cleanupFinalizer) ?? true,
+  /** The first delete only marks it: its objects go first. */
+  holdsDeletion: object => (object.metadata as JsonObject).deletionTimestamp === undefined,
   prepareForDelete(object) {
     const metadata = object.metadata as { finalizers?: string[] }
     if (!metadata.finalizers?.includes(cleanupFinalizer))

@@ -146,11 +146,12 @@ export async function changeObject(
   validateObject(strategyContext, endpoint, object, { old, subresource: info.subresource })
   context.warnings.push(...(resource.strategy.warnings?.(object, old) ?? []))
   await state.admission.validate(attributes)
-  return isFinished(object) ? { type: 'delete', object } : { type: 'put', object }
+  return isFinished(endpoint, object) ? { type: 'delete', object } : { type: 'put', object }
 }
 
 /** Whether an object that is being deleted has nothing left to wait for. */
-function isFinished(object: JsonObject): boolean {
+function isFinished({ resource }: Endpoint, object: JsonObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadataOf(object)
-  return deletionTimestamp !== undefined && !finalizers?.length && !deletionGracePeriodSeconds
+  if (deletionTimestamp === undefined || finalizers?.length || deletionGracePeriodSeconds) return false
+  return !resource.strategy.holdsDeletion?.(object)
 }

@@ -6,6 +6,7 @@ import { type Findings, invalidBecause, recordOf, textOf } from '../pod/validati
 import { validateImmutableData } from './config-map.ts'
 import { decodeBase64, decodedLength, encodeBase64, maxDataBytes } from './data.ts'
 import { describeJsonMapError } from './json-text.ts'
+import { describePairProblem } from './tls-pair.ts'
 
 const accountNameAnnotation = 'kubernetes.io/service-account.name'
 
@@ -16,6 +17,7 @@ export const secretStrategy: Strategy = {
   },
   validate: object => [...validateSecret(object)],
   validateUpdate: validateSecretUpdate,
+  warnings: warnAboutTls,
   fields: object => ({ type: textOf(object.type) }),
   cells: (object, now) => [
     nameCell(object),
@@ -93,4 +95,11 @@ function validateSecretUpdate(object: JsonObject, old: JsonObject): readonly Fie
     ...validateImmutableField(object.type, old.type, field.Path.of('type')),
     ...validateImmutableData(object, old, ['data']),
   ]
+}
+
+function warnAboutTls(object: JsonObject): string[] {
+  if (object.type !== 'kubernetes.io/tls') return []
+  const { 'tls.crt': certificate = '', 'tls.key': key = '' } = recordOf(object.data)
+  const problem = describePairProblem(decodeBase64(certificate), decodeBase64(key))
+  return problem === undefined ? [] : [problem]
 }

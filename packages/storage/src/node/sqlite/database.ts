@@ -225,7 +225,7 @@ const nul = 0
 
 /**
  * Compares the digest that the changes carry with the rows of `versions`: none is missing, added or altered.
- * SQLite hands over thousands of rows as one text, which costs a tenth of taking them one by one: opening a store
+ * SQLite hands over thousands of rows as one text, which takes half the time of taking them one by one: opening a store
  * reads its whole index.
  */
 export function verifyVersions(db: DatabaseSync): void {

@@ -148,6 +148,8 @@ function createPlainSink(response: ServerResponse): Sink {
   return {
     write: chunk => response.write(chunk),
     onRoom: callback => onceEither(response, callback),
+    cork: () => response.cork(),
+    uncork: () => response.uncork(),
     end: () => response.end(),
     destroy: () => response.destroy(),
     get closed() {
@@ -167,6 +169,8 @@ function createSink(response: ServerResponse): Sink {
   if (!socket || !response.chunkedEncoding) return plain
   return {
     ...plain,
+    cork: () => socket.cork(),
+    uncork: () => socket.uncork(),
     write: chunk => {
       const frame = frameChunk(chunk)
       if (frame) return socket.write(frame)

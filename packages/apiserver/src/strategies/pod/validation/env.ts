@@ -219,7 +219,6 @@ function* validateEnvFrom(sources: readonly JsonObject[], path: field.Path): Fin
       else yield* invalidBecause(namePath, name, nameIsDNSSubdomain(name, true))
     }
     if (count === 0) yield field.invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')
-    else if (count > 1)
-      yield field.invalid(path, '', 'may not have more than one field specified at a time')
+    else if (count > 1) yield field.invalid(path, '', 'may not have more than one field specified at a time')
   }
 }

@@ -99,8 +99,7 @@ function* validateVolumeDevices(
     if (name === '') yield field.required(at.child('name'))
     if (names.has(name)) yield field.invalid(at.child('name'), name, 'must be unique')
     if (volume && !isClaimVolume(volume)) {
-      const message =
-        'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode'
+      const message = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode'
       yield field.invalid(at.child('name'), name, message)
     }
     if (!volume) yield field.notFound(at.child('name'), name)

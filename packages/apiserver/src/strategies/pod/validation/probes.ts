@@ -39,7 +39,13 @@ export function* validateProbes(container: JsonObject, path: field.Path, context
   }
 }
 
-const counts = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold']
+const counts = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+]
 
 function* validateProbe(probe: JsonObject, path: field.Path, context: HandlerContext): Findings {
   yield* validateHandler(probe, ['exec', 'httpGet', 'tcpSocket', 'grpc'], path, context)
@@ -132,8 +138,7 @@ const linuxSignals = [
   .sort()
 
 function* validateStopSignal(signal: unknown, path: field.Path, os: string | undefined): Findings {
-  if (os === undefined)
-    yield field.forbidden(path, 'may not be set for containers with empty `spec.os.name`')
+  if (os === undefined) yield field.forbidden(path, 'may not be set for containers with empty `spec.os.name`')
   else if (os === 'windows') yield* validateOneOf(signal, ['SIGKILL', 'SIGTERM'], path)
   else if (os === 'linux') yield* validateOneOf(signal, linuxSignals, path)
 }

@@ -1,5 +1,6 @@
 import { field, isDNS1123Subdomain, validateLabelSelector } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../../json.ts'
+import { validateDownwardFile, validateKeyToPath } from './files.ts'
 import { validateFileMode, validateLocalPath } from './paths.ts'
 import {
   type Findings,
@@ -13,7 +14,6 @@ import {
   validateOneOf,
   validateQualifiedName,
 } from './reading.ts'
-import { validateDownwardFile, validateKeyToPath } from './volumes.ts'
 
 /** Files from several sources in one directory; no two may have the same path. */
 export function* validateProjected(projected: JsonObject, path: field.Path): Findings {
@@ -128,14 +128,14 @@ export function* validateSignerName(name: string, path: field.Path): Findings {
   }
   const [domain = '', ...rest] = name.split('/')
   if (rest.length === 0) {
-    const message =
-      "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+    const message = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
     yield field.invalid(path, name, message)
     return
   }
   for (const message of isDNS1123Subdomain(domain))
     yield field.invalid(path, domain, `validating label "${domain}": ${message}`)
-  if (!domain.includes('.')) yield field.invalid(path, domain, 'should be a domain with at least two segments separated by dots')
+  if (!domain.includes('.'))
+    yield field.invalid(path, domain, 'should be a domain with at least two segments separated by dots')
   for (const part of rest.join('/').split('/'))
     for (const message of isDNS1123Subdomain(part))
       yield field.invalid(path, part, `validating label "${part}": ${message}`)

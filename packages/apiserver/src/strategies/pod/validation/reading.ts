@@ -1,4 +1,10 @@
-import { type FieldError, field, isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '@coxswain/apimachinery'
+import {
+  type FieldError,
+  field,
+  isDNS1123Label,
+  isDNS1123Subdomain,
+  isQualifiedName,
+} from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../../json.ts'
 
 /** What is wrong, in the order found. */
@@ -12,7 +18,8 @@ export interface PodRules {
 export const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? (value as JsonObject[]) : [])
 export const stringsOf = (value: unknown): string[] => (Array.isArray(value) ? (value as string[]) : [])
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-export const numberOf = (value: unknown): number => (value === undefined || value === null ? 0 : Number(value))
+export const numberOf = (value: unknown): number =>
+  value === undefined || value === null ? 0 : Number(value)
 export const recordOf = (value: unknown): Record<string, string> =>
   isObject(value) ? (value as Record<string, string>) : {}
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})

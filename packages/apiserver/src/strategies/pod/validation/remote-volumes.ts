@@ -120,8 +120,7 @@ function* validateIscsi(source: JsonObject, path: field.Path): Findings {
 function* validateFlocker(source: JsonObject, path: field.Path): Findings {
   const name = textOf(source.datasetName)
   const uuid = textOf(source.datasetUUID)
-  if (name === '' && uuid === '')
-    yield field.required(path, 'one of datasetName and datasetUUID is required')
+  if (name === '' && uuid === '') yield field.required(path, 'one of datasetName and datasetUUID is required')
   if (name !== '' && uuid !== '') {
     const message = 'datasetName and datasetUUID can not be specified simultaneously'
     yield field.invalid(path, 'resource', message)
@@ -134,10 +133,7 @@ function* validateQuobyte(source: JsonObject, path: field.Path): Findings {
   const pairs = 'must be a host:port pair or multiple pairs separated by commas'
   if (registry === '') yield field.required(path.child('registry'), pairs)
   else if (textOf(source.tenant).length >= 65)
-    yield field.required(
-      path.child('tenant'),
-      'must be a UUID and may not exceed a length of 64 characters',
-    )
+    yield field.required(path.child('tenant'), 'must be a UUID and may not exceed a length of 64 characters')
   else {
     for (const pair of registry.split(',')) {
       if (!/^(?:[^:[\]]*|\[[^[\]]*\]):[^:[\]]*$/.test(pair))
@@ -190,8 +186,7 @@ function* validateAzureDisk(source: JsonObject, path: field.Path): Findings {
   if (source.kind === undefined) return
   const uri = textOf(source.diskURI)
   if (source.kind === 'Managed') {
-    if (!uri.startsWith('/subscriptions/'))
-      yield field.notSupported(path.child('diskURI'), uri, [managedUri])
+    if (!uri.startsWith('/subscriptions/')) yield field.notSupported(path.child('diskURI'), uri, [managedUri])
   } else if (!uri.startsWith('https://')) {
     yield field.notSupported(path.child('diskURI'), uri, [blobUri])
   }

@@ -1,8 +1,8 @@
-import { field, nameIsDNSSubdomain, parseQuantity } from '@coxswain/apimachinery'
+import { type FieldError, field, nameIsDNSSubdomain, parseQuantity } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../../json.ts'
 import { validateClaimTemplate } from './claim-template.ts'
-import { validateFieldRef, validateResourceFieldRef, volumeFields } from './env.ts'
-import { validateFileMode, validateLocalPath, validateNoBacksteps } from './paths.ts'
+import { validateDownwardFile, validateKeyedFiles } from './files.ts'
+import { validateFileMode, validateNoBacksteps } from './paths.ts'
 import { validateProjected } from './projected.ts'
 import {
   type Findings,
@@ -35,7 +35,7 @@ export function* validateVolumes(
   podName: string,
   path: field.Path,
   rules: PodRules,
-): Generator<import('@coxswain/apimachinery').FieldError, KnownVolumes, undefined> {
+): Generator<FieldError, KnownVolumes, undefined> {
   const known = new Map<string, JsonObject>()
   const made = new Set<string>()
   if (podName !== '') {
@@ -68,10 +68,7 @@ function* validateSource(volume: JsonObject, podName: string, path: field.Path, 
   const given = sources.filter(source => isObject(volume[source]))
   for (const [index, source] of given.entries()) {
     if (index > 0) {
-      yield field.forbidden(
-        path.child(misnamed[source] ?? source),
-        'may not specify more than 1 volume type',
-      )
+      yield field.forbidden(path.child(misnamed[source] ?? source), 'may not specify more than 1 volume type')
     } else {
       yield* validateOneSource(source, volume, podName, path, rules)
     }
@@ -153,38 +150,6 @@ function* validateHostPath(source: JsonObject, path: field.Path): Findings {
   yield* validateNoBacksteps(target, path.child('path'))
   if (source.type !== undefined && !hostPathTypes.includes(textOf(source.type)))
     yield field.notSupported(path.child('type'), source.type, hostPathTypes)
-}
-
-/** The files that keys of a secret or a config map become. */
-function* validateKeyedFiles(source: JsonObject, path: field.Path): Findings {
-  yield* validateFileMode(source.defaultMode, path.child('defaultMode'))
-  for (const [index, item] of listOf(source.items).entries())
-    yield* validateKeyToPath(item, path.child('items').index(index))
-}
-
-export function* validateKeyToPath(item: JsonObject, path: field.Path): Findings {
-  yield* requireMembers(item, ['key', 'path'], path)
-  yield* validateLocalPath(textOf(item.path), path.child('path'))
-  yield* validateFileMode(item.mode, path.child('mode'))
-}
-
-export function* validateDownwardFile(file: JsonObject, path: field.Path): Findings {
-  yield* requireMembers(file, ['path'], path)
-  yield* validateLocalPath(textOf(file.path), path.child('path'))
-  if (isObject(file.fieldRef)) {
-    yield* validateFieldRef(file.fieldRef, volumeFields, path.child('fieldRef'))
-    if (isObject(file.resourceFieldRef))
-      yield field.invalid(
-        path,
-        'resource',
-        'fieldRef and resourceFieldRef can not be specified simultaneously',
-      )
-  } else if (isObject(file.resourceFieldRef)) {
-    yield* validateResourceFieldRef(file.resourceFieldRef, path.child('resourceFieldRef'), true)
-  } else {
-    yield field.required(path, 'one of fieldRef and resourceFieldRef is required')
-  }
-  yield* validateFileMode(file.mode, path.child('mode'))
 }
 
 function* validateEphemeral(

@@ -1,0 +1,28 @@
+import { isObject, type JsonObject } from '../../json.ts'
+import type { Strategy } from '../../registry/strategy.ts'
+import { ageCell, countCell, nameCell } from '../cells.ts'
+import { recordOf } from '../pod/validation/reading.ts'
+
+const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
+
+export const serviceAccountStrategy: Strategy = {
+  prepareForCreate: keepSecretNames,
+  prepareForUpdate: keepSecretNames,
+  warnings(object, old) {
+    if (old && isEnforcing(old)) return []
+    if (!isEnforcing(object)) return []
+    return [
+      `metadata.annotations[${enforceAnnotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+    ]
+  },
+  cells: (object, now) => [nameCell(object), countCell(object.secrets), ageCell(object, now)],
+}
+
+const isEnforcing = (object: JsonObject): boolean =>
+  Object.hasOwn(recordOf((object.metadata as JsonObject).annotations), enforceAnnotation)
+
+/** Secrets are of the same namespace and kind: a name says all. */
+function keepSecretNames(object: JsonObject): void {
+  if (!Array.isArray(object.secrets)) return
+  object.secrets = object.secrets.filter(isObject).map(({ name }) => (name ? { name } : {}))
+}

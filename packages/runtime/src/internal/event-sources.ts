@@ -1,0 +1,108 @@
+import type { ObjectKey } from '@coxswain/apimachinery'
+import type { Registration } from '@coxswain/informers'
+import type { Env, Timer } from '@coxswain/kit'
+import type { Cache } from '../cache.ts'
+import type { ControllerDefinition } from '../controller-builder.ts'
+import type { ObjectEvent } from '../predicates.ts'
+import type { KindSource, TimerSource } from '../source.ts'
+import { objectTrigger, type Trigger } from '../trigger.ts'
+
+export interface EventSourcesOptions {
+  readonly definition: ControllerDefinition
+  readonly cache: Cache
+  readonly env: Env
+  /** Something has to be looked at. */
+  readonly onKey: (key: ObjectKey, trigger: Trigger, priority: number) => void
+}
+
+/** What was there at the start, and what is only shown again, waits until there is nothing else to do. */
+const lowPriority = -100
+const defaultResync = 10 * 3_600_000
+
+/** Everything that gives a controller reasons to reconcile: events -> predicates -> mapping -> keys. */
+export class EventSources {
+  readonly #options: EventSourcesOptions
+  readonly #registrations: Registration[] = []
+  readonly #undo: (() => void)[] = []
+
+  constructor(options: EventSourcesOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { definition, onKey } = this.#options
+    for (const source of definition.sources) this.#watch(source)
+    for (const channel of definition.channels) {
+      this.#undo.push(channel.subscribe(key => onKey(key, { type: 'Channel' }, 0)))
+    }
+    for (const timer of definition.timers) this.#repeat(timer)
+  }
+
+  /** Resolves when everything that was there has been passed on, or `signal` aborts. */
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#registrations.map(registration => registration.synced(signal)))
+  }
+
+  stop(): void {
+    for (const registration of this.#registrations) registration.remove()
+    for (const undo of this.#undo) undo()
+  }
+
+  #watch(source: KindSource): void {
+    const { definition, cache, env } = this.#options
+    const { resyncPeriod = defaultResync } = definition.options
+    const resyncs = source.role === 'for' && resyncPeriod > 0
+    const options = resyncs ? { resyncPeriod: resyncPeriod * (0.9 + 0.2 * env.random.next()) } : {}
+    for (const informer of cache.informersFor(source.kind)) {
+      const registration = informer.addHandler(
+        {
+          onAdd: (object, context) => this.#handle(source, { type: 'create', object, ...context }),
+          onUpdate: (old, object, context) =>
+            this.#handle(source, { type: 'update', object, old, ...context }),
+          onDelete: (object, context) => this.#handle(source, { type: 'delete', object, ...context }),
+        },
+        options,
+      )
+      this.#registrations.push(registration)
+    }
+  }
+
+  #repeat({ every, keys }: TimerSource): void {
+    const { cache, env, onKey } = this.#options
+    let timer: Timer
+    const arm = (): void => {
+      timer = env.clock.after(every, () => {
+        arm()
+        try {
+          for (const key of keys(cache)) onKey(key, { type: 'Timer' }, 0)
+        } catch (error) {
+          env.log.error('the keys of a timer could not be found', { error })
+        }
+      })
+    }
+    arm()
+    this.#undo.push(() => timer.cancel())
+  }
+
+  #handle(source: KindSource, event: ObjectEvent): void {
+    if (!source.predicates.every(predicate => predicate(event))) return
+    const { cache, onKey } = this.#options
+    const trigger = triggerOf(event, source.kind.kind)
+    const priority = trigger.type === 'Initial' || trigger.type === 'Resync' ? lowPriority : 0
+    for (const key of source.map(event.object, cache)) onKey(key, trigger, priority)
+    // What an object concerned before it changed has to hear of it as well.
+    if (event.type !== 'update' || source.role === 'for' || event.old === event.object) return
+    for (const key of source.map(event.old, cache)) onKey(key, trigger, priority)
+  }
+}
+
+function triggerOf(event: ObjectEvent, kind: string): Trigger {
+  switch (event.type) {
+    case 'create':
+      return objectTrigger(event.isInInitialList ? 'Initial' : 'Added', kind, event)
+    case 'update':
+      return objectTrigger(event.isResync ? 'Resync' : 'Updated', kind, event)
+    case 'delete':
+      return objectTrigger('Deleted', kind, event)
+  }
+}
