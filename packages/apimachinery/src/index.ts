@@ -34,6 +34,7 @@ export {
   union,
 } from './apply/field-set.ts'
 export type { ResetFields } from './apply/reset-fields.ts'
+export { fromScaleManagedFields, type ReplicasPaths, toScaleManagedFields } from './apply/scale-fields.ts'
 export type {
   Builder,
   CelOptions,

@@ -1,6 +1,6 @@
 import type { Literals } from '../json/exact-reader.ts'
 import type { Schema } from '../schema.ts'
-import { tooDeep } from './validate.ts'
+import { tooDeep } from './too-deep.ts'
 
 export interface DecodeOptions {
   /** From the strict reader: lets a `1.0` for an integer be refused. */

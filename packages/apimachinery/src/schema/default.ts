@@ -1,7 +1,7 @@
 import { deepClone, setMember } from '../json/value.ts'
 import type { Schema } from '../schema.ts'
 import { reaches } from './list-types.ts'
-import { tooDeep } from './validate.ts'
+import { tooDeep } from './too-deep.ts'
 
 /**
  * Fills in what the schema has defaults for, in place: absent fields, and null where null is not allowed. A default that

@@ -1,5 +1,5 @@
 import type { Schema } from '../schema.ts'
-import { tooDeep } from './validate.ts'
+import { tooDeep } from './too-deep.ts'
 
 export interface PruneOptions {
   /** The value is a custom resource: its apiVersion, kind and metadata are not the schema's business. */

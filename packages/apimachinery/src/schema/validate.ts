@@ -1,4 +1,3 @@
-import { MachineryError } from '../errors.ts'
 import type { FieldError } from '../field/error.ts'
 import { Path } from '../field/path.ts'
 import { printJson } from '../internal/print-value.ts'
@@ -8,6 +7,7 @@ import { compositeValidator } from './composite.ts'
 import { Context, isNothing, type Validator } from './context.ts'
 import { suspicionOf } from './list-types.ts'
 import { enumValidator, numberValidator, stringValidator } from './scalars.ts'
+import { tooDeep } from './too-deep.ts'
 import { typeValidator } from './type.ts'
 
 /**
@@ -47,10 +47,6 @@ export function walkValue(schema: Schema, value: unknown, options: ValidateOptio
     throw error
   }
   return context
-}
-
-export function tooDeep(): MachineryError {
-  return new MachineryError('TooDeep', 'the value is nested too deeply for its recursive schema')
 }
 
 function compile(schema: Schema): Validator {

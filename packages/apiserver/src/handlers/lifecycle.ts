@@ -236,7 +236,7 @@ export function validateObject(
   if (change?.subresource === 'status') {
     errors.push(...(strategy.validateStatusUpdate?.(object, change.old, context) ?? []))
   } else {
-    errors.push(...(strategy.validate?.(object, context) ?? []))
+    errors.push(...(strategy.validate?.(object, context, change?.old) ?? []))
     if (change) errors.push(...(strategy.validateUpdate?.(object, change.old, context) ?? []))
   }
   if (errors.length > 0) throw newInvalid(info, metadata.name ?? '', errors)

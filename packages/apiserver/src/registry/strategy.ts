@@ -34,8 +34,12 @@ export interface Strategy {
     old: JsonObject,
     context: StrategyContext,
   ) => Promise<void> | void
-  /** What is wrong with an object, new or changed. */
-  readonly validate?: (object: JsonObject, context: StrategyContext) => readonly FieldError[]
+  /** What is wrong with an object, new or changed; `old` is there when it is changed, for what may stay as it was. */
+  readonly validate?: (
+    object: JsonObject,
+    context: StrategyContext,
+    old: JsonObject | undefined,
+  ) => readonly FieldError[]
   /** What is wrong with a change; runs after `validate`. */
   readonly validateUpdate?: (
     object: JsonObject,

@@ -1,8 +1,15 @@
 import { customResourceDefinitionStrategy } from '../crd/strategy.ts'
 import type { Strategy } from '../registry/strategy.ts'
+import { configMapStrategy } from './core/config-map.ts'
+import { limitRangeStrategy } from './core/limit-range.ts'
+import { namespaceStrategy } from './core/namespace.ts'
+import { nodeStrategy } from './core/node.ts'
+import { persistentVolumeStrategy } from './core/persistent-volume.ts'
+import { persistentVolumeClaimStrategy } from './core/persistent-volume-claim.ts'
+import { resourceQuotaStrategy } from './core/resource-quota.ts'
+import { secretStrategy } from './core/secret.ts'
+import { serviceAccountStrategy } from './core/service-account.ts'
 import { createEventStrategy, defaultEventTtl } from './event.ts'
-import { namespaceStrategy } from './namespace.ts'
-import { nodeStrategy } from './node.ts'
 import { podStrategy } from './pod/pod.ts'
 import {
   daemonSetStrategy,
@@ -15,8 +22,15 @@ import { podTemplateStrategy, replicationControllerStrategy } from './workloads/
 
 /** The kinds with rules of their own, by `GROUP/RESOURCE`. All others go by their schema. */
 const strategies: Readonly<Record<string, Strategy>> = {
+  '/configmaps': configMapStrategy,
+  '/limitranges': limitRangeStrategy,
   '/namespaces': namespaceStrategy,
   '/nodes': nodeStrategy,
+  '/persistentvolumeclaims': persistentVolumeClaimStrategy,
+  '/persistentvolumes': persistentVolumeStrategy,
+  '/resourcequotas': resourceQuotaStrategy,
+  '/secrets': secretStrategy,
+  '/serviceaccounts': serviceAccountStrategy,
   '/pods': podStrategy,
   '/podtemplates': podTemplateStrategy,
   '/replicationcontrollers': replicationControllerStrategy,

@@ -21,9 +21,9 @@ export function diffValues(old: unknown, value: unknown): string {
 }
 
 function printLines(value: unknown): string[] {
-  const escape = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const escapeChar = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(value, null, 1)
-    .replace(/[<>&\u2028\u2029]/g, escape)
+    .replace(/[<>&\u2028\u2029]/g, escapeChar)
     .split('\n')
 }
 

@@ -74,7 +74,12 @@ export class Collector {
     for (let i = 0; i < this.#workers; i++) {
       group.spawn(() => this.#work(this.#toDelete, node => this.#attemptToDelete(node)))
     }
-    group.spawn(() => this.#work(this.#toOrphan, node => this.#orphanDependents(node)))
+    group.spawn(() =>
+      this.#work(this.#toOrphan, async node => {
+        await this.#orphanDependents(node)
+        return undefined
+      }),
+    )
     const stop = () => {
       this.#toDelete.shutDown()
       this.#toOrphan.shutDown()
@@ -86,7 +91,7 @@ export class Collector {
 
   async #work(
     queue: WorkQueue<string>,
-    process: (node: GraphNode) => Promise<'again' | void>,
+    process: (node: GraphNode) => Promise<'again' | undefined>,
   ): Promise<void> {
     for (let uid = await queue.get(); uid !== undefined; uid = await queue.get()) {
       const node = this.#graph.get(uid)
@@ -103,13 +108,22 @@ export class Collector {
     }
   }
 
-  async #attemptToDelete(node: GraphNode): Promise<'again' | void> {
-    if (node.isBeingDeleted && !node.isDeletingDependents) return
+  async #attemptToDelete(node: GraphNode): Promise<'again' | undefined> {
+    if (node.isBeingDeleted && !node.isDeletingDependents) return undefined
     const live = await this.#find(node.identity)
-    if (!live || live.metadata.uid !== node.identity.uid) return this.forget(node.identity.uid)
+    if (!live || live.metadata.uid !== node.identity.uid) {
+      this.forget(node.identity.uid)
+      return undefined
+    }
     // Nobody will tell when an object goes that no informer has seen yet: it has to be looked at again.
     if (node.isVirtual) return 'again'
-    if (node.isDeletingDependents) return await this.#awaitDependents(node, live)
+    if (node.isDeletingDependents) await this.#awaitDependents(node, live)
+    else await this.#judge(node, live)
+    return undefined
+  }
+
+  /** Deletes an object that no owner holds, and drops references to owners that do not hold it. */
+  async #judge(node: GraphNode, live: Live): Promise<void> {
     const owners = live.metadata.ownerReferences ?? []
     if (owners.length === 0) return
     const { solid, dangling, waiting } = await this.#classify(node, owners)

@@ -24,7 +24,8 @@ function* validateConfigMap(object: JsonObject): Findings {
   for (const [key, value] of Object.entries(data)) {
     const path = field.Path.of('data').key(key)
     yield* invalidBecause(path, key, isConfigMapKey(key))
-    if (Object.hasOwn(binaryData, key)) yield field.invalid(path, key, 'duplicate of key present in binaryData')
+    if (Object.hasOwn(binaryData, key))
+      yield field.invalid(path, key, 'duplicate of key present in binaryData')
     size += textLength(value)
   }
   for (const [key, value] of Object.entries(binaryData)) {
@@ -41,7 +42,8 @@ export function validateImmutableData(
   members: readonly string[],
 ): FieldError[] {
   if (old.immutable !== true) return []
-  const errors = object.immutable === true ? [] : [field.forbidden(field.Path.of('immutable'), immutableMessage)]
+  const errors =
+    object.immutable === true ? [] : [field.forbidden(field.Path.of('immutable'), immutableMessage)]
   for (const member of members) {
     if (!deepEqual(object[member], old[member]))
       errors.push(field.forbidden(field.Path.of(member), immutableMessage))

@@ -1,8 +1,19 @@
 import { field, isQualifiedName, parseQuantity, type Quantity } from '@coxswain/apimachinery'
 import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { type Findings, invalidBecause, listOf, objectOf, recordOf, textOf } from '../pod/validation/reading.ts'
-import { mayOvercommit, validateContainerResourceName, validateResourceName } from '../pod/validation/resources.ts'
+import {
+  type Findings,
+  invalidBecause,
+  listOf,
+  objectOf,
+  recordOf,
+  textOf,
+} from '../pod/validation/reading.ts'
+import {
+  mayOvercommit,
+  validateContainerResourceName,
+  validateResourceName,
+} from '../pod/validation/resources.ts'
 
 const limitTypes = new Set(['Pod', 'Container', 'PersistentVolumeClaim'])
 /** From here on upstream compares whole values instead of thousandths. */
@@ -55,7 +66,8 @@ function* validateTypeName(type: string, path: field.Path): Findings {
 type Amounts = Map<string, Quantity>
 
 function* validateLimit(limit: JsonObject, type: string, path: field.Path): Findings {
-  const nameRule = type === 'Pod' || type === 'Container' ? validateContainerResourceName : validateResourceName
+  const nameRule =
+    type === 'Pod' || type === 'Container' ? validateContainerResourceName : validateResourceName
   const read = function* (member: string): Generator<Findings, Amounts, undefined> {
     const amounts: Amounts = new Map()
     for (const [name, text] of Object.entries(recordOf(limit[member]))) {
@@ -82,7 +94,9 @@ function* validateLimit(limit: JsonObject, type: string, path: field.Path): Find
     yield field.required(path.child('limits'), message)
   }
   const ratios = yield* flatten(read('maxLimitRequestRatio'))
-  for (const name of new Set([max, min, defaults, requests, ratios].flatMap(amounts => [...amounts.keys()]))) {
+  for (const name of new Set(
+    [max, min, defaults, requests, ratios].flatMap(amounts => [...amounts.keys()]),
+  )) {
     const found = {
       min: min.get(name),
       max: max.get(name),
@@ -95,7 +109,9 @@ function* validateLimit(limit: JsonObject, type: string, path: field.Path): Find
   }
 }
 
-function* flatten<T>(findings: Generator<Findings, T, undefined>): Generator<ReturnType<typeof field.invalid>, T, undefined> {
+function* flatten<T>(
+  findings: Generator<Findings, T, undefined>,
+): Generator<ReturnType<typeof field.invalid>, T, undefined> {
   for (;;) {
     const next = findings.next()
     if (next.done) return next.value
@@ -123,15 +139,25 @@ function* validateOrder(name: string, found: Amount, path: field.Path): Findings
     field.invalid(at(member), String(value), message)
   if (isOver(min, max)) yield wrong('min', min, `min value ${min} is greater than max value ${max}`)
   if (isOver(min, request))
-    yield wrong('defaultRequest', request, `min value ${min} is greater than default request value ${request}`)
+    yield wrong(
+      'defaultRequest',
+      request,
+      `min value ${min} is greater than default request value ${request}`,
+    )
   if (isOver(request, max))
-    yield wrong('defaultRequest', request, `default request value ${request} is greater than max value ${max}`)
+    yield wrong(
+      'defaultRequest',
+      request,
+      `default request value ${request} is greater than max value ${max}`,
+    )
   if (isOver(request, limit)) {
     const message = `default request value ${request} is greater than default limit value ${limit}`
     yield wrong('defaultRequest', request, message)
   }
-  if (isOver(min, limit)) yield wrong('default', min, `min value ${min} is greater than default value ${limit}`)
-  if (isOver(limit, max)) yield wrong('default', max, `default value ${limit} is greater than max value ${max}`)
+  if (isOver(min, limit))
+    yield wrong('default', min, `min value ${min} is greater than default value ${limit}`)
+  if (isOver(limit, max))
+    yield wrong('default', max, `default value ${limit} is greater than max value ${max}`)
   if (!mayOvercommit(name) && limit && request && limit.compare(request) !== 0) {
     const message = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`
     yield wrong('defaultRequest', request, message)
@@ -146,7 +172,9 @@ function* validateRatio(name: string, { ratio, min, max }: Amount, path: field.P
   if (!min || !max) return
   const fine = [ratio, min, max].every(amount => amount.value < maxMilliValue)
   const wanted = fine ? Number(ratio.milliValue) / 1000 : Number(ratio.value)
-  const widest = fine ? Number(max.milliValue) / Number(min.milliValue) : Number(max.value) / Number(min.value)
+  const widest = fine
+    ? Number(max.milliValue) / Number(min.milliValue)
+    : Number(max.value) / Number(min.value)
   if (wanted > widest) {
     const message = `ratio ${ratio} is greater than max/min = ${widest.toFixed(6)}`
     yield field.invalid(at, String(ratio), message)

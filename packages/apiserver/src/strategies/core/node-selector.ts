@@ -4,34 +4,21 @@ import { type Findings, invalidBecause, listOf, stringsOf, textOf } from '../pod
 
 const operatorMessage = 'not a valid selector operator'
 
-export interface NodeSelectorRules {
-  /** For objects that were stored with such a value before values were checked. */
-  readonly allowInvalidLabelValue: boolean
-}
-
-export function* validateNodeSelector(
-  selector: JsonObject,
-  path: field.Path,
-  rules: NodeSelectorRules,
-): Findings {
+export function* validateNodeSelector(selector: JsonObject, path: field.Path): Findings {
   const terms = listOf(selector.nodeSelectorTerms)
   const at = path.child('nodeSelectorTerms')
   if (terms.length === 0) yield field.required(at, 'must have at least one node selector term')
-  for (const [index, term] of terms.entries()) yield* validateTerm(term, at.index(index), rules)
+  for (const [index, term] of terms.entries()) yield* validateTerm(term, at.index(index))
 }
 
-function* validateTerm(term: JsonObject, path: field.Path, rules: NodeSelectorRules): Findings {
+function* validateTerm(term: JsonObject, path: field.Path): Findings {
   for (const [index, requirement] of listOf(term.matchExpressions).entries())
-    yield* validateExpression(requirement, path.child('matchExpressions').index(index), rules)
+    yield* validateExpression(requirement, path.child('matchExpressions').index(index))
   for (const [index, requirement] of listOf(term.matchFields).entries())
     yield* validateFieldRequirement(requirement, path.child('matchFields').index(index))
 }
 
-function* validateExpression(
-  requirement: JsonObject,
-  path: field.Path,
-  rules: NodeSelectorRules,
-): Findings {
+function* validateExpression(requirement: JsonObject, path: field.Path): Findings {
   const values = stringsOf(requirement.values)
   const valuesPath = path.child('values')
   switch (requirement.operator) {
@@ -56,7 +43,6 @@ function* validateExpression(
       yield field.invalid(path.child('operator'), textOf(requirement.operator), operatorMessage)
   }
   yield* validateLabelName(textOf(requirement.key), path.child('key'))
-  if (rules.allowInvalidLabelValue) return
   for (const [index, value] of values.entries())
     yield* invalidBecause(valuesPath.index(index), value, isValidLabelValue(value))
 }
@@ -80,21 +66,18 @@ function* validateFieldRequirement(requirement: JsonObject, path: field.Path): F
     yield* invalidBecause(path.child('values').index(index), value, nameIsDNSSubdomain(value, false))
 }
 
-/** Whether a stored selector has a value that is no label value. */
-export function hasInvalidLabelValue(selector: JsonObject): boolean {
-  const requirements = listOf(selector.nodeSelectorTerms).flatMap(term => listOf(term.matchExpressions))
-  return requirements.some(({ values }) => stringsOf(values).some(value => isValidLabelValue(value).length > 0))
-}
-
 const deprecatedLabels: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
   'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
   'failure-domain.beta.kubernetes.io/region':
     'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+  'failure-domain.beta.kubernetes.io/zone':
+    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  'beta.kubernetes.io/instance-type':
+    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
   'app.kubernetes.io/created-by': 'deprecated since v1.9',
-  'scheduler.alpha.kubernetes.io/preferAvoidPods': 'deprecated since v1.22; use Taints and Tolerations instead',
+  'scheduler.alpha.kubernetes.io/preferAvoidPods':
+    'deprecated since v1.22; use Taints and Tolerations instead',
   'node-role.kubernetes.io/master': 'use "node-role.kubernetes.io/control-plane" instead',
 }
 

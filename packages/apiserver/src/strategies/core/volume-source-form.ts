@@ -13,7 +13,12 @@ export const persistentVolumeSourceForm: GoForm = struct({
   ),
   AWSElasticBlockStore: pointer(
     'awsElasticBlockStore',
-    struct({ VolumeID: text('volumeID'), FSType: fsType, Partition: number('partition'), ReadOnly: readOnly }),
+    struct({
+      VolumeID: text('volumeID'),
+      FSType: fsType,
+      Partition: number('partition'),
+      ReadOnly: readOnly,
+    }),
   ),
   HostPath: pointer('hostPath', struct({ Path: text('path'), Type: plain('type') })),
   Glusterfs: pointer(

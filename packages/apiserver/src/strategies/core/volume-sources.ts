@@ -76,7 +76,11 @@ type SourceRule = (source: JsonObject, path: field.Path, volumeName: string) => 
 const rules: Readonly<Record<string, SourceRule>> = {
   hostPath: function* (source, path) {
     yield* validatePath(source, path)
-    if (textOf(source.path) !== '' && source.type !== undefined && !hostPathTypes.includes(textOf(source.type)))
+    if (
+      textOf(source.path) !== '' &&
+      source.type !== undefined &&
+      !hostPathTypes.includes(textOf(source.type))
+    )
       yield field.notSupported(path.child('type'), source.type, hostPathTypes)
   },
   local: validatePath,
@@ -141,7 +145,8 @@ function* validateIscsi(source: JsonObject, path: field.Path, volumeName: string
   if (textOf(source.iqn) === '') yield field.required(path.child('iqn'))
   else yield* validateIscsiName(textOf(source.iqn), path.child('iqn'))
   const lun = numberOf(source.lun)
-  if (lun < 0 || lun > 255) yield field.invalid(path.child('lun'), lun, 'must be between 0 and 255, inclusive')
+  if (lun < 0 || lun > 255)
+    yield field.invalid(path.child('lun'), lun, 'must be between 0 and 255, inclusive')
   const { secretRef } = source
   if ((source.chapAuthDiscovery === true || source.chapAuthSession === true) && !isObject(secretRef))
     yield field.required(path.child('secretRef'))
@@ -166,6 +171,7 @@ function* validateCsi(source: JsonObject, path: field.Path): Findings {
     const at = path.child(member)
     yield* requireMembers(secret, ['name', 'namespace'], at)
     if (textOf(secret.name) !== '') yield* validateDNSSubdomain(textOf(secret.name), at.child('name'))
-    if (textOf(secret.namespace) !== '') yield* validateDNSLabel(textOf(secret.namespace), at.child('namespace'))
+    if (textOf(secret.namespace) !== '')
+      yield* validateDNSLabel(textOf(secret.namespace), at.child('namespace'))
   }
 }

@@ -1,6 +1,16 @@
+import { field, selectorFromLabels } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
+import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
+import { type Findings, objectOf, recordOf } from '../pod/validation/reading.ts'
+import { templateWarnings } from '../pod/warnings.ts'
+import { nameWarnings, replicaParts, workloadWarnings } from './apps.ts'
 import { defaultLabelsFromTemplate, defaultTemplate, labelsOfTemplate, specOf } from './defaults.ts'
+import { validateEndless, validateNonnegatives, validateReplicaCounts, validateSelected } from './template.ts'
+
+const specPath = field.Path.of('spec')
+const templatePath = field.Path.of('spec', 'template')
+const counts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration']
 
 export const replicationControllerStrategy: Strategy = {
   generation: true,
@@ -15,6 +25,28 @@ export const replicationControllerStrategy: Strategy = {
     defaultLabelsFromTemplate(object)
     defaultTemplate(spec)
   },
+  validate: object => [...validateController(specOf(object))],
+  validateStatusUpdate: object => [
+    ...validateReplicaCounts(objectOf(object.status), counts, replicaParts, 'readyReplicas'),
+  ],
+  warnings: (object, old) => [
+    ...(old ? [] : nameWarnings(object, 'Pod names and hostnames')),
+    ...workloadWarnings(object, old, templatePath),
+  ],
+}
+
+function* validateController(spec: JsonObject): Findings {
+  const selector = recordOf(spec.selector)
+  yield* validateNonnegatives(spec, ['minReadySeconds'], specPath)
+  if (Object.keys(selector).length === 0) yield field.required(specPath.child('selector'))
+  yield* validateNonnegatives(spec, ['replicas'], specPath)
+  if (!isObject(spec.template)) {
+    yield field.required(templatePath)
+    return
+  }
+  yield* validateSelected(spec.template, selectorFromLabels(selector), templatePath)
+  yield* validatePodTemplate(spec.template, templatePath)
+  yield* validateEndless(spec.template, 'ReplicationController', templatePath)
 }
 
 export const podTemplateStrategy: Strategy = {
@@ -25,4 +57,9 @@ export const podTemplateStrategy: Strategy = {
     childObject(template, 'spec')
     defaultTemplate(object)
   },
+  validate: object => [...validatePodTemplate(objectOf(object.template), field.Path.of('template'))],
+  warnings: (object, old) =>
+    old && objectOf(object.metadata).generation === objectOf(old.metadata).generation
+      ? []
+      : templateWarnings(objectOf(object.template), field.Path.of('template')),
 }

@@ -1,6 +1,11 @@
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import { defaultPodSpec } from '../pod/defaults.ts'
 
+/** Sets members that are absent. */
+export function fill(object: JsonObject, defaults: JsonObject): void {
+  for (const [key, value] of Object.entries(defaults)) object[key] ??= value
+}
+
 /** The pod template of a workload, by the rules of a pod. */
 export function defaultTemplate(parent: JsonObject): void {
   if (isObject(parent.template)) defaultPodSpec(childObject(parent.template, 'spec'))
@@ -16,7 +21,7 @@ export function labelsOfTemplate(spec: JsonObject): JsonObject | undefined {
   return isObject(labels) ? labels : undefined
 }
 
-/** Labels and annotations of the template stand in for those the author left out, as for replication controllers. */
+/** Labels of the template stand in for those the author left out, as for replication controllers. */
 export function defaultLabelsFromTemplate(object: JsonObject): void {
   const labels = labelsOfTemplate(specOf(object))
   const metadata = object.metadata as JsonObject

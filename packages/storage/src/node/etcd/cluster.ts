@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer'
+import { isIP } from 'node:net'
+import { checkServerIdentity } from 'node:tls'
 import { type Clock, createBackoff, type Env } from '@coxswain/kit'
 import {
   type ChannelOptions,
@@ -181,13 +183,22 @@ function createMember(endpoint: string, tls: EtcdTls): Member {
       `an etcd endpoint begins with http:// or https://, not ${url.protocol}`,
     )
   }
-  const buffer = (bytes: Uint8Array | undefined) => (bytes ? Buffer.from(bytes) : null)
-  const channelCredentials =
-    url.protocol === 'https:'
-      ? credentials.createSsl(buffer(tls.ca), buffer(tls.key), buffer(tls.cert))
-      : credentials.createInsecure()
   const address = `${url.hostname}:${url.port || '2379'}`
-  return { endpoint, client: new Client(address, channelCredentials, channelOptions), version: undefined }
+  if (url.protocol === 'http:') {
+    return {
+      endpoint,
+      client: new Client(address, credentials.createInsecure(), channelOptions),
+      version: undefined,
+    }
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const buffer = (bytes: Uint8Array | undefined) => (bytes ? Buffer.from(bytes) : null)
+  const channelCredentials = credentials.createSsl(buffer(tls.ca), buffer(tls.key), buffer(tls.cert), {
+    checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+  })
+  // TLS has no server name for an address; the certificate is checked against the address all the same.
+  const options = isIP(host) ? { ...channelOptions, 'grpc.ssl_target_name_override': 'etcd' } : channelOptions
+  return { endpoint, client: new Client(address, channelCredentials, options), version: undefined }
 }
 
 /** What a failed call has done: certainly nothing and may be tried elsewhere, nothing and never will, or who knows. */

@@ -7,6 +7,9 @@ export interface Sink {
   write(chunk: Uint8Array): boolean
   /** Calls back once, when there is room again or the sink is closed. */
   onRoom(callback: () => void): void
+  /** Keeps what is written until `uncork`. */
+  cork(): void
+  uncork(): void
   end(): void
   /** Breaks off, so that the client sees that something is missing. */
   destroy(): void
@@ -51,9 +54,20 @@ export async function writeStream(
   stall: StallGuard,
   onError: (error: unknown) => void,
 ): Promise<void> {
+  // What comes at the same time is sent as one: a burst of events is not a burst of packets.
+  let corked = false
+  const uncork = () => {
+    corked = false
+    sink.uncork()
+  }
   try {
     for await (const chunk of body) {
       if (sink.closed) return
+      if (!corked) {
+        corked = true
+        sink.cork()
+        process.nextTick(uncork) // after every promise callback that can run now
+      }
       if (chunk.length > 0 && !sink.write(chunk) && !(await room(sink, stall))) return
     }
     sink.end()

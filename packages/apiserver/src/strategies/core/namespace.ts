@@ -1,0 +1,64 @@
+import { field, nameIsDNSLabel, validateFinalizerName } from '@coxswain/apimachinery'
+import { childObject, type JsonObject } from '../../json.ts'
+import type { Strategy } from '../../registry/strategy.ts'
+import { ageCell, nameCell } from '../cells.ts'
+import { type Findings, objectOf, stringsOf, textOf } from '../pod/validation/reading.ts'
+
+const nameLabel = 'kubernetes.io/metadata.name'
+const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+const phaseOf = (object: JsonObject): string => textOf(objectOf(object.status).phase)
+const finalizersOf = (object: JsonObject): string[] => stringsOf(objectOf(object.spec).finalizers)
+
+/** A namespace goes in two steps: it is marked, the namespace controller empties it, and `finalize` lets it go. */
+export const namespaceStrategy: Strategy = {
+  validateName: nameIsDNSLabel,
+  default(object) {
+    const metadata = object.metadata as JsonObject
+    if (metadata.name) childObject(metadata, 'labels')[nameLabel] = metadata.name
+    const status = childObject(object, 'status')
+    if (!status.phase) status.phase = 'Active'
+  },
+  prepareForCreate(object) {
+    const metadata = object.metadata as JsonObject
+    childObject(metadata, 'labels')[nameLabel] = metadata.name
+    object.status = { phase: 'Active' }
+    const spec = childObject(object, 'spec')
+    if (!finalizersOf(object).includes('kubernetes'))
+      spec.finalizers = [...finalizersOf(object), 'kubernetes']
+  },
+  prepareForUpdate(object, old) {
+    if (old.spec === undefined) delete object.spec
+    else object.spec = old.spec
+  },
+  validate: object => [...validateFinalizers(object)],
+  validateStatusUpdate: object => [...validatePhase(object)],
+  holdsDeletion: object => finalizersOf(object).length > 0,
+  prepareForDelete(object) {
+    object.status = { ...(object.status as JsonObject | undefined), phase: 'Terminating' }
+  },
+  fields: object => ({ 'status.phase': phaseOf(object), name: nameCell(object) }),
+  cells: (object, now) => [nameCell(object), phaseOf(object), ageCell(object, now)],
+}
+
+function* validateFinalizers(object: JsonObject): Findings {
+  const path = field.Path.of('spec', 'finalizers')
+  for (const name of finalizersOf(object)) {
+    yield* validateFinalizerName(name, path)
+    if (!name.includes('/') && !standardFinalizers.has(name)) {
+      const message = 'name is neither a standard finalizer name nor is it fully qualified'
+      yield field.invalid(path, name, message)
+    }
+  }
+}
+
+function* validatePhase(object: JsonObject): Findings {
+  const path = field.Path.of('status', 'Phase')
+  const phase = phaseOf(object)
+  if ((object.metadata as JsonObject).deletionTimestamp === undefined) {
+    if (phase !== 'Active')
+      yield field.invalid(path, phase, "may only be 'Active' if `deletionTimestamp` is empty")
+  } else if (phase !== 'Terminating') {
+    yield field.invalid(path, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")
+  }
+}

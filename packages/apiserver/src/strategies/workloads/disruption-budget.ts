@@ -1,0 +1,50 @@
+import { type Condition, field, type LabelSelector, validateConditions, validateLabelSelector } from '@coxswain/apimachinery'
+import type { JsonObject } from '../../json.ts'
+import type { Strategy } from '../../registry/strategy.ts'
+import { type Findings, listOf, objectOf, printed, textOf } from '../pod/validation/reading.ts'
+import { specOf } from './defaults.ts'
+import { validateAtMostAll, validateIntOrPercent } from './rollout.ts'
+import { validateNonnegatives } from './template.ts'
+
+const specPath = field.Path.of('spec')
+const statusPath = field.Path.of('status')
+const policies = ['AlwaysAllow', 'IfHealthyBudget']
+
+export const podDisruptionBudgetStrategy: Strategy = {
+  generation: true,
+  validate: object => [...validateBudget(specOf(object))],
+  validateStatusUpdate(object) {
+    const status = objectOf(object.status)
+    const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']
+    return [
+      ...validateConditions(
+        listOf(status.conditions) as unknown as Condition[],
+        statusPath.child('conditions'),
+      ),
+      ...validateNonnegatives(status, counts, statusPath),
+    ]
+  },
+}
+
+function* validateBudget(spec: JsonObject): Findings {
+  const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
+  if (minAvailable !== undefined && maxUnavailable !== undefined) {
+    const shown = printed({
+      MinAvailable: minAvailable,
+      Selector: selector ?? null,
+      MaxUnavailable: maxUnavailable,
+      UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy ?? null,
+    })
+    yield field.invalid(specPath, shown, 'minAvailable and maxUnavailable cannot be both set')
+  }
+  for (const member of ['minAvailable', 'maxUnavailable']) {
+    if (spec[member] === undefined) continue
+    yield* validateIntOrPercent(spec[member], specPath.child(member))
+    yield* validateAtMostAll(spec[member], specPath.child(member))
+  }
+  yield* validateLabelSelector(selector as LabelSelector | undefined, specPath.child('selector'))
+  if (unhealthyPodEvictionPolicy !== undefined && !policies.includes(textOf(unhealthyPodEvictionPolicy))) {
+    const at = specPath.child('unhealthyPodEvictionPolicy')
+    yield field.notSupported(at, unhealthyPodEvictionPolicy, policies)
+  }
+}
