@@ -17,11 +17,18 @@ export class Acknowledged {
     const known = this.keys.get(key)
     if (!known || known.revision < revision) this.keys.set(key, { revision, sequence })
   }
+
+  /** What was read after a crash is known from then on: a write may have happened without being acknowledged. */
+  adopt(states: ReadonlyMap<string, { readonly revision: number; readonly sequence: number }>): void {
+    for (const key of this.keys.keys()) if (!states.has(key)) this.keys.delete(key)
+    for (const [key, state] of states) this.keys.set(key, state)
+  }
 }
 
 /**
  * Opens the store in `directory`, as a start after a crash does, and tells what is wrong with it, in words: something that
- * was acknowledged is missing, revisions went back, a transaction is there by half, an invariant is broken.
+ * was acknowledged is missing, revisions went back, a transaction is there by half, an invariant is broken. What is
+ * there counts as acknowledged from then on.
  */
 export function verifyAfterCrash(directory: string, acknowledged: Acknowledged): string[] {
   const problems: string[] = []
@@ -86,6 +93,7 @@ function compare(directory: string, acknowledged: Acknowledged): string[] {
       problems.push(`${key} at ${revision} is ${state.sequence}, but ${sequence} was acknowledged`)
     }
   }
+  acknowledged.adopt(states)
   for (const [key, { sequence }] of states) {
     if (!key.startsWith('/pair') || !key.endsWith('/a')) continue
     const other = states.get(key.replace(/a$/, 'b'))?.sequence

@@ -13,6 +13,8 @@ export function createAuthenticate(authenticators: readonly Authenticator[]): Fi
         return next(context)
       }
     }
+    // A certificate that cannot be trusted is no licence to be nobody.
+    if (context.request.peerError !== undefined) throw newUnauthorized('Unauthorized')
     context.user = anonymous
     return next(context)
   }

@@ -14,6 +14,7 @@ import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
+import { bytesOf } from './body.ts'
 import { createObject } from './create.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
 import { receiveObject } from './incoming.ts'
@@ -85,7 +86,7 @@ export async function handleApply(context: ResourceContext, endpoint: Endpoint):
 function readConfiguration(context: ResourceContext, { resource, version }: Endpoint): JsonObject {
   let patch: unknown
   try {
-    patch = readYaml(context.request.body ?? new Uint8Array())?.value
+    patch = readYaml(bytesOf(context))?.value
   } catch (error) {
     if (isMachineryError(error, 'JsonTooLarge')) throw newRequestEntityTooLarge(error.message)
     if (isMachineryError(error)) throw newBadRequest(`error decoding YAML: ${error.message}`)

@@ -3,6 +3,7 @@ import {
   type DefaultKind,
   isMachineryError,
   type Literals,
+  maxJsonBytes,
   newBadRequest,
   newRequestEntityTooLarge,
   newUnsupportedMediaType,
@@ -29,12 +30,19 @@ const builtinTypes = [...jsonTypes, protobufMediaType]
 
 /** Reads the body by its content type; custom resources have no protobuf. Throws a 400, 413 or 415. */
 export function readBody(context: RequestContext, custom: boolean, kind?: DefaultKind): DecodedBody {
-  const { headers, body = new Uint8Array() } = context.request
+  const { headers } = context.request
+  const body = bytesOf(context)
   const { type } = parseMediaType(getHeader(headers, 'content-type') || 'application/json')
   const accepted = custom ? jsonTypes : builtinTypes
   if (!accepted.includes(type)) throw newUnsupportedMediaType(accepted)
   if (type === 'application/yaml') return readYamlBody(body)
   return type === protobufMediaType ? readProtobufBody(body, kind) : readJsonBody(body)
+}
+
+/** The body's bytes. Throws a 413 when the transport stopped reading. */
+export function bytesOf({ request }: RequestContext): Uint8Array {
+  if (request.bodyTooLarge) throw newRequestEntityTooLarge(`limit is ${maxJsonBytes}`)
+  return request.body ?? new Uint8Array()
 }
 
 function readYamlBody(bytes: Uint8Array): DecodedBody {

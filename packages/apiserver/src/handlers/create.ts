@@ -60,12 +60,12 @@ export async function createObject(
   }
   const strategyContext = strategyContextOf(context, options.dryRun)
   dedupeOwners(context, object)
-  await state.admission.mutate(attributes)
-  applyDefaults(endpoint, object)
-  await prepareForCreate(strategyContext, endpoint, object)
   if (!options.applied) {
     trackUpdate(state, endpoint, { object, old: undefined, manager: options.fieldManager, subresource: '' })
   }
+  await state.admission.mutate(attributes)
+  applyDefaults(endpoint, object)
+  await prepareForCreate(strategyContext, endpoint, object)
   validateObject(strategyContext, endpoint, object)
   context.warnings.push(...(resource.strategy.warnings?.(object, undefined) ?? []))
   await state.admission.validate(attributes)

@@ -9,7 +9,7 @@ import { parseListOptions, validateListOptions } from '../request/list-options.t
 import { readInteger } from '../request/query.ts'
 import { type DeleteOptions, parseDeleteOptions } from '../request/write-options.ts'
 import { statusResponse } from '../response.ts'
-import { readBody } from './body.ts'
+import { bytesOf, readBody } from './body.ts'
 import { checkPreconditions, formatTime, metadataOf } from './lifecycle.ts'
 import { createMatcher } from './matcher.ts'
 import { readPage } from './read.ts'
@@ -71,7 +71,7 @@ function ignoreNotFound(error: unknown): undefined {
 }
 
 function readDeleteOptions(context: ResourceContext): DeleteOptions {
-  if (context.request.body && context.request.body.length > 0)
+  if (bytesOf(context).length > 0)
     return parseDeleteOptions(readBody(context, false, deleteOptionsKind).object)
   const { query } = context
   const orphan = query.get('orphanDependents')

@@ -68,11 +68,10 @@ export function dedupeOwners(context: { readonly warnings: string[] }, object: J
   )
 }
 
-/** The path's namespace goes into the object; another one there is a mistake. */
+/** The path's namespace goes into the object; another one there is a mistake, and no matter where there are none. */
 export function placeInNamespace(resource: ServedResource, object: JsonObject, namespace: string): void {
   const metadata = metadataOf(object)
   if (!resource.info.namespaced) {
-    if (metadata.namespace) throw newBadRequest('namespace is not allowed on this type')
     delete metadata.namespace
     return
   }
@@ -229,7 +228,8 @@ export function validateObject(
   const metadata = metadataOf(object) as unknown as ObjectMeta
   const rules = { namespaced: info.namespaced, validateName: strategy.validateName ?? nameIsDNSSubdomain }
   const errors: FieldError[] = validateObjectMeta(metadata, rules, path)
-  if (!custom) errors.push(...validateFinalizerNames(metadata.finalizers ?? [], path.child('finalizers')))
+  if (!custom && !strategy.plainFinalizers)
+    errors.push(...validateFinalizerNames(metadata.finalizers ?? [], path.child('finalizers')))
   if (change)
     errors.push(...validateObjectMetaUpdate(metadata, metadataOf(change.old) as unknown as ObjectMeta, path))
   if (custom) errors.push(...compileSchema(version.schema()).validate(object, { old: change?.old }))

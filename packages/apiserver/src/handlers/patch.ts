@@ -24,6 +24,7 @@ import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { handleApply } from './apply.ts'
+import { bytesOf } from './body.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
 import { receiveObject } from './incoming.ts'
 import { metadataOf, placeInNamespace } from './lifecycle.ts'
@@ -49,7 +50,7 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
 
   const view = new View(context, endpoint)
   const options = parseWriteOptions(context, 'PatchOptions')
-  const patch = compilePatch(endpoint.version.schema(), type, context.request.body ?? new Uint8Array())
+  const patch = compilePatch(endpoint.version.schema(), type, bytesOf(context))
   let versioned = false
   const result = await guaranteedUpdate(context.state, {
     endpoint,
@@ -93,7 +94,7 @@ export function patchValue(
   const { type } = parseMediaType(getHeader(context.request.headers, 'content-type') ?? '')
   const types = [jsonPatch, mergePatch, ...(endpoint.resource.custom ? [] : [strategicPatch])]
   if (!types.includes(type)) throw newUnsupportedMediaType(types)
-  const patch = compilePatch(schema, type, context.request.body ?? new Uint8Array())
+  const patch = compilePatch(schema, type, bytesOf(context))
   return value => runPatch(patch, value)
 }
 

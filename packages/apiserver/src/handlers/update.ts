@@ -48,6 +48,7 @@ export async function handleUpdate(context: ResourceContext, endpoint: Endpoint)
   if (!resource.cache.get(objectKey(resource, info.namespace, info.name))) {
     if (!resource.strategy.createOnUpdate || info.subresource !== '')
       throw newNotFound(resource.info, info.name)
+    delete wanted.resourceVersion
     return view.object(201, await createObject(context, endpoint, received, options))
   }
   requireVersion(endpoint, wanted.resourceVersion, info.name)
@@ -130,11 +131,6 @@ export async function changeObject(
   }
   const prepare = info.subresource === 'status' ? prepareForStatusUpdate : prepareForUpdate
   dedupeOwners(context, object)
-  await state.admission.mutate(attributes)
-  applyDefaults(endpoint, object)
-  const strategyContext = strategyContextOf(context, options.dryRun)
-  await prepare(strategyContext, endpoint, object, old)
-  metadataOf(object).resourceVersion = metadataOf(old).resourceVersion!
   if (!options.applied) {
     trackUpdate(state, endpoint, {
       object,
@@ -143,6 +139,11 @@ export async function changeObject(
       subresource: options.subresource ?? info.subresource,
     })
   }
+  await state.admission.mutate(attributes)
+  applyDefaults(endpoint, object)
+  const strategyContext = strategyContextOf(context, options.dryRun)
+  await prepare(strategyContext, endpoint, object, old)
+  metadataOf(object).resourceVersion = metadataOf(old).resourceVersion!
   validateObject(strategyContext, endpoint, object, { old, subresource: info.subresource })
   context.warnings.push(...(resource.strategy.warnings?.(object, old) ?? []))
   await state.admission.validate(attributes)

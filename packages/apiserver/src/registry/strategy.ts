@@ -60,6 +60,8 @@ export interface Strategy {
   readonly cells?: (object: JsonObject, now: number) => readonly unknown[]
   /** Names in general are DNS subdomains. */
   readonly validateName?: NameValidator
+  /** Whether finalizers may have names without a domain that are not Kubernetes' own. @default false */
+  readonly plainFinalizers?: boolean
   /** Whether a PUT to a name that does not exist creates the object. @default false */
   readonly createOnUpdate?: boolean
   /** Whether an update without a resourceVersion is taken. @default true */

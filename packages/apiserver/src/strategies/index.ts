@@ -1,5 +1,17 @@
 import { customResourceDefinitionStrategy } from '../crd/strategy.ts'
 import type { Strategy } from '../registry/strategy.ts'
+import {
+  mutatingAdmissionPolicyStrategy,
+  validatingAdmissionPolicyStrategy,
+} from './admissionregistration/policy.ts'
+import {
+  mutatingAdmissionPolicyBindingStrategy,
+  validatingAdmissionPolicyBindingStrategy,
+} from './admissionregistration/policy-binding.ts'
+import {
+  mutatingWebhookConfigurationStrategy,
+  validatingWebhookConfigurationStrategy,
+} from './admissionregistration/webhook-configuration.ts'
 import { configMapStrategy } from './core/config-map.ts'
 import { limitRangeStrategy } from './core/limit-range.ts'
 import { namespaceStrategy } from './core/namespace.ts'
@@ -11,6 +23,8 @@ import { secretStrategy } from './core/secret.ts'
 import { serviceAccountStrategy } from './core/service-account.ts'
 import { createEventStrategy, defaultEventTtl } from './event.ts'
 import { podStrategy } from './pod/pod.ts'
+import { clusterRoleBindingStrategy, roleBindingStrategy } from './rbac/binding.ts'
+import { clusterRoleStrategy, roleStrategy } from './rbac/role.ts'
 import {
   daemonSetStrategy,
   deploymentStrategy,
@@ -22,6 +36,16 @@ import { podTemplateStrategy, replicationControllerStrategy } from './workloads/
 
 /** The kinds with rules of their own, by `GROUP/RESOURCE`. All others go by their schema. */
 const strategies: Readonly<Record<string, Strategy>> = {
+  'admissionregistration.k8s.io/mutatingadmissionpolicies': mutatingAdmissionPolicyStrategy,
+  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': mutatingAdmissionPolicyBindingStrategy,
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations': mutatingWebhookConfigurationStrategy,
+  'admissionregistration.k8s.io/validatingadmissionpolicies': validatingAdmissionPolicyStrategy,
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings': validatingAdmissionPolicyBindingStrategy,
+  'admissionregistration.k8s.io/validatingwebhookconfigurations': validatingWebhookConfigurationStrategy,
+  'rbac.authorization.k8s.io/clusterrolebindings': clusterRoleBindingStrategy,
+  'rbac.authorization.k8s.io/clusterroles': clusterRoleStrategy,
+  'rbac.authorization.k8s.io/rolebindings': roleBindingStrategy,
+  'rbac.authorization.k8s.io/roles': roleStrategy,
   '/configmaps': configMapStrategy,
   '/limitranges': limitRangeStrategy,
   '/namespaces': namespaceStrategy,
@@ -48,12 +72,6 @@ const strategies: Readonly<Record<string, Strategy>> = {
 
 /** Kinds without rules of their own that count changes of their wishes. */
 const counting = new Set([
-  'admissionregistration.k8s.io/mutatingadmissionpolicies',
-  'admissionregistration.k8s.io/mutatingadmissionpolicybindings',
-  'admissionregistration.k8s.io/mutatingwebhookconfigurations',
-  'admissionregistration.k8s.io/validatingadmissionpolicies',
-  'admissionregistration.k8s.io/validatingadmissionpolicybindings',
-  'admissionregistration.k8s.io/validatingwebhookconfigurations',
   'discovery.k8s.io/endpointslices',
   'flowcontrol.apiserver.k8s.io/flowschemas',
   'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations',

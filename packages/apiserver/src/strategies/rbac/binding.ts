@@ -1,9 +1,22 @@
-import { deepEqual, type FieldError, field, isDNS1123Subdomain, nameIsPathSegment } from '@coxswain/apimachinery'
+import {
+  deepEqual,
+  type FieldError,
+  field,
+  isDNS1123Subdomain,
+  nameIsPathSegment,
+} from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { embedded, struct, text } from '../go-form.ts'
-import { type Findings, invalidBecause, listOf, objectOf, printed, textOf } from '../pod/validation/reading.ts'
+import {
+  type Findings,
+  invalidBecause,
+  listOf,
+  objectOf,
+  printed,
+  textOf,
+} from '../pod/validation/reading.ts'
 
 const groupName = 'rbac.authorization.k8s.io'
 

@@ -33,7 +33,8 @@ function* validateRules(object: JsonObject, namespaced: boolean): Findings {
 const count = (value: unknown): number => (Array.isArray(value) ? value.length : 0)
 
 function* validatePolicyRule(rule: JsonObject, namespaced: boolean, path: field.Path): Findings {
-  if (count(rule.verbs) === 0) yield field.required(path.child('verbs'), 'verbs must contain at least one value')
+  if (count(rule.verbs) === 0)
+    yield field.required(path.child('verbs'), 'verbs must contain at least one value')
   if (count(rule.nonResourceURLs) > 0) {
     const at = path.child('nonResourceURLs')
     if (namespaced)
@@ -65,7 +66,10 @@ function validateAggregation(object: JsonObject, allowInvalidLabelValue: boolean
   const selectors = selectorsOf(object)
   if (selectors.length === 0)
     return [
-      field.required(selectorsPath, 'at least one clusterRoleSelector required if aggregationRule is non-nil'),
+      field.required(
+        selectorsPath,
+        'at least one clusterRoleSelector required if aggregationRule is non-nil',
+      ),
     ]
   return selectors.flatMap((selector, index) => {
     const path = selectorsPath.index(index)
