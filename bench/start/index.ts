@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { BenchDefinition } from '../harness.ts'
 
-const command = fileURLToPath(new URL('../../packages/cli/bin/coxswain.ts', import.meta.url))
+const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
 
 /** After the ready line: long enough for what a start leaves behind to be collected. */
 const idleTime = 2_000

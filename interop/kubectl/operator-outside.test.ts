@@ -10,7 +10,7 @@ describe('coxswain run', () => {
     await using server = await startServer()
     const kubectl = createKubectl('1.36', server.kubeconfig)
     const command = [
-      join(root, 'packages/coxswain/bin/coxswain.ts'),
+      join(root, 'packages/coxswain/bin/coxswain.js'),
       'run',
       '--install',
       'examples/01-at/operator.ts',

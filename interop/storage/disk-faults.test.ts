@@ -65,3 +65,36 @@ describe('a disk that fails', () => {
     it(`cannot be synced from the ${count}th sync on`, () => observe(`sync:${count}:${EIO}`))
   }
 })
+
+describe('a disk that takes 400 ms to sync', () => {
+  it('delays what readers, lists, watches and progress show as long as the acknowledgement', {
+    timeout: 60_000,
+  }, async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'coxswain-slow-'))
+    try {
+      await (await openSqliteStore({ directory })).close()
+      const program = fileURLToPath(new URL('./disk/slow-child.ts', import.meta.url))
+      const run = spawnSync(process.execPath, [program, directory], {
+        env: shimEnvironment(buildShim(), { folder: directory, syncDelay: 400 }),
+        encoding: 'utf8',
+      })
+      assert.equal(run.status, 0, run.stderr)
+      const seen = JSON.parse(run.stdout) as Record<string, number[]>
+      assert.deepEqual(Object.keys(seen).toSorted(), [
+        'acknowledged',
+        'get',
+        'progress',
+        'range',
+        'status',
+        'watch',
+      ])
+      for (const [what, times] of Object.entries(seen)) {
+        assert.equal(times.length, 5, what)
+        for (const time of times)
+          assert.ok(time >= 395, `${what} showed a write after ${time} ms, before it was synced`)
+      }
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+})

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root: string = fileURLToPath(new URL('../..', import.meta.url))
-const command = join(root, 'packages/coxswain/bin/coxswain.ts')
+const command = join(root, 'packages/coxswain/bin/coxswain.js')
 
 /** A `coxswain up` of its own, in a directory of its own. */
 export interface RunningServer extends AsyncDisposable {

@@ -37,7 +37,7 @@ async function rewriteEmitted(folder: string): Promise<void> {
 
 /** What the compiler leaves behind: tables, pages and other data that the code reads. */
 async function copyAssets(source: string, target: string): Promise<void> {
-  for await (const path of glob('src/**', { cwd: source, exclude: notPublished })) {
+  for await (const path of glob('{src,bin}/**', { cwd: source, exclude: notPublished })) {
     if (!(await stat(join(source, path))).isFile()) continue
     await mkdir(dirname(join(target, path)), { recursive: true })
     await copyFile(join(source, path), join(target, path))

@@ -1,6 +1,7 @@
 /*
  * Stands between a program and the disk (LD_PRELOAD). For files under $DISK_FOLDER it
  *   - appends what is done to them to $DISK_LOG, in the order in which it was done;
+ *   - lets every sync take $DISK_SYNC_DELAY milliseconds longer, before it begins;
  *   - fails the Nth write or sync whose path ends in $DISK_FAULT_SUFFIX ($DISK_FAULT = write:N:ERRNO or sync:N:ERRNO),
  *     and every later one of that kind.
  * A record is: kind (1 byte: w t s c u r), path length (4), path, offset (8), data length (8), data; little endian.
@@ -28,6 +29,7 @@ static char fault_kind;
 static long fault_at, fault_count;
 static int fault_errno;
 static const char *fault_suffix = "";
+static long sync_delay;
 
 #define REAL(name) static __typeof__(&name) real; if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
@@ -41,6 +43,7 @@ static void setup(void) {
   folder = getenv("DISK_FOLDER");
   const char *log = getenv("DISK_LOG");
   const char *fault = getenv("DISK_FAULT");
+  if (getenv("DISK_SYNC_DELAY")) sync_delay = atol(getenv("DISK_SYNC_DELAY"));
   if (getenv("DISK_FAULT_SUFFIX")) fault_suffix = getenv("DISK_FAULT_SUFFIX");
   if (fault) {
     char kind[8];
@@ -149,6 +152,7 @@ static int synced(int fd, int (*call)(int)) {
   char path[PATH_MAX];
   if (!path_of(fd, path)) return call(fd);
   if (fails('s', path)) return -1;
+  if (sync_delay) usleep(sync_delay * 1000);
   int result = call(fd);
   pthread_mutex_lock(&order);
   if (result == 0) record('s', path, 0, NULL, 0);

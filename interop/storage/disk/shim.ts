@@ -19,15 +19,16 @@ export function buildShim(): string {
 /** The environment of a program whose doings in `folder` go through the shim. */
 export function shimEnvironment(
   shim: string,
-  settings: { folder: string; log?: string; fault?: string; faultSuffix?: string },
+  settings: { folder: string; log?: string; fault?: string; faultSuffix?: string; syncDelay?: number },
 ): NodeJS.ProcessEnv {
-  const { folder, log, fault, faultSuffix } = settings
+  const { folder, log, fault, faultSuffix, syncDelay } = settings
   return {
     ...process.env,
     LD_PRELOAD: shim,
     DISK_FOLDER: folder,
     ...(log ? { DISK_LOG: log } : {}),
     ...(fault ? { DISK_FAULT: fault } : {}),
+    ...(syncDelay ? { DISK_SYNC_DELAY: String(syncDelay) } : {}),
     ...(faultSuffix ? { DISK_FAULT_SUFFIX: faultSuffix } : {}),
   }
 }

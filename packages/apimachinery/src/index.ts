@@ -201,6 +201,8 @@ export {
   type RESTMapping,
 } from './rest-mapper.ts'
 export { type CompiledSchema, compileSchema } from './schema/compile.ts'
+export { validateCrdSchema } from './schema/crd-schema.ts'
+export { checkStructural } from './schema/structural.ts'
 export type { Schema, ValidationRule } from './schema.ts'
 export {
   type AnyObject,

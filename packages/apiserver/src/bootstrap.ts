@@ -1,32 +1,70 @@
 import { encodeStored } from './cache/stored-object.ts'
 import { formatTime } from './handlers/lifecycle.ts'
 import type { JsonObject } from './json.ts'
+import { nameOf } from './registry/convert.ts'
 import type { ServerState } from './request/context.ts'
+import { bootstrapApiServices } from './strategies/apiregistration/bootstrap.ts'
+import { bootstrapFlowControl } from './strategies/flowcontrol/bootstrap.ts'
+import { systemPriorityClasses } from './strategies/scheduling/priority-class.ts'
+import { createKubernetesService } from './strategies/service/kubernetes.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
 /** Creates what every cluster has from the start. What is there already stays as it is. */
 export async function createBootstrapObjects(state: ServerState): Promise<void> {
-  const { clock, random } = state.env
   for (const name of namespaces) {
-    const key = `/core/namespaces/${name}`
-    if (state.cache.resource('/core/namespaces/').get(key)) continue
-    const namespace: JsonObject = {
+    await createMissing(state, '/core/namespaces/', name, metadata => ({
       kind: 'Namespace',
       apiVersion: 'v1',
-      metadata: {
-        name,
-        uid: random.uuid(),
-        creationTimestamp: formatTime(clock.now()),
-        labels: { 'kubernetes.io/metadata.name': name },
-      },
+      metadata: { ...metadata, labels: { 'kubernetes.io/metadata.name': name } },
       spec: { finalizers: ['kubernetes'] },
       status: { phase: 'Active' },
-    }
-    const result = await state.store.transact({
-      conditions: [{ key, modRevision: 0 }],
-      operations: [{ type: 'put', key, value: encodeStored(namespace) }],
-    })
-    await state.cache.waitFor(result.revision)
+    }))
   }
+  for (const { name, value, description } of systemPriorityClasses) {
+    await createMissing(state, '/scheduling.k8s.io/priorityclasses/', name, metadata => ({
+      kind: 'PriorityClass',
+      apiVersion: 'scheduling.k8s.io/v1',
+      metadata: { ...metadata, generation: 1 },
+      value,
+      description,
+      preemptionPolicy: 'PreemptLowerPriority',
+    }))
+  }
+  await createKubernetesService(state)
+  const flowControl = bootstrapFlowControl().map(object =>
+    createMissing(state, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({
+      ...object,
+      metadata: { ...metadata, generation: 1, ...(object.metadata as JsonObject) },
+    })),
+  )
+  const apiServices = bootstrapApiServices(state.env.clock.now()).map(object =>
+    createMissing(state, '/apiregistration.k8s.io/apiservices/', nameOf(object).name, metadata => ({
+      ...object,
+      metadata: { ...metadata, ...(object.metadata as JsonObject) },
+    })),
+  )
+  await Promise.all([...flowControl, ...apiServices])
+}
+
+const flowControlPrefixes: Readonly<Record<string, string>> = {
+  FlowSchema: '/flowcontrol.apiserver.k8s.io/flowschemas/',
+  PriorityLevelConfiguration: '/flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/',
+}
+
+async function createMissing(
+  state: ServerState,
+  prefix: string,
+  name: string,
+  make: (metadata: JsonObject) => JsonObject,
+): Promise<void> {
+  const { clock, random } = state.env
+  const key = prefix + name
+  if (state.cache.resource(prefix).get(key)) return
+  const object = make({ name, uid: random.uuid(), creationTimestamp: formatTime(clock.now()) })
+  const result = await state.store.transact({
+    conditions: [{ key, modRevision: 0 }],
+    operations: [{ type: 'put', key, value: encodeStored(object) }],
+  })
+  await state.cache.waitFor(result.revision)
 }

@@ -4,10 +4,23 @@ import { type Env, TaskGroup } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
 import { type AdmissionPlugin, createAdmission } from './admission/admission.ts'
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+} from './admission/certificates.ts'
+import { defaultIngressClass } from './admission/default-ingress-class.ts'
+import { defaultStorageClass } from './admission/default-storage-class.ts'
 import { defaultTolerationSeconds } from './admission/default-toleration-seconds.ts'
+import { limitRanger } from './admission/limit-ranger.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
+import { persistentVolumeClaimResize } from './admission/persistent-volume-claim-resize.ts'
 import { priority } from './admission/priority.ts'
+import { resourceQuota } from './admission/resource-quota.ts'
+import { runtimeClass } from './admission/runtime-class.ts'
 import { serviceAccount } from './admission/service-account.ts'
+import { storageObjectInUseProtection } from './admission/storage-object-in-use-protection.ts'
+import { taintNodesByCondition } from './admission/taint-nodes-by-condition.ts'
 import { type Authenticator, anonymous, authenticateCertificate } from './authn/authenticator.ts'
 import { type Authorizer, authorizeMasters } from './authz/authorizer.ts'
 import { createBootstrapObjects } from './bootstrap.ts'
@@ -22,9 +35,10 @@ import { route } from './handlers/route.ts'
 import type { HealthCheck } from './health.ts'
 import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
-import type { RequestContext, ServerState } from './request/context.ts'
+import type { Advertised, RequestContext, ServerState } from './request/context.ts'
 import { parseRequestInfo } from './request/request-info.ts'
 import { strategyFor } from './strategies/index.ts'
+import { parseServiceRanges } from './strategies/service/pools.ts'
 
 export interface ApiServerOptions {
   readonly env: Env
@@ -36,7 +50,17 @@ export interface ApiServerOptions {
   readonly authorizer?: Authorizer
   /** In the order in which they are asked. @default {@link defaultAdmissionPlugins} */
   readonly admission?: readonly AdmissionPlugin[]
+  /** The CIDR of which services get their addresses; two, of different families, with a comma. @default 10.96.0.0/12 */
+  readonly serviceClusterIpRange?: string
+  /**
+   * Where the endpoints of the service `kubernetes` point to; asked once, at start.
+   * @default an address that is reserved for documentation, port 6443
+   */
+  readonly advertise?: () => Advertised | Promise<Advertised>
 }
+
+const defaultServiceRange = '10.96.0.0/12'
+const nowhere = { address: '192.0.2.1', port: 6443 }
 
 /** An API server without a socket: give its `handler` to a transport. */
 export interface ApiServer {
@@ -50,9 +74,20 @@ export interface ApiServer {
 /** Upstream's order. */
 export const defaultAdmissionPlugins: readonly AdmissionPlugin[] = [
   namespaceLifecycle,
+  limitRanger,
   serviceAccount,
+  taintNodesByCondition,
   priority,
   defaultTolerationSeconds,
+  defaultStorageClass,
+  storageObjectInUseProtection,
+  persistentVolumeClaimResize,
+  runtimeClass,
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  defaultIngressClass,
+  resourceQuota,
 ]
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
@@ -80,6 +115,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     documents: new Documents(registry),
     admission: createAdmission(options.admission ?? defaultAdmissionPlugins),
     healthChecks,
+    network: {
+      serviceRanges: parseServiceRanges(options.serviceClusterIpRange ?? defaultServiceRange),
+      advertise: options.advertise ?? (() => nowhere),
+    },
+    authenticators: options.authenticators ?? [authenticateCertificate],
+    authorizer: options.authorizer ?? authorizeMasters,
   }
   const waitForStart: Filter = (context, next) => {
     if (isReady || !context.info.isResource) return next(context)
@@ -89,8 +130,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   /** Every request passes these, first to last. */
   const filters: readonly Filter[] = [
     answerErrors,
-    createAuthenticate(options.authenticators ?? [authenticateCertificate]),
-    createAuthorize(options.authorizer ?? authorizeMasters),
+    createAuthenticate(state.authenticators),
+    createAuthorize(state.authorizer),
     waitForStart,
   ]
   const handle = compose(filters, route)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const command = fileURLToPath(new URL('../bin/coxswain.ts', import.meta.url))
+const command = fileURLToPath(new URL('../../coxswain/bin/coxswain.js', import.meta.url))
 
 function coxswain(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
   return new Promise(resolve => {

@@ -79,6 +79,11 @@ function addUp(program: Command): void {
         .choices(['AlwaysAllow', 'AlwaysDeny', 'Masters'])
         .default('Masters'),
     )
+    .addOption(
+      new Option('--service-cluster-ip-range <cidr>', 'of which services get their addresses')
+        .default('10.96.0.0/12')
+        .argParser(parseServiceRange),
+    )
     .option('--token-auth-file <file>', 'bearer tokens, lines of token,user,uid,"group1,group2"')
     .addOption(
       new Option('--log-level <level>', 'what is logged to standard error')
@@ -135,6 +140,14 @@ function parsePort(text: string): number {
   if (!/^\d+$/.test(text) || Number(text) > 65535)
     throw new InvalidArgumentError('a port is a number from 0 to 65535.')
   return Number(text)
+}
+
+/** A CIDR, or one of each family with a comma; the server looks closer. */
+function parseServiceRange(text: string): string {
+  const cidrs = text.split(',')
+  if (cidrs.length > 2 || !cidrs.every(cidr => /^[0-9a-fA-F.:]+\/\d{1,3}$/.test(cidr)))
+    throw new InvalidArgumentError('a CIDR like 10.96.0.0/12 is needed.')
+  return text
 }
 
 function parseCount(text: string): number {

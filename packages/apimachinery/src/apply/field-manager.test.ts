@@ -359,6 +359,63 @@ describe('server-side apply', () => {
     assert.equal(JSON.stringify(next.data), '{"a":"1"}')
   })
 
+  it('knows the metadata of an object whose schema says nothing about it', () => {
+    const schema: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+    const fields = managerOf('Planet', 'example.com/v1', { schema })
+    const planet = (metadata: PlainObject): PlainObject => ({
+      apiVersion: 'example.com/v1',
+      kind: 'Planet',
+      metadata: { name: 'x', ...metadata },
+      any: { thing: [1] },
+    })
+    const owner = (uid: string): PlainObject => ({ apiVersion: 'v1', kind: 'K', name: 'o', uid })
+    const first = planet({ labels: { a: '1' }, ownerReferences: [owner('1')] })
+    const live = stored(fields.apply({ live: undefined, patch: first, manager: 'a' }))
+    assert.deepEqual(ownersOf(live)['a/Apply'], {
+      'f:any': { '.': {}, 'f:thing': {} },
+      'f:metadata': { 'f:labels': { 'f:a': {} }, 'f:ownerReferences': { 'k:{"uid":"1"}': {} } },
+    })
+    const next = fields.apply({ live, patch: planet({ ownerReferences: [owner('2')] }), manager: 'b' })
+    assert.deepEqual((next.metadata as PlainObject).ownerReferences, [owner('1'), owner('2')])
+  })
+
+  it('takes a required key that a built-in element leaves out for its zero value', () => {
+    const element: Schema = {
+      name: 'io.k8s.X',
+      type: 'object',
+      properties: { id: { type: 'integer' } },
+      required: ['id'],
+    }
+    const list = (items: Schema): Schema => ({
+      type: 'object',
+      properties: {
+        list: { type: 'array', items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['id'] },
+      },
+    })
+    const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, list: [{}] }
+    const builtIn = managerOf('X', 'v1', { schema: list(element) })
+    assert.deepEqual(ownersOf(builtIn.apply({ live: undefined, patch: object, manager: 'm' })), {
+      'm/Apply': { 'f:list': { 'k:{"id":0}': {} } },
+    })
+    const { name: _name, ...anonymous } = element
+    const custom = managerOf('X', 'v1', { schema: list(anonymous) })
+    assert.throws(
+      () => custom.apply({ live: undefined, patch: object, manager: 'm' }),
+      /omits all key fields \["id"\]/,
+    )
+  })
+
+  it('takes no more time for a large map than its size asks for', () => {
+    const fields = managerOf('ConfigMap', 'v1')
+    const data = (value: string): PlainObject =>
+      Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, value]))
+    const live = stored(fields.apply({ live: undefined, patch: configMap(data('a')), manager: 'me' }))
+    const started = performance.now()
+    const taken = fields.apply({ live, patch: configMap(data('b')), manager: 'other', force: true })
+    fields.apply({ live: taken, patch: configMap({}), manager: 'other' })
+    assert.ok(performance.now() - started < 5_000, 'a copy of the set for each key would take minutes')
+  })
+
   it('owns a type that has become atomic as a whole', () => {
     const schemaWith = (mapType: 'atomic' | 'granular'): Schema => ({
       type: 'object',

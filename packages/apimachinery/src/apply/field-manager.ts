@@ -359,10 +359,9 @@ function tracked(object: PlainObject): PlainObject {
 }
 
 function withEntries(object: PlainObject, entries: unknown): PlainObject {
-  const metadata = object.metadata as PlainObject | undefined
-  const current = metadata === undefined ? undefined : getOwn(metadata, 'managedFields')
-  if (current === entries) return object
-  const { managedFields: _managedFields, ...rest } = metadata ?? {}
+  const metadata = isPlainObject(object.metadata) ? object.metadata : {}
+  if (getOwn(metadata, 'managedFields') === entries) return object
+  const { managedFields: _managedFields, ...rest } = metadata
   if (entries === undefined) return { ...object, metadata: rest }
   return { ...object, metadata: { ...rest, managedFields: entries as ManagedFieldsEntry[] } }
 }

@@ -47,6 +47,43 @@ export function nodeOf(kids: FieldSet, member: boolean): FieldSet | undefined {
   return rest
 }
 
+/**
+ * Collects paths along a walk. It is the one place where a set is changed, because a copy of a large node for each of its
+ * children would take quadratic time; it remembers the nodes on the way, so that siblings find theirs at once.
+ */
+export class PathCollector {
+  /** The nodes of the first elements of the path that was inserted last. */
+  readonly #nodes: MutableSet[] = [{}]
+
+  /** What was collected; nothing may be inserted afterwards. */
+  get set(): FieldSet {
+    return this.#nodes[0]!
+  }
+
+  /** To be called when the walk leaves its path and only the first `length` elements of it remain. */
+  leave(length: number): void {
+    if (this.#nodes.length > length + 1) this.#nodes.length = length + 1
+  }
+
+  insert(path: readonly PathElement[], below: FieldSet): void {
+    for (let i = this.#nodes.length - 1; i < path.length - 1; i++) {
+      const node = this.#nodes[i]!
+      const element = path[i]!
+      const child = node[element]
+      if (child === undefined) node[element] = {}
+      else if (!hasChildren(child)) node[element] = { [self]: leaf as MutableSet }
+      this.#nodes.push(node[element]!)
+    }
+    const node = this.#nodes[path.length - 1]!
+    const last = path[path.length - 1]!
+    const known = node[last]
+    node[last] =
+      known === undefined
+        ? (below as MutableSet)
+        : (nodeOf(union(known, below), isMember(known) || isMember(below))! as MutableSet)
+  }
+}
+
 /** A set of one path, or of the path and what is below it. */
 export function setAt(path: readonly PathElement[], below: FieldSet = leaf): FieldSet {
   let set = below

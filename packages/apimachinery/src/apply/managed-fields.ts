@@ -1,3 +1,4 @@
+import { isPlainObject } from '../internal/plain.ts'
 import { compareCodePoints, printJson } from '../internal/print-value.ts'
 import { quote } from '../internal/quote.ts'
 import type { ManagedFieldsEntry } from '../meta.ts'
@@ -42,14 +43,17 @@ export function decodeManagedFields(entries: unknown): Managers {
   const managers: Managers = new Map()
   if (!Array.isArray(entries)) return managers
   for (let i = 0; i < entries.length; i++) {
-    const manager = decodeEntry(entries[i] as ManagedFieldsEntry, i)
+    const entry: unknown = entries[i]
+    const manager = decodeEntry(isPlainObject(entry) ? (entry as ManagedFieldsEntry) : {}, i)
     managers.set(managerIdentifier(manager), manager)
   }
   return managers
 }
 
 function decodeEntry(entry: ManagedFieldsEntry, index: number): Manager {
-  const { operation, apiVersion = '', fieldsType = '' } = entry
+  const { operation } = entry
+  const apiVersion = textOf(entry.apiVersion)
+  const fieldsType = textOf(entry.fieldsType)
   if (operation !== 'Apply' && operation !== 'Update') {
     throw new TypedValueError('operation must be `Apply` or `Update`')
   }
@@ -59,14 +63,19 @@ function decodeEntry(entry: ManagedFieldsEntry, index: number): Manager {
     throw new TypedValueError(`${what} in managed fields entry ${index}`)
   }
   return {
-    manager: entry.manager ?? '',
+    manager: textOf(entry.manager),
     operation,
-    subresource: entry.subresource ?? '',
+    subresource: textOf(entry.subresource),
     apiVersion,
     set: decodeFieldSet(entry.fieldsV1),
-    time: entry.time ?? undefined,
+    time: typeof entry.time === 'string' ? entry.time : undefined,
     entry,
   }
+}
+
+/** What a client sends need not be of the type it should be. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** The entries as they are stored; `undefined` when nobody manages anything. */

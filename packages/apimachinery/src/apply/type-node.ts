@@ -94,10 +94,10 @@ const preserving = new WeakMap<Schema, TypeNode>()
 /** The node of a schema, made on first use. `preserve` keeps fields that are not declared. */
 export function typeNodeOf(schema: Schema | undefined, preserve = false): TypeNode {
   if (schema === undefined) return deduced
-  const nodes = preserve ? preserving : strict
+  const nodes = preserve && schema !== objectMetaSchema ? preserving : strict
   let node = nodes.get(schema)
   if (node === undefined) {
-    node = createNode(schema, preserve)
+    node = createNode(schema, nodes === preserving)
     nodes.set(schema, node)
   }
   return node
@@ -172,6 +172,7 @@ function withObjectFields(properties: Readonly<Record<string, Schema>>): Record<
   }
 }
 
+const anyObject: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 const roots = new WeakMap<Schema, Schema>()
 
 /** The schema of a whole object: a custom one usually does not spell out its metadata. */
@@ -179,7 +180,9 @@ export function objectSchema(schema: Schema): Schema {
   let root = roots.get(schema)
   if (root === undefined) {
     const node = resolveSchema(schema)!
-    root = node.properties === undefined ? node : { ...node, properties: withObjectFields(node.properties) }
+    const properties = withObjectFields(node.properties ?? {})
+    // A schema that says nothing at all allows everything.
+    root = node.type === undefined ? { ...anyObject, properties } : { ...node, properties }
     roots.set(schema, root)
   }
   return root
@@ -194,11 +197,23 @@ function createList(schema: Schema, preserve: boolean): ListType {
   return {
     kind,
     keys: sorted,
-    keyDefaults: sorted.map(key => element?.properties?.[key]?.default),
+    keyDefaults: sorted.map(key => keyDefault(element, key)),
     get items() {
       return typeNodeOf(items, preserve)
     },
   }
+}
+
+/**
+ * What stands for a key that is left out. A field of a built-in type that is always written is never left out: it is the
+ * zero value of its type then, which is what kube-apiserver's own schemas say.
+ */
+function keyDefault(element: Schema | undefined, key: string): unknown {
+  const field = element?.properties?.[key]
+  if (field?.default !== undefined || element?.name === undefined) return field?.default
+  const isWritten = element.required?.includes(key) || element.name.endsWith('.LocalObjectReference')
+  if (!isWritten) return undefined
+  return field?.type === 'integer' ? 0 : ''
 }
 
 /** Lists that say nothing about themselves are atomic, unless strategic merge would merge them. */

@@ -1,6 +1,6 @@
 import { isPlainObject, type PlainObject } from '../internal/plain.ts'
 import { deepEqual } from '../json/value.ts'
-import { emptyFieldSet, type FieldSet, setAt, union } from './field-set.ts'
+import { emptyFieldSet, type FieldSet, PathCollector } from './field-set.ts'
 import { elementOf, type PathElement, printElement, TypedValueError } from './path-element.ts'
 import { type AtomKind, atomOf, type ListType, type MapType, type TypeNode } from './type-node.ts'
 
@@ -17,22 +17,36 @@ export interface Comparison {
  */
 export function compareTyped(before: unknown, after: unknown, type: TypeNode): Comparison | undefined {
   if (before === after) return undefined
-  const walk: Walk = { path: [], removed: emptyFieldSet, modified: emptyFieldSet, added: emptyFieldSet }
+  const walk: Walk = { path: [], removed: undefined, modified: undefined, added: undefined }
   compareNode(walk, before, after, type)
   const { removed, modified, added } = walk
-  const isSame = removed === emptyFieldSet && modified === emptyFieldSet && added === emptyFieldSet
-  return isSame ? undefined : { removed, modified, added }
+  if (removed === undefined && modified === undefined && added === undefined) return undefined
+  return {
+    removed: removed?.set ?? emptyFieldSet,
+    modified: modified?.set ?? emptyFieldSet,
+    added: added?.set ?? emptyFieldSet,
+  }
 }
 
 interface Walk {
   readonly path: PathElement[]
-  removed: FieldSet
-  modified: FieldSet
-  added: FieldSet
+  removed: PathCollector | undefined
+  modified: PathCollector | undefined
+  added: PathCollector | undefined
 }
 
-function insert(walk: Walk, into: 'removed' | 'modified' | 'added', below?: FieldSet): void {
-  if (walk.path.length > 0) walk[into] = union(walk[into], setAt(walk.path, below))
+function insert(walk: Walk, into: 'removed' | 'modified' | 'added', below: FieldSet = emptyFieldSet): void {
+  if (walk.path.length === 0) return
+  walk[into] ??= new PathCollector()
+  walk[into].insert(walk.path, below)
+}
+
+function leave(walk: Walk): void {
+  walk.path.pop()
+  const { length } = walk.path
+  walk.removed?.leave(length)
+  walk.modified?.leave(length)
+  walk.added?.leave(length)
 }
 
 /** `undefined` stands for a value that is not there, which is not null. At least one is. */
@@ -93,7 +107,7 @@ function compareChild(
 ): void {
   walk.path.push(element)
   compareNode(walk, before, after, type)
-  walk.path.pop()
+  leave(walk)
 }
 
 function compareLists(walk: Walk, before: unknown, after: unknown, list: ListType): void {
@@ -114,16 +128,13 @@ function compareLists(walk: Walk, before: unknown, after: unknown, list: ListTyp
 const none: readonly unknown[] = []
 
 /** The items of each element: more than one where a list has duplicates. */
-function groupByElement(
-  walk: Walk,
-  items: readonly unknown[],
-  list: ListType,
-): Map<PathElement, readonly unknown[]> {
-  const groups = new Map<PathElement, readonly unknown[]>()
+function groupByElement(walk: Walk, items: readonly unknown[], list: ListType): Map<PathElement, unknown[]> {
+  const groups = new Map<PathElement, unknown[]>()
   for (let i = 0; i < items.length; i++) {
     const element = elementAt(items, i, list, walk.path)
     const group = groups.get(element)
-    groups.set(element, group === undefined ? [items[i]] : [...group, items[i]])
+    if (group === undefined) groups.set(element, [items[i]])
+    else group.push(items[i])
   }
   return groups
 }
@@ -163,7 +174,7 @@ function compareGroups(
     if (before.length > 0) compareNode(walk, before[0], undefined, list.items)
     insert(walk, 'added')
   }
-  walk.path.pop()
+  leave(walk)
 }
 
 /** Every path of a value that was not there before, its own among them. */

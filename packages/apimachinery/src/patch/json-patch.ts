@@ -91,7 +91,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
 
 interface State {
   root: unknown
-  /** Containers made during this patch: they may be changed in place. */
+  /** Containers made during this patch: they may be changed in place. What they are in is in here too. */
   readonly own: Set<Container>
   /** Bytes that `copy` operations have added so far. */
   copied: number
@@ -187,7 +187,9 @@ function copy(state: State, operation: JsonPatchOperation): void {
     const what = 'Unable to complete the copy, the accumulated size increase of copy is'
     throw inapplicable(`${what} ${state.copied}, exceeding the limit ${maxJsonPatchCopyBytes}`)
   }
-  insert(target, deepClone(value), 'error while adding value during copy')
+  // What this patch has not changed may be shared: whoever changes one of the two copies it first.
+  const isShared = !state.own.has(value as Container)
+  insert(target, isShared ? value : deepClone(value), 'error while adding value during copy')
 }
 
 function test(state: State, operation: JsonPatchOperation): void {

@@ -323,7 +323,10 @@ function removeInPlace(list: unknown[], deleted: ReadonlySet<unknown>, mergeKey:
   const places = new Map<unknown, number[]>()
   before.forEach((item, place) => {
     const key = identity(item, mergeKey)
-    if (deleted.has(key)) places.set(key, [...(places.get(key) ?? []), place])
+    if (!deleted.has(key)) return
+    const known = places.get(key)
+    if (known === undefined) places.set(key, [place])
+    else known.push(place)
   })
   const gone = new Set<number>()
   let last = before.length - 1

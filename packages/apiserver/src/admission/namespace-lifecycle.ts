@@ -13,6 +13,7 @@ export const namespaceLifecycle: AdmissionPlugin = {
       throw newForbidden(info, name, 'this namespace may not be deleted')
     }
     if (operation !== 'CREATE' || !info.namespaced) return
+    if (info.resource === 'localsubjectaccessreviews') return // a question about a namespace, nothing in it
     const found = state.cache.resource('/core/namespaces/').get(`/core/namespaces/${namespace}`)
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace)
     const status = found.parse().status as JsonObject | undefined

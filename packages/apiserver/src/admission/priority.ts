@@ -1,5 +1,7 @@
 import { newForbidden } from '@coxswain/apimachinery'
 import { childObject, type JsonObject } from '../json.ts'
+import type { ServerState } from '../request/context.ts'
+import { systemPriorityClasses } from '../strategies/scheduling/priority-class.ts'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
 
 interface PriorityClass {
@@ -15,6 +17,7 @@ const prefix = '/scheduling.k8s.io/priorityclasses/'
 export const priority: AdmissionPlugin = {
   name: 'Priority',
   mutate(attributes) {
+    keepSystemClasses(attributes)
     if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !attributes.object) return
     const spec = childObject(attributes.object, 'spec')
     if (attributes.operation === 'UPDATE') {
@@ -48,6 +51,27 @@ export const priority: AdmissionPlugin = {
     spec.priority = value
     spec.preemptionPolicy = policy
   },
+  validate: keepOneDefault,
+}
+
+const isClass = ({ resource }: Attributes): boolean =>
+  resource.info.group === 'scheduling.k8s.io' && resource.info.resource === 'priorityclasses'
+
+function keepSystemClasses(attributes: Attributes): void {
+  const { operation, resource, name } = attributes
+  if (operation !== 'DELETE' || !isClass(attributes)) return
+  if (systemPriorityClasses.some(known => known.name === name))
+    throw newForbidden(resource.info, name, 'this is a system priority class and cannot be deleted')
+}
+
+/** A second default class would leave it open which one counts. */
+function keepOneDefault(attributes: Attributes): void {
+  const { operation, resource, name, object, state } = attributes
+  if (!object?.globalDefault || !isClass(attributes)) return
+  const other = defaultClasses(state).find(({ metadata }) => operation === 'CREATE' || metadata.name !== name)
+  if (!other) return
+  const detail = `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`
+  throw newForbidden(resource.info, name, detail)
 }
 
 function findClass({ state, resource, object }: Attributes, spec: JsonObject): PriorityClass | undefined {
@@ -62,9 +86,15 @@ function findClass({ state, resource, object }: Attributes, spec: JsonObject): P
       `no PriorityClass with name ${name} was found`,
     )
   }
-  const defaults = classes
+  return defaultClasses(state)[0]
+}
+
+/** The classes of pods that name none, the lowest first. */
+function defaultClasses(state: ServerState): PriorityClass[] {
+  return state.cache
+    .resource(prefix)
     .list()
     .map(stored => stored.parse() as unknown as PriorityClass)
     .filter(({ globalDefault }) => globalDefault)
-  return defaults.sort((a, b) => a.value - b.value)[0]
+    .sort((a, b) => a.value - b.value)
 }

@@ -1,42 +1,47 @@
 import { isObject, type JsonObject } from '../json.ts'
 import type { Strategy } from '../registry/strategy.ts'
+import { defaultClientConfig } from '../strategies/admissionregistration/webhook-client.ts'
+import { readDefinition, versionsOf } from './definition.ts'
+import { unrecognizedFormats } from './formats.ts'
+import { validateDefinition } from './validation.ts'
 
 /** Keeps a definition until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-interface Definition {
-  readonly metadata: { readonly name: string; readonly creationTimestamp?: string }
-  readonly spec: {
-    readonly names: JsonObject
-    readonly versions?: readonly { name: string; storage?: boolean }[]
-  }
+/** Adds the storage version to those that objects may be stored in. */
+function noteStorageVersion(object: JsonObject, stored: readonly string[]): readonly string[] {
+  const storage = versionsOf(readDefinition(object).spec).find(version => version.storage)
+  return !storage || stored.includes(storage.name ?? '') ? stored : [...stored, storage.name ?? '']
 }
 
 export const customResourceDefinitionStrategy: Strategy = {
   generation: true,
+  unconditionalUpdate: false,
   default(object) {
     if (!isObject(object.spec) || !isObject(object.spec.names)) return
     const { names } = object.spec
     if (typeof names.kind === 'string' && names.kind !== '') {
-      names.singular ??= names.kind.toLowerCase()
-      names.listKind ??= `${names.kind}List`
+      names.singular ||= names.kind.toLowerCase()
+      names.listKind ||= `${names.kind}List`
     }
     object.spec.conversion ??= { strategy: 'None' }
+    const { webhook } = object.spec.conversion as JsonObject
+    if (isObject(webhook)) defaultClientConfig(webhook.clientConfig)
   },
   prepareForCreate(object) {
-    const { spec } = object as unknown as Definition
-    const stored = (spec?.versions ?? []).filter(version => version.storage).map(version => version.name)
-    object.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: stored }
-  },
-  prepareForUpdate(object) {
-    const { spec } = object as unknown as Definition
-    const status = object.status as { storedVersions?: string[] }
-    for (const version of spec?.versions ?? []) {
-      if (version.storage && !status.storedVersions?.includes(version.name)) {
-        status.storedVersions = [...(status.storedVersions ?? []), version.name]
-      }
+    object.status = {
+      conditions: null,
+      acceptedNames: { plural: '', kind: '' },
+      storedVersions: noteStorageVersion(object, []),
     }
   },
+  prepareForUpdate(object) {
+    const status = object.status as { storedVersions?: readonly string[] | null }
+    status.storedVersions = noteStorageVersion(object, status.storedVersions ?? [])
+  },
+  validate: (object, _context, old) => validateDefinition(object, old),
+  warnings: (object, old) =>
+    unrecognizedFormats(object, old).map(format => `unrecognized format ${JSON.stringify(format)}`),
   /** The first delete only marks it: its objects go first. */
   holdsDeletion: object => (object.metadata as JsonObject).deletionTimestamp === undefined,
   prepareForDelete(object) {
@@ -45,7 +50,7 @@ export const customResourceDefinitionStrategy: Strategy = {
       metadata.finalizers = [...(metadata.finalizers ?? []), cleanupFinalizer]
   },
   cells: object => {
-    const { metadata } = object as unknown as Definition
+    const { metadata } = readDefinition(object)
     return [metadata.name, metadata.creationTimestamp]
   },
 }

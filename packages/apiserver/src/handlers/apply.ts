@@ -13,7 +13,7 @@ import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
-import { parseWriteOptions } from '../request/write-options.ts'
+import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { bytesOf } from './body.ts'
 import { createObject } from './create.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
@@ -29,11 +29,7 @@ export async function handleApply(context: ResourceContext, endpoint: Endpoint):
   const { resource } = endpoint
   const view = new View(context, endpoint)
   const options = parseWriteOptions(context, 'PatchOptions', true)
-  if (!options.namedManager) {
-    throw newInvalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
-      field.required(field.Path.of('fieldManager'), 'is required for apply patch'),
-    ])
-  }
+  requireManager(options)
   const manager = fieldManagerOf(state, endpoint)
   const patch = readConfiguration(context, endpoint)
   const request = {
@@ -80,6 +76,14 @@ export async function handleApply(context: ResourceContext, endpoint: Endpoint):
     },
   })
   return view.object(200, result)
+}
+
+/** Who applies has to say who it is. Throws a 422. */
+export function requireManager({ namedManager }: WriteOptions): void {
+  if (namedManager) return
+  throw newInvalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
+    field.required(field.Path.of('fieldManager'), 'is required for apply patch'),
+  ])
 }
 
 /** The body as an object of the endpoint's kind and the path's name. */

@@ -1,4 +1,10 @@
-import { newAlreadyExists, newBadRequest, newMethodNotSupported } from '@coxswain/apimachinery'
+import {
+  deepClone,
+  newAlreadyExists,
+  newBadRequest,
+  newConflict,
+  newMethodNotSupported,
+} from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
@@ -16,6 +22,8 @@ import { View } from './view.ts'
 
 /** Names tried for `generateName` before giving up. */
 const generateAttempts = 8
+/** How often a claim is made that somebody else is faster with. */
+const claimAttempts = 100
 
 export async function handleCreate(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
   const { resource } = endpoint
@@ -66,11 +74,13 @@ export async function createObject(
   await state.admission.mutate(attributes)
   applyDefaults(endpoint, object)
   await prepareForCreate(strategyContext, endpoint, object)
+  const unclaimed = resource.strategy.claim && deepClone(object)
+  let claim = await resource.strategy.claim?.(object, undefined, strategyContext)
   validateObject(strategyContext, endpoint, object)
   context.warnings.push(...(resource.strategy.warnings?.(object, undefined) ?? []))
   await state.admission.validate(attributes)
 
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1, names = 1; ; attempt++) {
     const name = metadataOf(object).name!
     const key = objectKey(resource, namespace, name)
     if (options.dryRun) {
@@ -79,16 +89,22 @@ export async function createObject(
     }
     const bytes = encodeStored(convertForStorage(endpoint, object))
     const result = await state.store.transact({
-      conditions: [{ key, modRevision: 0 }],
-      operations: [{ type: 'put', key, value: bytes, ...ttlOf(endpoint) }],
+      conditions: [{ key, modRevision: 0 }, ...(claim?.conditions ?? [])],
+      operations: [{ type: 'put', key, value: bytes, ...ttlOf(endpoint) }, ...(claim?.operations ?? [])],
     })
-    if (result.committed) {
-      await state.cache.waitFor(result.revision)
-      return new StoredObject(key, namespace, name, result.revision, bytes)
+    if (result.committed || claim) await state.cache.waitFor(result.revision)
+    if (result.committed) return new StoredObject(key, namespace, name, result.revision, bytes)
+    const exists = result.present[0] !== undefined
+    if (exists && (!generated || names === generateAttempts)) throw newAlreadyExists(resource.info, name)
+    if (attempt === claimAttempts)
+      throw newConflict(resource.info, name, 'what the object needs is taken too fast')
+    if (unclaimed) Object.assign(object, deepClone(unclaimed))
+    if (exists) {
+      names++
+      delete metadataOf(object).name
+      await prepareForCreate(strategyContext, endpoint, object)
     }
-    if (!generated || attempt === generateAttempts) throw newAlreadyExists(resource.info, name)
-    delete metadataOf(object).name
-    await prepareForCreate(strategyContext, endpoint, object)
+    claim = await resource.strategy.claim?.(object, undefined, strategyContext)
   }
 }
 

@@ -21,7 +21,7 @@ const orphanFinalizer = 'orphan'
 const foregroundFinalizer = 'foregroundDeletion'
 
 /** What became of an object that was to be deleted. */
-type Deletion =
+export type Deletion =
   | { readonly gone: true; readonly object: StoredObject }
   /** It waits for its finalizers or its grace period. */
   | { readonly gone: false; readonly object: StoredObject | JsonObject }
@@ -83,7 +83,7 @@ function readDeleteOptions(context: ResourceContext): DeleteOptions {
   })
 }
 
-async function deleteObject(
+export async function deleteObject(
   context: ResourceContext,
   endpoint: Endpoint,
   namespace: string,
@@ -114,23 +114,52 @@ async function deleteObject(
     await state.admission.validate(attributes)
 
     const marked = markForDeletion(context, endpoint, old, options)
+    const leaves = !marked || isOver(endpoint, marked)
     if (options.dryRun) return marked ? { gone: false, object: marked } : { gone: true, object: current }
     const value = marked && encodeStored(marked)
-    if (value && current.hasBytes(value)) return { gone: false, object: current }
+    if (value && !leaves && current.hasBytes(value)) return { gone: false, object: current }
     const result = await state.store.transact({
       conditions: [{ key, modRevision: current.revision }],
-      operations: [value ? { type: 'put', key, value } : { type: 'delete', key }],
+      operations: value
+        ? [{ type: 'put', key, value }]
+        : [{ type: 'delete', key }, ...(resource.strategy.release?.(old, { state }) ?? [])],
     })
     if (result.committed) {
-      await state.cache.waitFor(result.revision)
-      return value
-        ? { gone: false, object: new StoredObject(key, namespace, name, result.revision, value) }
-        : { gone: true, object: current.at(result.revision) }
+      if (!value || !leaves) {
+        await state.cache.waitFor(result.revision)
+        return value
+          ? { gone: false, object: new StoredObject(key, namespace, name, result.revision, value) }
+          : { gone: true, object: current.at(result.revision) }
+      }
+      const object = new StoredObject(key, namespace, name, result.revision, value)
+      const removed = await remove(context, object)
+      if (removed) return { gone: true, object: removed }
+      await state.cache.fresh()
+      current = resource.cache.get(key)
+      if (!current) return { gone: true, object }
+      continue
     }
     const present: { modRevision: number; value: Uint8Array } | undefined = result.present[0]
     current = present && new StoredObject(key, namespace, name, present.modRevision, present.value)
   }
   throw newConflict(resource.info, name, 'the object changes too fast to be deleted')
+}
+
+/** Whether a kind that dies gracefully has no time left, and nothing else to wait for. */
+function isOver({ resource }: Endpoint, marked: JsonObject): boolean {
+  const { finalizers, deletionGracePeriodSeconds } = metadataOf(marked)
+  return Boolean(resource.strategy.gracePeriod) && !finalizers?.length && deletionGracePeriodSeconds === 0
+}
+
+/** Takes an object that is marked out of the store; undefined when somebody has changed or removed it meanwhile. */
+async function remove({ state }: ResourceContext, object: StoredObject): Promise<StoredObject | undefined> {
+  const result = await state.store.transact({
+    conditions: [{ key: object.key, modRevision: object.revision }],
+    operations: [{ type: 'delete', key: object.key }],
+  })
+  if (!result.committed) return undefined
+  await state.cache.waitFor(result.revision)
+  return object.at(result.revision)
 }
 
 /** The object as it waits for its end; undefined when nothing holds it. */
@@ -143,14 +172,19 @@ function markForDeletion(
   const { strategy } = resource
   const finalizers = new Set(metadataOf(old).finalizers ?? [])
   const policy = options.propagationPolicy ?? (strategy.propagation === 'orphan' ? 'Orphan' : undefined)
-  if (policy !== undefined) {
+  if (policy !== undefined && strategy.propagation !== 'unsupported') {
     finalizers.delete(orphanFinalizer)
     finalizers.delete(foregroundFinalizer)
     if (policy === 'Orphan') finalizers.add(orphanFinalizer)
     if (policy === 'Foreground') finalizers.add(foregroundFinalizer)
   }
-  const grace = strategy.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0
-  if (finalizers.size === 0 && grace === 0 && !strategy.holdsDeletion?.(old)) return undefined
+  const isPending = metadataOf(old).deletionTimestamp !== undefined
+  // Once it is marked, only the client's own word shortens the time.
+  const grace = isPending
+    ? (options.gracePeriodSeconds ?? metadataOf(old).deletionGracePeriodSeconds ?? 0)
+    : (strategy.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0)
+  const isGraceful = strategy.gracePeriod !== undefined
+  if (finalizers.size === 0 && !isGraceful && !strategy.holdsDeletion?.(old)) return undefined
 
   const object: JsonObject = { ...old, metadata: { ...metadataOf(old) } }
   const metadata = metadataOf(object)

@@ -4,11 +4,12 @@ import type { JsonObject } from '../json.ts'
 import { convertForServing, convertForStorage } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
+import type { Claim } from '../registry/strategy.ts'
 import type { ServerState } from '../request/context.ts'
 
 /** What an update makes of the present object. */
 export type UpdateOutcome =
-  | { readonly type: 'put'; readonly object: JsonObject }
+  | { readonly type: 'put'; readonly object: JsonObject; readonly claim?: Claim }
   /** Remove it: its last finalizer is gone. `object` is what the client gets to see. */
   | { readonly type: 'delete'; readonly object: JsonObject }
 
@@ -55,18 +56,21 @@ export async function guaranteedUpdate(
       const bytes = encodeStored(stored)
       if (isSame(current, bytes, stored)) return current
       const result = await state.store.transact({
-        conditions: [{ key, modRevision: current.revision }],
-        operations: [{ type: 'put', key, value: bytes }],
+        conditions: [{ key, modRevision: current.revision }, ...(outcome.claim?.conditions ?? [])],
+        operations: [{ type: 'put', key, value: bytes }, ...(outcome.claim?.operations ?? [])],
       })
-      if (result.committed) {
-        await state.cache.waitFor(result.revision)
-        return new StoredObject(key, namespace, name, result.revision, bytes)
-      }
+      if (result.committed || outcome.claim) await state.cache.waitFor(result.revision)
+      if (result.committed) return new StoredObject(key, namespace, name, result.revision, bytes)
+      // Only the claim has failed: that is no business of the client's.
+      if (result.present[0]?.modRevision === current.revision) continue
       current = fromPresent(result.present[0])
     } else {
       const result = await state.store.transact({
         conditions: [{ key, modRevision: current.revision }],
-        operations: [{ type: 'delete', key }],
+        operations: [
+          { type: 'delete', key },
+          ...(resource.strategy.release?.(current.parse(), { state }) ?? []),
+        ],
       })
       if (result.committed) {
         await state.cache.waitFor(result.revision)

@@ -15,7 +15,7 @@ import {
 } from '@coxswain/apimachinery'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
+import { ownerGroup, type ServedResource } from '../registry/served-resource.ts'
 import type { StrategyContext } from '../registry/strategy.ts'
 
 export type Metadata = JsonObject & {
@@ -141,7 +141,7 @@ export async function prepareForUpdate(
   }
 }
 
-/** Only the status changes; for built-in kinds labels and annotations too. */
+/** Only the status changes; for built-in kinds what is the author's of the metadata too. */
 export function prepareForStatusUpdate(
   context: StrategyContext,
   endpoint: Endpoint,
@@ -152,16 +152,24 @@ export function prepareForStatusUpdate(
   const status = object.status
   const metadata = endpoint.resource.custom
     ? { ...metadataOf(old), managedFields: metadataOf(object).managedFields }
-    : {
-        ...metadataOf(object),
-        ownerReferences: metadataOf(old).ownerReferences,
-        finalizers: metadataOf(old).finalizers,
-      }
+    : { ...metadataOf(object) }
   for (const key of Object.keys(object)) delete object[key]
   Object.assign(object, old, { metadata: dropUndefined(metadata) })
   if (status === undefined) delete object.status
   else object.status = status
   endpoint.resource.strategy.prepareForStatusUpdate?.(object, old, context)
+}
+
+/** Only what the endpoint is about changes. */
+export function prepareForPartUpdate(
+  context: StrategyContext,
+  endpoint: Endpoint,
+  object: JsonObject,
+  old: JsonObject,
+  subresource: string,
+): void {
+  keepSystemMetadata(object, old)
+  endpoint.resource.strategy.subresources?.[subresource]?.prepareForUpdate(object, old, context)
 }
 
 function dropUndefined(object: JsonObject): JsonObject {
@@ -233,13 +241,17 @@ export function validateObject(
   if (change)
     errors.push(...validateObjectMetaUpdate(metadata, metadataOf(change.old) as unknown as ObjectMeta, path))
   if (custom) errors.push(...compileSchema(version.schema()).validate(object, { old: change?.old }))
-  if (change?.subresource === 'status') {
+  const part = change && strategy.subresources?.[change.subresource]
+  if (part) {
+    errors.push(...part.validateUpdate(object, change.old, context))
+  } else if (change?.subresource === 'status') {
     errors.push(...(strategy.validateStatusUpdate?.(object, change.old, context) ?? []))
   } else {
     errors.push(...(strategy.validate?.(object, context, change?.old) ?? []))
     if (change) errors.push(...(strategy.validateUpdate?.(object, change.old, context) ?? []))
   }
-  if (errors.length > 0) throw newInvalid(info, metadata.name ?? '', errors)
+  if (errors.length > 0)
+    throw newInvalid({ group: ownerGroup(info), kind: info.kind }, metadata.name ?? '', errors)
 }
 
 const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])

@@ -47,8 +47,10 @@ function makeManager(state: ServerState, endpoint: Endpoint): FieldManager {
         return target && convertForServing(target, object)
       },
     },
-    resetFields: subresource =>
-      subresource === 'status' ? { only: ['status'] } : hasStatus ? { reset: ['status'] } : undefined,
+    resetFields:
+      resource.strategy.resetFields ??
+      (subresource =>
+        subresource === 'status' ? { only: ['status'] } : hasStatus ? { reset: ['status'] } : undefined),
     ...(!resource.custom && {
       emptyObject: decodeBuiltin(
         { group, version: version.name, kind },

@@ -85,6 +85,12 @@ function receivePatched(
   }
 }
 
+/** Whether the request is a server-side apply. */
+export function isApplyPatch({ info, request }: ResourceContext): boolean {
+  const { type } = parseMediaType(getHeader(request.headers, 'content-type') ?? '')
+  return info.verb === 'patch' && type === applyPatch
+}
+
 /** Reads the request's patch, to be applied to something other than the stored object. */
 export function patchValue(
   context: ResourceContext,

@@ -15,6 +15,7 @@ import { handleDelete, handleDeleteCollection } from './delete.ts'
 import { serveDocument } from './document.ts'
 import { handlePatch } from './patch.ts'
 import { handleGet, handleList } from './read.ts'
+import { findReviewHandler } from './reviews/index.ts'
 import { findSubresourceHandler } from './subresources.ts'
 import { handleUpdate } from './update.ts'
 import { handleWatch } from './watch.ts'
@@ -50,14 +51,20 @@ export async function route(context: RequestContext): Promise<WireResponse> {
   checkSegment('Name', info.name)
   if (!namespaceObject) checkSegment('Namespace', info.namespace)
   const resourceContext = context as ResourceContext
-  if (endpoint.version.deprecated !== undefined) context.warnings.push(endpoint.version.deprecated)
+  const deprecated = endpoint.version.deprecated ?? endpoint.resource.strategy.deprecated
+  if (deprecated !== undefined) context.warnings.push(deprecated)
   if (info.subresource !== '') return await routeSubresource(resourceContext, endpoint)
   if (resource.namespaced && info.namespace === '' && info.name !== '') throw unknownResource()
   if (!(endpoint.version.verbs as readonly string[]).includes(info.verb)) {
     throw newMethodNotSupported(resource, info.verb)
   }
-  if (!hasPlace(info) || (info.legacyWatch && request.method !== 'GET')) throw methodNotAllowed()
-  return await handlers[info.verb](resourceContext, endpoint)
+  const isNowhere = resource.namespaced && info.namespace === '' && isCollectionWrite(info.verb)
+  if (!hasPlace(info) || isNowhere || (info.legacyWatch && request.method !== 'GET')) throw methodNotAllowed()
+  const handler =
+    info.verb === 'create'
+      ? (findReviewHandler(endpoint) ?? findSubresourceHandler(endpoint, info) ?? handleCreate)
+      : handlers[info.verb]
+  return await handler(resourceContext, endpoint)
 }
 
 async function routeSubresource(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
@@ -67,9 +74,15 @@ async function routeSubresource(context: ResourceContext, endpoint: Endpoint): P
   if (!(subresource.verbs as readonly string[]).includes(info.verb)) {
     throw newMethodNotSupported(endpoint.resource.info, info.verb)
   }
-  const handler = info.subresource === 'status' ? handlers[info.verb] : findSubresourceHandler(endpoint, info)
+  const isPart = info.subresource === 'status' || endpoint.resource.strategy.subresources?.[info.subresource]
+  const handler = isPart ? handlers[info.verb] : findSubresourceHandler(endpoint, info)
   if (!handler) throw notImplemented(`${info.resource}/${info.subresource} is not served yet`)
   return await handler(context, endpoint)
+}
+
+/** Objects are made, and collections emptied, in one namespace. */
+function isCollectionWrite(verb: RequestVerb): boolean {
+  return verb === 'create' || verb === 'deletecollection'
 }
 
 /** Whether the method goes with a collection or with a name, as the path has it. */

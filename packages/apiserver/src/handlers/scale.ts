@@ -1,26 +1,38 @@
+import { builtinSchema, decodeBuiltin } from '@coxswain/api'
 import {
+  createFieldManager,
   deepClone,
+  type FieldManager,
   field,
   labelSelectorAsSelector,
+  type ManagedFieldsEntry,
   newBadRequest,
   newConflict,
   newInvalid,
   optimisticLockMessage,
+  type PrinterColumn,
+  type Schema,
 } from '@coxswain/apimachinery'
+import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'
 import { childObject, isObject, type JsonObject } from '../json.ts'
 import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
+import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
-import { parseWriteOptions } from '../request/write-options.ts'
-import { jsonResponse } from '../response.ts'
-import { readBody } from './body.ts'
+import { isTrue } from '../request/request-info.ts'
+import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
+import { formatAge } from './age.ts'
+import { requireManager } from './apply.ts'
+import { bytesOf, readBody } from './body.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
-import { metadataOf } from './lifecycle.ts'
-import { patchValue } from './patch.ts'
+import { formatTime, metadataOf } from './lifecycle.ts'
+import { isApplyPatch, patchValue } from './patch.ts'
 import { freshen, getStored } from './read.ts'
+import { managersOfParent, managersOfScale, type ReplicasPaths } from './scale-managers.ts'
 import { changeObject } from './update.ts'
+import { View } from './view.ts'
 
 /** Where a kind keeps what a Scale shows. */
 export interface ScalePaths {
@@ -47,22 +59,45 @@ function pathsOf({ version }: Endpoint): ScalePaths {
   }
 }
 
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+const scaleVersion = 'autoscaling/v1'
+
+const scaleColumns: readonly PrinterColumn[] = [
+  { name: 'Name', type: 'string', priority: 0 },
+  { name: 'Desired', type: 'integer', priority: 0 },
+  { name: 'Available', type: 'integer', priority: 0 },
+  { name: 'Age', type: 'string', priority: 0 },
+]
+
+/** The endpoint of a kind's scale, for showing it: its answers are Scales, whatever the kind is. */
+function scaleEndpoint({ resource, version }: Endpoint): Endpoint {
+  const cells = (scale: JsonObject, now: number) => {
+    const { name, creationTimestamp } = metadataOf(scale)
+    const { replicas } = (scale.spec ?? {}) as { replicas?: number }
+    const status = scale.status as { replicas?: number }
+    return [name, replicas ?? 0, status.replicas ?? 0, formatAge(creationTimestamp, now)]
+  }
+  return {
+    resource: { ...resource, strategy: { cells } },
+    version: { ...version, columns: scaleColumns },
+  }
+}
+
 /** `scale` of workloads and of custom resources that have one: an autoscaling/v1 Scale. */
 export async function handleScale(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
   const { info } = context
+  const view = new View(context, scaleEndpoint(endpoint))
   const paths = pathsOf(endpoint)
   if (info.verb === 'get') {
     await freshen(context, '', 0)
-    return jsonResponse(
-      200,
-      toScale(paths, convertForServing(endpoint, getStored(context, endpoint).parse())),
-    )
+    const object = convertForServing(endpoint, getStored(context, endpoint).parse())
+    return view.object(200, toScale(paths, object))
   }
-  const options = parseWriteOptions(context, info.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions')
-  const wishFor =
-    info.verb === 'patch'
-      ? patchValue(context, endpoint, scaleSchema)
-      : () => readBody(context, false, { apiVersion: 'autoscaling/v1', kind: 'Scale' }).object
+  const isApply = isApplyPatch(context)
+  const kind = info.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions'
+  const options = parseWriteOptions(context, kind, isApply)
+  const write = isApply ? applyScale(context, options) : updateScale(context, endpoint, options)
+  const replicasPaths = replicasPathsOf(endpoint)
   let versioned = false
   const result = await guaranteedUpdate(context.state, {
     endpoint,
@@ -71,25 +106,100 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
     dryRun: options.dryRun,
     conditional: () => versioned,
     change: async current => {
-      const object = deepClone(current)
-      const wish = wishFor(toScale(paths, object))
-      checkScale(context, wish)
-      const { resourceVersion } = metadataOf(wish)
+      const object = deepClone(current) as JsonObject
+      const entries = (metadataOf(object).managedFields ?? []) as ManagedFieldsEntry[]
+      const live = toScale(paths, object)
+      metadataOf(live).managedFields = managersOfScale(entries, replicasPaths)
+      const scale = write(live)
+      checkScale(context, scale)
+      const { resourceVersion, uid, managedFields } = metadataOf(scale)
       versioned = Boolean(resourceVersion)
       if (resourceVersion && resourceVersion !== metadataOf(current).resourceVersion) {
         throw newConflict(endpoint.resource.info, info.name, optimisticLockMessage)
       }
-      const replicas = isObject(wish.spec) ? (wish.spec.replicas ?? 0) : 0
+      checkUid(endpoint, current, uid)
+      const replicas = isObject(scale.spec) ? (scale.spec.replicas ?? 0) : 0
       setPath(object, paths.specReplicas, replicas)
+      metadataOf(object).managedFields = managersOfParent(
+        entries,
+        (managedFields ?? []) as ManagedFieldsEntry[],
+        replicasPaths,
+      )
       const main = { ...context, info: { ...info, subresource: '' } }
-      return await changeObject(main, endpoint, object, current, { ...options, subresource: 'scale' })
+      return await changeObject(main, endpoint, object, current, { ...options, applied: true })
     },
   })
   const object = result instanceof StoredObject ? result.parse() : result
-  return jsonResponse(200, toScale(paths, convertForServing(endpoint, object)))
+  return view.object(200, toScale(paths, convertForServing(endpoint, object)))
 }
 
-const scaleSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
+/** Makes the Scale that the client wishes for out of the present one, with the managers it then has. */
+type ScaleWrite = (live: JsonObject) => JsonObject
+
+function updateScale(context: ResourceContext, endpoint: Endpoint, options: WriteOptions): ScaleWrite {
+  const patch = context.info.verb === 'patch' ? patchValue(context, endpoint, scaleSchema()) : undefined
+  return live => {
+    const wish = patch
+      ? patch(live)
+      : readBody(context, false, { apiVersion: scaleVersion, kind: 'Scale' }).object
+    const next = decodeBuiltin(scaleKind, { ...wish, apiVersion: scaleVersion, kind: 'Scale' }).object
+    const { fieldManager: manager } = options
+    return scaleManager(context).update({ live, next, manager, subresource: 'scale' }) as JsonObject
+  }
+}
+
+function applyScale(context: ResourceContext, options: WriteOptions): ScaleWrite {
+  requireManager(options)
+  const { value: patch } = readYaml(bytesOf(context)) ?? {}
+  if (!isObject(patch)) throw newBadRequest('error decoding YAML: the body is not an object')
+  const force = isTrue(context.query.get('force'))
+  return live =>
+    scaleManager(context).apply({
+      live,
+      patch,
+      manager: options.fieldManager,
+      force,
+      subresource: 'scale',
+    }) as JsonObject
+}
+
+const scaleSchema = (): Schema => builtinSchema('io.k8s.api.autoscaling.v1.Scale')!
+
+function scaleManager({ state }: ResourceContext): FieldManager {
+  return createFieldManager({
+    apiVersion: scaleVersion,
+    kind: 'Scale',
+    schema: scaleSchema(),
+    resetFields: () => ({ reset: ['status'] }),
+    now: () => formatTime(state.env.clock.now()),
+  })
+}
+
+function replicasPathsOf({ resource, version }: Endpoint): ReplicasPaths {
+  const { group, versions } = resource.info
+  return {
+    apiVersion: apiVersionOf(group, version.name),
+    paths: new Map(
+      versions.map(candidate => [
+        apiVersionOf(group, candidate.name),
+        pathsOf({ resource, version: candidate }).specReplicas,
+      ]),
+    ),
+  }
+}
+
+function checkUid({ resource }: Endpoint, current: JsonObject, wanted: string | undefined): void {
+  const { uid = '', name = '', namespace = '' } = metadataOf(current)
+  if (!wanted || wanted === uid) return
+  const { group, resource: plural } = resource.info
+  const folder = group === '' && plural === 'replicationcontrollers' ? 'controllers' : plural
+  const detail = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`
+  throw newConflict(
+    resource.info,
+    name,
+    `StorageError: invalid object, Code: 4, Key: /registry/${folder}/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
+  )
+}
 
 function checkScale({ info }: ResourceContext, scale: JsonObject): void {
   const { name } = metadataOf(scale) ?? {}

@@ -1,20 +1,34 @@
-import { newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
-import { childObject } from '../json.ts'
+import { deepClone, newInvalid } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceRequestInfo } from '../request/request-info.ts'
-import { statusResponse } from '../response.ts'
+import { parseWriteOptions } from '../request/write-options.ts'
+import { validateNamespaceFinalizers } from '../strategies/core/namespace.ts'
 import { readBody } from './body.ts'
+import { kindOf } from './create.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
-import { formatTime, metadataOf } from './lifecycle.ts'
+import { receiveObject } from './incoming.ts'
+import { metadataOf, placeInNamespace } from './lifecycle.ts'
+import { bindPod, createBinding } from './pod-binding.ts'
+import { evictPod } from './pod-eviction.ts'
+import { forwardPort, openTerminal, proxyToPod, readLog } from './pod-streams.ts'
 import type { EndpointHandler } from './route.ts'
 import { handleScale } from './scale.ts'
+import { changeObject, checkName, checkVersion, isFinished } from './update.ts'
 import { View } from './view.ts'
 
-/** Subresources that do something of their own, by `GROUP/RESOURCE/SUBRESOURCE verb`. */
+/** Endpoints that do something of their own, by `GROUP/RESOURCE/SUBRESOURCE verb`; the last is empty for the resource itself. */
 const handlers: Readonly<Record<string, EndpointHandler>> = {
   '/namespaces/finalize update': finalizeNamespace,
+  '/bindings/ create': createBinding,
   '/pods/binding create': bindPod,
+  '/pods/eviction create': evictPod,
+  '/pods/log get': readLog,
+  '/pods/exec create': openTerminal,
+  '/pods/exec get': openTerminal,
+  '/pods/attach create': openTerminal,
+  '/pods/attach get': openTerminal,
+  '/pods/portforward create': forwardPort,
+  '/pods/portforward get': forwardPort,
 }
 
 export function findSubresourceHandler(
@@ -23,6 +37,7 @@ export function findSubresourceHandler(
 ): EndpointHandler | undefined {
   if (info.subresource === 'scale') return handleScale
   const { group, resource } = endpoint.resource.info
+  if (group === '' && resource === 'pods' && info.subresource === 'proxy') return proxyToPod
   return handlers[`${group}/${resource}/${info.subresource} ${info.verb}`]
 }
 
@@ -30,74 +45,28 @@ export function findSubresourceHandler(
 async function finalizeNamespace(
   ...[context, endpoint]: Parameters<EndpointHandler>
 ): ReturnType<EndpointHandler> {
+  const { info } = endpoint.resource
   const view = new View(context, endpoint)
-  const { object: body } = readBody(context, false, { apiVersion: 'v1', kind: 'Namespace' })
-  const wanted = ((body.spec as JsonObject | undefined)?.finalizers ?? []) as string[]
+  const options = parseWriteOptions(context, 'UpdateOptions')
+  const received = receiveObject(context, endpoint, readBody(context, false, kindOf(endpoint)), options)
+  checkName(context, metadataOf(received).name)
+  placeInNamespace(endpoint.resource, received, '')
+  const { finalizers = [] } = (received.spec ?? {}) as { finalizers?: string[] }
+  const version = metadataOf(received).resourceVersion
   const result = await guaranteedUpdate(context.state, {
     endpoint,
     namespace: '',
     name: context.info.name,
-    dryRun: false,
-    conditional: () => false,
+    dryRun: options.dryRun,
+    conditional: () => Boolean(version),
     change: async current => {
-      const spec = childObject(current, 'spec')
-      if (wanted.length > 0) spec.finalizers = wanted
-      else delete spec.finalizers
-      const { deletionTimestamp, finalizers } = metadataOf(current)
-      const finished = deletionTimestamp !== undefined && wanted.length === 0 && !finalizers?.length
-      return { type: finished ? 'delete' : 'put', object: current }
+      checkVersion(info, current, version)
+      const errors = validateNamespaceFinalizers(finalizers)
+      if (errors.length > 0) throw newInvalid(info, context.info.name, errors)
+      const { object } = await changeObject(context, endpoint, deepClone(received), current, options)
+      object.spec = finalizers.length > 0 ? { finalizers } : {}
+      return { type: isFinished(endpoint, object) ? 'delete' : 'put', object }
     },
   })
   return view.object(200, result)
-}
-
-/** Assigns a pod to a node, once. */
-async function bindPod(...[context, endpoint]: Parameters<EndpointHandler>): ReturnType<EndpointHandler> {
-  const { object: binding } = readBody(context, false, { apiVersion: 'v1', kind: 'Binding' })
-  const { info } = endpoint.resource
-  const target = (binding.target ?? {}) as { name?: string; kind?: string }
-  if (!target.name) throw newBadRequest('a binding needs target.name, the node')
-  if (
-    !endpoint.resource.cache.get(
-      `${endpoint.resource.cache.prefix}${context.info.namespace}/${context.info.name}`,
-    )
-  ) {
-    throw newNotFound(info, context.info.name)
-  }
-  await guaranteedUpdate(context.state, {
-    endpoint,
-    namespace: context.info.namespace,
-    name: context.info.name,
-    dryRun: false,
-    conditional: () => false,
-    change: async pod => {
-      const spec = childObject(pod, 'spec')
-      if (metadataOf(pod).deletionTimestamp) {
-        throw newConflict(
-          { group: '', resource: 'pods/binding' },
-          context.info.name,
-          `pod ${context.info.name} is being deleted, cannot be assigned to a host`,
-        )
-      }
-      if (spec.nodeName) {
-        throw newConflict(
-          { group: '', resource: 'pods/binding' },
-          context.info.name,
-          `pod ${context.info.name} is already assigned to node "${spec.nodeName}"`,
-        )
-      }
-      spec.nodeName = target.name
-      markScheduled(childObject(pod, 'status'), formatTime(context.state.env.clock.now()))
-      return { type: 'put', object: pod }
-    },
-  })
-  return statusResponse(successStatus(undefined, 201))
-}
-
-function markScheduled(status: JsonObject, now: string): void {
-  const conditions = ((status.conditions ?? []) as JsonObject[]).filter(({ type }) => type !== 'PodScheduled')
-  status.conditions = [
-    ...conditions,
-    { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now },
-  ]
 }

@@ -11,6 +11,7 @@ import type { WireResponse } from '@coxswain/wire'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
+import type { Claim } from '../registry/strategy.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { readBody } from './body.ts'
@@ -21,6 +22,7 @@ import {
   dedupeOwners,
   metadataOf,
   placeInNamespace,
+  prepareForPartUpdate,
   prepareForStatusUpdate,
   prepareForUpdate,
   validateObject,
@@ -102,7 +104,7 @@ function checkUid(
 
 function requireVersion({ resource }: Endpoint, version: string | undefined, name: string): void {
   if (version || resource.strategy.unconditionalUpdate !== false) return
-  throw newInvalid(resource.info, name, [
+  throw newInvalid({ group: resource.info.group, kind: resource.info.resource }, name, [
     field.invalid(field.Path.of('metadata', 'resourceVersion'), 0, 'must be specified for an update'),
   ])
 }
@@ -129,7 +131,6 @@ export async function changeObject(
     user: context.user,
     state,
   }
-  const prepare = info.subresource === 'status' ? prepareForStatusUpdate : prepareForUpdate
   dedupeOwners(context, object)
   if (!options.applied) {
     trackUpdate(state, endpoint, {
@@ -142,16 +143,27 @@ export async function changeObject(
   await state.admission.mutate(attributes)
   applyDefaults(endpoint, object)
   const strategyContext = strategyContextOf(context, options.dryRun)
-  await prepare(strategyContext, endpoint, object, old)
+  let claim: Claim | undefined
+  if (resource.strategy.subresources?.[info.subresource])
+    prepareForPartUpdate(strategyContext, endpoint, object, old, info.subresource)
+  else if (info.subresource === 'status') prepareForStatusUpdate(strategyContext, endpoint, object, old)
+  else {
+    claim = await resource.strategy.claim?.(object, old, strategyContext)
+    await prepareForUpdate(strategyContext, endpoint, object, old)
+  }
   metadataOf(object).resourceVersion = metadataOf(old).resourceVersion!
   validateObject(strategyContext, endpoint, object, { old, subresource: info.subresource })
-  context.warnings.push(...(resource.strategy.warnings?.(object, old) ?? []))
+  const { warnings, statusWarnings = warnings } = resource.strategy
+  const warningsOf = info.subresource === 'status' ? statusWarnings : warnings
+  context.warnings.push(...(warningsOf?.(object, old) ?? []))
   await state.admission.validate(attributes)
-  return isFinished(endpoint, object) ? { type: 'delete', object } : { type: 'put', object }
+  return isFinished(endpoint, object)
+    ? { type: 'delete', object }
+    : { type: 'put', object, ...(claim && { claim }) }
 }
 
 /** Whether an object that is being deleted has nothing left to wait for. */
-function isFinished({ resource }: Endpoint, object: JsonObject): boolean {
+export function isFinished({ resource }: Endpoint, object: JsonObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadataOf(object)
   if (deletionTimestamp === undefined || finalizers?.length || deletionGracePeriodSeconds) return false
   return !resource.strategy.holdsDeletion?.(object)

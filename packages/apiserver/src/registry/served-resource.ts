@@ -30,7 +30,12 @@ export function createServedResource(
 
 /** Where the store keeps the resource's objects. */
 export function storagePrefix(info: ResourceInfo): string {
-  return `/${info.group === '' ? 'core' : info.group}/${info.resource}/`
+  return `/${ownerGroup(info) || 'core'}/${info.resource}/`
+}
+
+/** The group that an object belongs to: the one that stores it, where several groups show the same objects. */
+export function ownerGroup({ group, storedAs }: ResourceInfo): string {
+  return storedAs?.group ?? group
 }
 
 export function objectKey(resource: ServedResource, namespace: string, name: string): string {

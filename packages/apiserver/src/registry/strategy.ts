@@ -1,5 +1,6 @@
-import type { FieldError, NameValidator } from '@coxswain/apimachinery'
+import type { FieldError, NameValidator, ResetFields } from '@coxswain/apimachinery'
 import type { Clock, Random } from '@coxswain/kit'
+import type { Condition, Operation } from '@coxswain/storage'
 import type { JsonObject } from '../json.ts'
 import type { ServerState, UserInfo } from '../request/context.ts'
 
@@ -12,21 +13,50 @@ export interface StrategyContext {
   readonly dryRun: boolean
 }
 
+/** What a write takes from pools that objects share, or gives back: part of the object's own transaction. */
+export interface Claim {
+  /** When one of these does not hold, the claim is made again from what is there then. */
+  readonly conditions: readonly Condition[]
+  readonly operations: readonly Operation[]
+}
+
 /** How long an object lingers after a delete, in seconds; undefined when it goes at once. */
 export type GracePeriod = (object: JsonObject, requested: number | undefined) => number | undefined
+
+/** The rules of an endpoint below an object that takes and gives the whole object and changes a part of it. */
+export interface SubresourceStrategy {
+  /** Makes `object` what `old` becomes: everything that the endpoint does not change is as it was. */
+  readonly prepareForUpdate: (object: JsonObject, old: JsonObject, context: StrategyContext) => void
+  readonly validateUpdate: (
+    object: JsonObject,
+    old: JsonObject,
+    context: StrategyContext,
+  ) => readonly FieldError[]
+}
 
 /**
  * The rules of a built-in kind that its type cannot tell. Everything is optional; a kind without a file of its own goes
  * by its type alone. Objects come decoded: members are of the right types, unknown ones are gone. Functions may change
  * `object`, never `old`.
  *
- *   create   default -> admission -> default -> prepareForCreate -> validate -> admission -> store
- *   update   default -> admission -> default -> prepareForUpdate -> validate, validateUpdate -> admission -> store
+ *   create   default -> admission -> default -> prepareForCreate -> claim -> validate -> admission -> store
+ *   update   default -> admission -> default -> claim -> prepareForUpdate -> validate, validateUpdate -> admission -> store
  *   status   default -> prepareForStatusUpdate -> validateStatusUpdate -> store
  */
 export interface Strategy {
   /** Fills in what the author left out. Runs on every object that comes in, and must change nothing the second time. */
   readonly default?: (object: JsonObject) => void
+  /**
+   * Takes what `object` needs of pools that all objects share and writes it into `object`; `old` is there when it is
+   * changed. Runs before `prepareForUpdate`, after `prepareForCreate`; not for writes of the status.
+   */
+  readonly claim?: (
+    object: JsonObject,
+    old: JsonObject | undefined,
+    context: StrategyContext,
+  ) => Promise<Claim> | Claim
+  /** What the deletion of an object deletes with it: what it had claimed. */
+  readonly release?: (object: JsonObject, context: { readonly state: ServerState }) => readonly Operation[]
   /** Clears or sets what only the server decides. */
   readonly prepareForCreate?: (object: JsonObject, context: StrategyContext) => Promise<void> | void
   readonly prepareForUpdate?: (
@@ -52,8 +82,16 @@ export interface Strategy {
     old: JsonObject,
     context: StrategyContext,
   ) => readonly FieldError[]
+  /** Endpoints other than `status` that change a part of the object, by name. */
+  readonly subresources?: Readonly<Record<string, SubresourceStrategy>>
+  /** Which fields a request to an endpoint (empty for the object itself) cannot change. @default all but the status, or the status alone */
+  readonly resetFields?: (subresource: string) => ResetFields | undefined
+  /** The text of a `Warning` header for every request. */
+  readonly deprecated?: string
   /** Texts for `Warning` headers. */
   readonly warnings?: (object: JsonObject, old: JsonObject | undefined) => readonly string[]
+  /** As `warnings`, for writes of the status. @default `warnings` */
+  readonly statusWarnings?: (object: JsonObject, old: JsonObject) => readonly string[]
   /** Values of the selectable fields that are not plain paths into the object. */
   readonly fields?: (object: JsonObject) => Readonly<Record<string, string>>
   /** The cells of a table row, in the order of the kind's columns. */
@@ -80,6 +118,8 @@ export interface Strategy {
   readonly returnsDeleted?: boolean
   /** Whether `metadata.generation` counts changes of everything but metadata and status. @default false */
   readonly generation?: boolean
-  /** What a delete does with dependents when the client does not say. @default background */
-  readonly propagation?: 'orphan' | 'background'
+  /** What a delete does with dependents when the client does not say; nothing has `unsupported` ones. @default background */
+  readonly propagation?: 'orphan' | 'background' | 'unsupported'
+  /** A copy of `object` in another version; kinds with one version, and those whose versions are alike, have none. */
+  readonly convert?: (object: JsonObject, apiVersion: string) => JsonObject
 }

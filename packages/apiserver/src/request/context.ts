@@ -2,6 +2,8 @@ import type { Env } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
 import type { Admission } from '../admission/admission.ts'
+import type { Authenticator } from '../authn/authenticator.ts'
+import type { Authorizer } from '../authz/authorizer.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Documents } from '../documents.ts'
 import type { HealthCheck } from '../health.ts'
@@ -16,6 +18,21 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
+/** Where services and the API server itself are to be found. */
+export interface ClusterNetwork {
+  /** CIDRs of which services get their addresses, one a family, the default family first. */
+  readonly serviceRanges: readonly string[]
+  /** Where the endpoints of the service `kubernetes` point to; asked once, at start. */
+  readonly advertise: () => Advertised | Promise<Advertised>
+}
+
+/** Where others find the API server. */
+export interface Advertised {
+  /** Not a loopback address. */
+  readonly address: string
+  readonly port: number
+}
+
 /** What all requests share. */
 export interface ServerState {
   readonly env: Env
@@ -25,6 +42,9 @@ export interface ServerState {
   readonly documents: Documents
   readonly admission: Admission
   readonly healthChecks: readonly HealthCheck[]
+  readonly network: ClusterNetwork
+  readonly authenticators: readonly Authenticator[]
+  readonly authorizer: Authorizer
 }
 
 /** One request on its way through the filters to its handler. */

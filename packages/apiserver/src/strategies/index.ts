@@ -12,7 +12,12 @@ import {
   mutatingWebhookConfigurationStrategy,
   validatingWebhookConfigurationStrategy,
 } from './admissionregistration/webhook-configuration.ts'
+import { apiServiceStrategy } from './apiregistration/api-service.ts'
+import { horizontalPodAutoscalerStrategy } from './autoscaling/horizontal-pod-autoscaler.ts'
+import { certificateSigningRequestStrategy } from './certificates/signing-request.ts'
+import { leaseStrategy } from './coordination/lease.ts'
 import { configMapStrategy } from './core/config-map.ts'
+import { createEventStrategy, defaultEventTtl } from './core/event.ts'
 import { limitRangeStrategy } from './core/limit-range.ts'
 import { namespaceStrategy } from './core/namespace.ts'
 import { nodeStrategy } from './core/node.ts'
@@ -21,21 +26,45 @@ import { persistentVolumeClaimStrategy } from './core/persistent-volume-claim.ts
 import { resourceQuotaStrategy } from './core/resource-quota.ts'
 import { secretStrategy } from './core/secret.ts'
 import { serviceAccountStrategy } from './core/service-account.ts'
-import { createEventStrategy, defaultEventTtl } from './event.ts'
+import { flowSchemaStrategy } from './flowcontrol/flow-schema.ts'
+import { priorityLevelConfigurationStrategy } from './flowcontrol/priority-level.ts'
+import { ingressStrategy } from './networking/ingress.ts'
+import { ingressClassStrategy } from './networking/ingress-class.ts'
+import { ipAddressStrategy } from './networking/ip-address.ts'
+import { networkPolicyStrategy } from './networking/network-policy.ts'
+import { serviceCIDRStrategy } from './networking/service-cidr.ts'
+import { runtimeClassStrategy } from './node/runtime-class.ts'
 import { podStrategy } from './pod/pod.ts'
 import { clusterRoleBindingStrategy, roleBindingStrategy } from './rbac/binding.ts'
 import { clusterRoleStrategy, roleStrategy } from './rbac/role.ts'
+import { priorityClassStrategy } from './scheduling/priority-class.ts'
+import { endpointSliceStrategy } from './service/endpoint-slice.ts'
+import { endpointsStrategy } from './service/endpoints.ts'
+import { serviceStrategy } from './service/service.ts'
+import { csiDriverStrategy } from './storage/csi-driver.ts'
+import { csiNodeStrategy } from './storage/csi-node.ts'
+import { csiStorageCapacityStrategy } from './storage/csi-storage-capacity.ts'
+import { storageClassStrategy } from './storage/storage-class.ts'
+import { volumeAttachmentStrategy } from './storage/volume-attachment.ts'
+import { volumeAttributesClassStrategy } from './storage/volume-attributes-class.ts'
 import {
+  controllerRevisionStrategy,
   daemonSetStrategy,
   deploymentStrategy,
   replicaSetStrategy,
-  statefulSetStrategy,
 } from './workloads/apps.ts'
-import { cronJobStrategy, jobStrategy } from './workloads/batch.ts'
 import { podTemplateStrategy, replicationControllerStrategy } from './workloads/core.ts'
+import { cronJobStrategy } from './workloads/cron-job.ts'
+import { podDisruptionBudgetStrategy } from './workloads/disruption-budget.ts'
+import { jobStrategy } from './workloads/job.ts'
+import { statefulSetStrategy } from './workloads/stateful-set.ts'
 
 /** The kinds with rules of their own, by `GROUP/RESOURCE`. All others go by their schema. */
 const strategies: Readonly<Record<string, Strategy>> = {
+  'apiregistration.k8s.io/apiservices': apiServiceStrategy,
+  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': priorityLevelConfigurationStrategy,
+  'flowcontrol.apiserver.k8s.io/flowschemas': flowSchemaStrategy,
+  'certificates.k8s.io/certificatesigningrequests': certificateSigningRequestStrategy,
   'admissionregistration.k8s.io/mutatingadmissionpolicies': mutatingAdmissionPolicyStrategy,
   'admissionregistration.k8s.io/mutatingadmissionpolicybindings': mutatingAdmissionPolicyBindingStrategy,
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': mutatingWebhookConfigurationStrategy,
@@ -54,35 +83,43 @@ const strategies: Readonly<Record<string, Strategy>> = {
   '/persistentvolumes': persistentVolumeStrategy,
   '/resourcequotas': resourceQuotaStrategy,
   '/secrets': secretStrategy,
+  '/endpoints': endpointsStrategy,
+  '/services': serviceStrategy,
+  'discovery.k8s.io/endpointslices': endpointSliceStrategy,
+  'networking.k8s.io/ingressclasses': ingressClassStrategy,
+  'networking.k8s.io/ingresses': ingressStrategy,
+  'networking.k8s.io/ipaddresses': ipAddressStrategy,
+  'networking.k8s.io/networkpolicies': networkPolicyStrategy,
+  'networking.k8s.io/servicecidrs': serviceCIDRStrategy,
   '/serviceaccounts': serviceAccountStrategy,
   '/pods': podStrategy,
   '/podtemplates': podTemplateStrategy,
   '/replicationcontrollers': replicationControllerStrategy,
+  'apps/controllerrevisions': controllerRevisionStrategy,
   'apps/daemonsets': daemonSetStrategy,
   'apps/deployments': deploymentStrategy,
   'apps/replicasets': replicaSetStrategy,
   'apps/statefulsets': statefulSetStrategy,
   'batch/cronjobs': cronJobStrategy,
   'batch/jobs': jobStrategy,
-  '/events': createEventStrategy(defaultEventTtl),
-  'events.k8s.io/events': createEventStrategy(defaultEventTtl),
+  'policy/poddisruptionbudgets': podDisruptionBudgetStrategy,
+  '/events': createEventStrategy('', defaultEventTtl),
+  'autoscaling/horizontalpodautoscalers': horizontalPodAutoscalerStrategy,
+  'events.k8s.io/events': createEventStrategy('events.k8s.io', defaultEventTtl),
   'apiextensions.k8s.io/customresourcedefinitions': customResourceDefinitionStrategy,
-  'coordination.k8s.io/leases': { createOnUpdate: true },
+  'coordination.k8s.io/leases': leaseStrategy,
+  'node.k8s.io/runtimeclasses': runtimeClassStrategy,
+  'scheduling.k8s.io/priorityclasses': priorityClassStrategy,
+  'storage.k8s.io/csidrivers': csiDriverStrategy,
+  'storage.k8s.io/csinodes': csiNodeStrategy,
+  'storage.k8s.io/csistoragecapacities': csiStorageCapacityStrategy,
+  'storage.k8s.io/storageclasses': storageClassStrategy,
+  'storage.k8s.io/volumeattachments': volumeAttachmentStrategy,
+  'storage.k8s.io/volumeattributesclasses': volumeAttributesClassStrategy,
 }
 
 /** Kinds without rules of their own that count changes of their wishes. */
-const counting = new Set([
-  'discovery.k8s.io/endpointslices',
-  'flowcontrol.apiserver.k8s.io/flowschemas',
-  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations',
-  'networking.k8s.io/ingressclasses',
-  'networking.k8s.io/ingresses',
-  'networking.k8s.io/networkpolicies',
-  'policy/poddisruptionbudgets',
-  'resource.k8s.io/deviceclasses',
-  'resource.k8s.io/resourceslices',
-  'scheduling.k8s.io/priorityclasses',
-])
+const counting = new Set(['resource.k8s.io/deviceclasses', 'resource.k8s.io/resourceslices'])
 
 const bySchema: Strategy = {}
 const withGeneration: Strategy = { generation: true }

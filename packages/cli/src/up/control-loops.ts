@@ -1,4 +1,4 @@
-import type { Client } from '@coxswain/client'
+import { type Client, createClient } from '@coxswain/client'
 import {
   createGarbageCollector,
   createNamespaceController,
@@ -8,56 +8,40 @@ import {
 import type { Env, TaskGroup } from '@coxswain/kit'
 import { createSimulatedNodes } from '@coxswain/node'
 import { type Operator, runOperator } from '@coxswain/runtime'
-import { CommandError } from '../exit.ts'
+import type { Transport } from '@coxswain/wire'
 import { installKinds } from '../install-kinds.ts'
+import type { ControllerName } from './controller-names.ts'
 
 export interface ControlLoopOptions {
-  /** Makes a client that names itself so. */
-  readonly connect: (userAgent: string) => Client
+  /** A connection to the server, as somebody who may do everything. */
+  readonly connect: () => Transport
   readonly env: Env
   readonly group: TaskGroup
   readonly operators: readonly Operator[]
-  /** `*`, names, `-name`; or `none`. */
-  readonly controllers: readonly string[]
+  readonly controllers: readonly ControllerName[]
   readonly nodes: number
   /** PEM of the CA that signed the server's certificate. */
   readonly rootCa: string
 }
 
-/** By upstream's names. */
-const controllers: Readonly<Record<string, (options: ControlLoopOptions) => Operator>> = {
+const controllers: Readonly<Record<ControllerName, (options: ControlLoopOptions) => Operator>> = {
   'garbage-collector-controller': createGarbageCollector,
   'namespace-controller': createNamespaceController,
   'root-ca-certificate-publisher-controller': ({ rootCa }) => createRootCaPublisher(rootCa),
   'serviceaccount-controller': createServiceAccountController,
 }
 
-/** Throws a usage error for a name that is none. */
-export function selectControllers(list: readonly string[]): string[] {
-  const names = Object.keys(controllers)
-  if (list.length === 1 && list[0] === 'none') return []
-  for (const item of list) {
-    const name = item.replace(/^-/, '')
-    if (name !== '*' && !names.includes(name)) {
-      throw new CommandError(`--controllers: there is no ${name}; there are ${names.join(', ')}`, {
-        exitCode: 2,
-      })
-    }
-  }
-  return names.filter(name => !list.includes(`-${name}`) && (list.includes('*') || list.includes(name)))
-}
-
 /** Starts controllers, nodes and operators beside the server. Resolves when all of them have been started. */
 export async function startControlLoops(options: ControlLoopOptions): Promise<void> {
   const { connect, env, group } = options
+  const clientOf = (userAgent: string): Client => createClient({ env, userAgent, transport: connect() })
   const start = (operator: Operator, userAgent: string) =>
-    group.spawn(signal => runOperator(operator, { client: connect(userAgent), env, signal }))
-  const selected = selectControllers(options.controllers)
-  for (const name of selected) start(controllers[name]!(options), `coxswain-${name}/0.1`)
-  if (selected.length > 0 && options.nodes > 0) {
+    group.spawn(signal => runOperator(operator, { client: clientOf(userAgent), env, signal }))
+  for (const name of options.controllers) start(controllers[name](options), `coxswain-${name}/0.1`)
+  if (options.controllers.length > 0 && options.nodes > 0) {
     start(createSimulatedNodes({ count: options.nodes }), 'coxswain-node/0.1')
   }
   if (options.operators.length === 0) return
-  await installKinds(connect('coxswain-install/0.1'), options.operators)
+  await installKinds(clientOf('coxswain-install/0.1'), options.operators)
   for (const operator of options.operators) start(operator, `${operator.name}/0.1`)
 }

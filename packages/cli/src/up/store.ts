@@ -13,31 +13,37 @@ export interface StoreOptions {
   readonly etcdKeyfile?: string
 }
 
-export async function openStore(options: StoreOptions, dataDir: string, env: Env): Promise<Store> {
-  if (options.storage === 'memory') return createMemoryStore({ env })
-  if (options.storage === 'etcd') return await openEtcd(options, env)
+/** Opens a store when it is called. */
+export type StoreOpener = () => Promise<Store>
+
+/** Loads what the store needs. Calling what it resolves with starts threads or connections. */
+export async function loadStore(options: StoreOptions, dataDir: string, env: Env): Promise<StoreOpener> {
+  if (options.storage === 'memory') return async () => createMemoryStore({ env })
+  if (options.storage === 'etcd') return await loadEtcd(options, env)
+  const { openSqliteStore } = await import('@coxswain/storage/sqlite')
   const directory = join(dataDir, 'store')
-  try {
-    const { openSqliteStore } = await import('@coxswain/storage/sqlite')
-    return await openSqliteStore({ directory, env })
-  } catch (error) {
-    const hint = hasStoreErrorCode(error, 'Locked') ? '; is another coxswain using it?' : ''
-    throw new CommandError(
-      `the store in ${directory} cannot be opened: ${explainSystemError(error)}${hint}`,
-      { cause: error },
-    )
+  return async () => {
+    try {
+      return await openSqliteStore({ directory, env })
+    } catch (error) {
+      const hint = hasStoreErrorCode(error, 'Locked') ? '; is another coxswain using it?' : ''
+      const reason = `${explainSystemError(error)}${hint}`
+      throw new CommandError(`the store in ${directory} cannot be opened: ${reason}`, { cause: error })
+    }
   }
 }
 
-async function openEtcd(options: StoreOptions, env: Env): Promise<Store> {
-  if (!options.etcdServers?.length)
+async function loadEtcd(options: StoreOptions, env: Env): Promise<StoreOpener> {
+  if (!options.etcdServers?.length) {
     throw new CommandError('--storage etcd needs --etcd-servers', { exitCode: 2 })
+  }
   const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file))
+  const tls = {
+    ca: read(options.etcdCafile),
+    cert: read(options.etcdCertfile),
+    key: read(options.etcdKeyfile),
+  }
+  const { etcdServers: endpoints, etcdPrefix: prefix } = options
   const { createEtcdStore } = await import('@coxswain/storage/etcd')
-  return createEtcdStore({
-    env,
-    endpoints: options.etcdServers,
-    prefix: options.etcdPrefix,
-    tls: { ca: read(options.etcdCafile), cert: read(options.etcdCertfile), key: read(options.etcdKeyfile) },
-  })
+  return async () => await createEtcdStore({ env, endpoints, prefix, tls })
 }

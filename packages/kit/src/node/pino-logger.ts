@@ -1,4 +1,5 @@
-import { type DestinationStream, type Logger as Pino, pino, stdTimeFunctions } from 'pino'
+import { createRequire } from 'node:module'
+import type { DestinationStream, Logger as Pino, pino as PinoFactory } from 'pino'
 import type { LogFields, Logger, LogLevel } from '../logger.ts'
 
 export interface PinoLoggerOptions {
@@ -8,25 +9,48 @@ export interface PinoLoggerOptions {
   readonly destination?: DestinationStream
 }
 
-/** JSON lines for machines. Errors under the field `error` carry their stack and cause. */
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+/**
+ * JSON lines for machines. Errors under the field `error` carry their stack and cause. Pino is loaded when the first
+ * record is written: most programs start without a word.
+ */
 export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
-  const { level = 'info', destination = pino.destination({ dest: 2, sync: true }) } = options
+  let target: Pino | undefined
+  return wrap(options.level ?? 'info', () => {
+    target ??= load(options)
+    return target
+  })
+}
+
+function load({ level = 'info', destination }: PinoLoggerOptions): Pino {
+  const { pino } = createRequire(import.meta.url)('pino') as { pino: typeof PinoFactory }
   const settings = {
     level,
     base: null,
-    timestamp: stdTimeFunctions.isoTime,
+    timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { error: pino.stdSerializers.err },
   }
-  return wrap(pino(settings, destination))
+  return pino(settings, destination ?? pino.destination({ dest: 2, sync: true }))
 }
 
-function wrap(target: Pino): Logger {
+function wrap(threshold: LogLevel, target: () => Pino): Logger {
+  const write = (level: LogLevel) =>
+    levels.indexOf(level) < levels.indexOf(threshold)
+      ? () => {}
+      : (message: string, fields?: LogFields) => target()[level](fields ?? {}, message)
   return {
-    debug: (message, fields) => target.debug(fields ?? {}, message),
-    info: (message, fields) => target.info(fields ?? {}, message),
-    warn: (message, fields) => target.warn(fields ?? {}, message),
-    error: (message, fields) => target.error(fields ?? {}, message),
-    child: (fields: LogFields) => wrap(target.child(fields)),
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (fields: LogFields) => {
+      let child: Pino | undefined
+      return wrap(threshold, () => {
+        child ??= target().child(fields)
+        return child
+      })
+    },
   }
 }

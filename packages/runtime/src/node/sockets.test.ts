@@ -14,7 +14,7 @@ import { widgetKind, widgetPath } from '../test-support/simulation.ts'
 
 const informersEach = 25
 /** So many connections are cut before it ends. */
-const cutsEach = 50
+const cutsEach = 30
 
 /** Forwards bytes, and cuts connections in the middle of anything until it is healed. */
 async function startCutter(port: number, random: Random) {

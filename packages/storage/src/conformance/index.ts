@@ -4,12 +4,18 @@
  */
 import { type ConformanceCase, type ConformanceTarget, Context, type StoreSettings } from './context.ts'
 import { readCases } from './reads.ts'
+import { watchLifeCases } from './watch-lives.ts'
 import { watchCases } from './watches.ts'
 import { writeCases } from './writes.ts'
 
 export type { ConformanceCase, ConformanceTarget, StoreSettings }
 
-export const conformanceCases: readonly ConformanceCase[] = [...readCases, ...writeCases, ...watchCases]
+export const conformanceCases: readonly ConformanceCase[] = [
+  ...readCases,
+  ...writeCases,
+  ...watchCases,
+  ...watchLifeCases,
+]
 
 /** The cases that `target` has to pass. */
 export function casesFor(target: ConformanceTarget): readonly ConformanceCase[] {

@@ -63,8 +63,8 @@ function describeBadURL(url: string): string | undefined {
     if (code < 0x20 || code === 0x7f) return 'net/url: invalid control character in URL'
   }
   if (url.startsWith(':')) return 'missing protocol scheme'
-  const escape = /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(url)
-  if (escape) return `invalid URL escape ${JSON.stringify(escape[0])}`
+  const badEscape = /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(url)
+  if (badEscape) return `invalid URL escape ${JSON.stringify(badEscape[0])}`
   const { scheme, host } = splitURL(url)
   const beforeSlash = url.split(/[/?#]/, 1)[0] ?? ''
   if (scheme === '' && beforeSlash.includes(':')) return 'first path segment in URL cannot contain colon'

@@ -113,7 +113,7 @@ function* validateWebhook(hook: JsonObject, path: field.Path, rules: Rules): Fin
   yield* validateSupported(hook.failurePolicy, failurePolicies, path.child('failurePolicy'))
   yield* validateSupported(hook.matchPolicy, matchPolicies, path.child('matchPolicy'))
   const allowed = rules.requireHarmless ? harmless : sideEffectClasses
-  if (hook.sideEffects === undefined)
+  if (typeof hook.sideEffects !== 'string')
     yield field.required(path.child('sideEffects'), `must specify one of ${allowed.join(', ')}`)
   yield* validateSupported(hook.sideEffects, allowed, path.child('sideEffects'))
   const timeout = numberOf(hook.timeoutSeconds)

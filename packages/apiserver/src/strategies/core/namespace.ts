@@ -1,4 +1,4 @@
-import { field, nameIsDNSLabel, validateFinalizerName } from '@coxswain/apimachinery'
+import { type FieldError, field, nameIsDNSLabel, validateFinalizerName } from '@coxswain/apimachinery'
 import { childObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
@@ -12,6 +12,7 @@ const finalizersOf = (object: JsonObject): string[] => stringsOf(objectOf(object
 
 /** A namespace goes in two steps: it is marked, the namespace controller empties it, and `finalize` lets it go. */
 export const namespaceStrategy: Strategy = {
+  returnsDeleted: true,
   validateName: nameIsDNSLabel,
   default(object) {
     const metadata = object.metadata as JsonObject
@@ -31,25 +32,31 @@ export const namespaceStrategy: Strategy = {
     if (old.spec === undefined) delete object.spec
     else object.spec = old.spec
   },
-  validate: object => [...validateFinalizers(object)],
+  validate: object =>
+    finalizersOf(object).flatMap(name => validateFinalizer(name, field.Path.of('spec', 'finalizers'))),
   validateStatusUpdate: object => [...validatePhase(object)],
   holdsDeletion: object => finalizersOf(object).length > 0,
   prepareForDelete(object) {
+    delete (object.metadata as JsonObject).deletionGracePeriodSeconds
     object.status = { ...(object.status as JsonObject | undefined), phase: 'Terminating' }
   },
   fields: object => ({ 'status.phase': phaseOf(object), name: nameCell(object) }),
   cells: (object, now) => [nameCell(object), phaseOf(object), ageCell(object, now)],
 }
 
-function* validateFinalizers(object: JsonObject): Findings {
-  const path = field.Path.of('spec', 'finalizers')
-  for (const name of finalizersOf(object)) {
-    yield* validateFinalizerName(name, path)
-    if (!name.includes('/') && !standardFinalizers.has(name)) {
-      const message = 'name is neither a standard finalizer name nor is it fully qualified'
-      yield field.invalid(path, name, message)
-    }
+function validateFinalizer(name: string, path: field.Path): FieldError[] {
+  const errors = validateFinalizerName(name, path)
+  if (!name.includes('/') && !standardFinalizers.has(name)) {
+    const message = 'name is neither a standard finalizer name nor is it fully qualified'
+    errors.push(field.invalid(path, name, message))
   }
+  return errors
+}
+
+/** What is wrong with the finalizers that a `finalize` request leaves. */
+export function validateNamespaceFinalizers(finalizers: readonly string[]): FieldError[] {
+  const path = field.Path.of('spec', 'finalizers')
+  return finalizers.flatMap((name, index) => validateFinalizer(name, path.index(index)))
 }
 
 function* validatePhase(object: JsonObject): Findings {

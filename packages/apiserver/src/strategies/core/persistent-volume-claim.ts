@@ -27,6 +27,7 @@ const resizeStatuses = [
 ]
 
 export const persistentVolumeClaimStrategy: Strategy = {
+  returnsDeleted: true,
   default(object) {
     const status = childObject(object, 'status')
     if (!status.phase) status.phase = 'Pending'

@@ -43,6 +43,7 @@ const mountable = [
 ]
 
 export const persistentVolumeStrategy: Strategy = {
+  returnsDeleted: true,
   default: setDefaults,
   prepareForCreate(object, { clock }) {
     object.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(clock.now()) }

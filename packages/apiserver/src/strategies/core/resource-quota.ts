@@ -55,6 +55,7 @@ const opposites = [
 ] as const
 
 export const resourceQuotaStrategy: Strategy = {
+  returnsDeleted: true,
   validate: object => [...validateSpec(objectOf(object.spec), field.Path.of('spec'))],
   validateUpdate: validateScopesKept,
   validateStatusUpdate: object => [...validateStatus(objectOf(object.status))],

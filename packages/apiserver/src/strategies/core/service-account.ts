@@ -6,6 +6,7 @@ import { recordOf } from '../pod/validation/reading.ts'
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
 
 export const serviceAccountStrategy: Strategy = {
+  returnsDeleted: true,
   prepareForCreate: keepSecretNames,
   prepareForUpdate: keepSecretNames,
   warnings(object, old) {

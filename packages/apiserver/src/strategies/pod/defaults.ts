@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../json.ts'
+import { textOf } from './validation/reading.ts'
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
@@ -16,8 +17,22 @@ export function defaultPodSpec(spec: JsonObject): void {
     securityContext: {},
     schedulerName: 'default-scheduler',
   })
+  defaultServiceAccount(spec)
   for (const container of containersOf(spec)) defaultContainer(container, spec.hostNetwork === true)
   for (const volume of list(spec.volumes)) defaultVolume(volume)
+}
+
+/** `serviceAccount` is what `serviceAccountName` used to be called; both say the same. */
+function defaultServiceAccount(spec: JsonObject): void {
+  if (!spec.serviceAccountName && spec.serviceAccount) spec.serviceAccountName = spec.serviceAccount
+  if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName
+}
+
+/** The first of a pod's addresses has a member of its own, which wins where they differ. */
+export function defaultPodStatus(status: JsonObject): void {
+  const first = list(status.podIPs)[0]
+  if (status.podIP && first?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }]
+  else if (!status.podIP && first) status.podIP = first.ip
 }
 
 /** Every container of a pod: init, normal, ephemeral. */
@@ -42,7 +57,7 @@ function defaultContainer(container: JsonObject, hostNetwork: boolean): void {
     resources: {},
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
-    imagePullPolicy: isLatest(image) ? 'Always' : 'IfNotPresent',
+    imagePullPolicy: pullPolicyFor(image),
   })
   for (const port of list(container.ports)) {
     port.protocol ??= 'TCP'
@@ -59,6 +74,8 @@ function defaultContainer(container: JsonObject, hostNetwork: boolean): void {
     for (const hook of Object.values(container.lifecycle)) if (isObject(hook)) defaultHandler(hook)
   }
 }
+
+const pullPolicyFor = (image: string): string => (isLatest(image) ? 'Always' : 'IfNotPresent')
 
 /** Whether an image has no tag, or the tag `latest`, and no digest. */
 function isLatest(image: string): boolean {
@@ -90,6 +107,7 @@ function defaultVolume(volume: JsonObject): void {
   }
   if (isObject(volume.projected)) defaultProjected(volume.projected)
   if (isObject(volume.hostPath)) volume.hostPath.type ??= ''
+  if (isObject(volume.image)) volume.image.pullPolicy ??= pullPolicyFor(textOf(volume.image.reference))
   if (isObject(volume.ephemeral)) defaultClaimTemplate(volume.ephemeral)
   defaultRemoteVolume(volume)
 }

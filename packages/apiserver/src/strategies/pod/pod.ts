@@ -1,39 +1,59 @@
-import { formatAge, formatHumanDuration } from '../../handlers/age.ts'
+import { formatTime } from '../../handlers/lifecycle.ts'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { defaultPodResources, defaultPodSpec } from './defaults.ts'
+import { applyAppArmorAnnotations } from './app-armor.ts'
+import { printPod } from './cells.ts'
+import { defaultPodResources, defaultPodSpec, defaultPodStatus } from './defaults.ts'
+import { applyLabelKeys } from './label-keys.ts'
 import { qosClassOf } from './qos.ts'
-
-interface ContainerStatus {
-  readonly ready?: boolean
-  readonly restartCount?: number
-  readonly state?: {
-    readonly waiting?: { readonly reason?: string }
-    readonly terminated?: { readonly reason?: string; readonly exitCode?: number; readonly signal?: number }
-    readonly running?: object
-  }
-  readonly lastState?: { readonly terminated?: { readonly finishedAt?: string } }
-}
-
-const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+import { ephemeralContainers, resize } from './subresources.ts'
+import { validateNewPod, validatePod } from './validation/pod-spec.ts'
+import { validatePodStatusUpdate } from './validation/pod-status.ts'
+import { validatePodUpdate } from './validation/pod-update.ts'
+import { listOf, numberOf, objectOf, textOf } from './validation/reading.ts'
+import { podWarnings } from './warnings.ts'
 
 export const podStrategy: Strategy = {
   generation: true,
   returnsDeleted: true,
+  subresources: { ephemeralcontainers: ephemeralContainers, resize },
   default(object) {
     const spec = childObject(object, 'spec')
     defaultPodSpec(spec)
     defaultPodResources(spec)
     spec.enableServiceLinks ??= true
+    if (numberOf(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1
+    if (isObject(object.status)) defaultPodStatus(object.status)
   },
-  prepareForCreate(object) {
+  prepareForCreate(object, { clock }) {
+    const spec = objectOf(object.spec)
     object.status = { phase: 'Pending', qosClass: qosClassOf(object) }
+    if (listOf(spec.schedulingGates).length > 0)
+      (object.status as JsonObject).conditions = [gated(formatTime(clock.now()))]
+    applyLabelKeys(object)
+    applyAppArmorAnnotations(object)
   },
+  validate: (object, _context, old) => [...(old ? validatePod(object) : validateNewPod(object))],
+  validateUpdate: (object, old) => [...validatePodUpdate(object, old)],
+  prepareForStatusUpdate(object, old) {
+    const status = childObject(object, 'status')
+    const before = objectOf(old.status)
+    const metadata = objectOf(object.metadata)
+    const { ownerReferences } = objectOf(old.metadata)
+    if (ownerReferences === undefined) delete metadata.ownerReferences
+    else metadata.ownerReferences = ownerReferences
+    if (textOf(status.qosClass) === '' && before.qosClass !== undefined) status.qosClass = before.qosClass
+    keepObservedGenerations(status, before)
+  },
+  validateStatusUpdate: (object, old) => [...validatePodStatusUpdate(object, old)],
+  /** Pods change often and seldom by hand, so only new ones are warned about. */
+  warnings: (object, old) => (old ? [] : podWarnings(object)),
   gracePeriod(object, requested) {
-    const spec = (object.spec ?? {}) as { nodeName?: string; terminationGracePeriodSeconds?: number }
-    const phase = (object.status as { phase?: string } | undefined)?.phase
-    if (!spec.nodeName || phase === 'Succeeded' || phase === 'Failed') return 0
-    return requested ?? spec.terminationGracePeriodSeconds ?? 30
+    const spec = objectOf(object.spec)
+    const { phase } = objectOf(object.status)
+    if (textOf(spec.nodeName) === '' || phase === 'Succeeded' || phase === 'Failed') return 0
+    const period = requested ?? numberOf(spec.terminationGracePeriodSeconds)
+    return period < 0 ? 1 : period
   },
   fields(object) {
     const spec = (object.spec ?? {}) as JsonObject
@@ -42,63 +62,25 @@ export const podStrategy: Strategy = {
   cells: printPod,
 }
 
-function printPod(object: JsonObject, now: number): readonly unknown[] {
-  const metadata = object.metadata as { name: string; creationTimestamp?: string; deletionTimestamp?: string }
-  const spec = (object.spec ?? {}) as JsonObject
-  const status = (object.status ?? {}) as JsonObject
-  const statuses = list(status.containerStatuses) as ContainerStatus[]
-  const ready = statuses.filter(container => container.ready && container.state?.running).length
-  const restarts = statuses.reduce((sum, container) => sum + (container.restartCount ?? 0), 0)
-  const lastRestart = Math.max(
-    ...statuses.map(container => Date.parse(container.lastState?.terminated?.finishedAt ?? '') || 0),
-    0,
-  )
-  return [
-    metadata.name,
-    `${ready}/${list(spec.containers).length}`,
-    reasonOf(metadata, status, statuses),
-    restarts > 0 && lastRestart > 0
-      ? `${restarts} (${formatHumanDuration(now - lastRestart)} ago)`
-      : String(restarts),
-    formatAge(metadata.creationTimestamp, now),
-    (list(status.podIPs)[0]?.ip as string | undefined) ?? '<none>',
-    (spec.nodeName as string | undefined) || '<none>',
-    (status.nominatedNodeName as string | undefined) || '<none>',
-    printReadinessGates(spec, status),
-  ]
-}
+const gated = (now: string): JsonObject => ({
+  type: 'PodScheduled',
+  status: 'False',
+  lastProbeTime: null,
+  lastTransitionTime: now,
+  reason: 'SchedulingGated',
+  message: 'Scheduling is blocked due to non-empty scheduling gates',
+})
 
-function reasonOf(
-  metadata: { readonly deletionTimestamp?: string },
-  status: JsonObject,
-  statuses: readonly ContainerStatus[],
-): string {
-  let reason = (status.reason || status.phase || 'Unknown') as string
-  let running = false
-  for (const { state, ready } of statuses.toReversed()) {
-    const { waiting, terminated } = state ?? {}
-    if (waiting?.reason) reason = waiting.reason
-    else if (terminated) {
-      reason =
-        terminated.reason ||
-        (terminated.signal ? `Signal:${terminated.signal}` : `ExitCode:${terminated.exitCode ?? 0}`)
-    } else if (ready && state?.running) running = true
+/** A writer that does not know of generations does not take away what another has noted. */
+function keepObservedGenerations(status: JsonObject, before: JsonObject): void {
+  if (!status.observedGeneration && before.observedGeneration)
+    status.observedGeneration = before.observedGeneration
+  const known = new Map<unknown, unknown[]>()
+  for (const { type, observedGeneration } of listOf(before.conditions))
+    known.set(type, [...(known.get(type) ?? []), observedGeneration])
+  for (const condition of listOf(status.conditions)) {
+    if (!isObject(condition)) continue
+    const generation = known.get(condition.type)?.shift()
+    if (!condition.observedGeneration && generation) condition.observedGeneration = generation
   }
-  if (reason === 'Completed' && running) {
-    const isReady = list(status.conditions).some(
-      ({ type, status: value }) => type === 'Ready' && value === 'True',
-    )
-    reason = isReady ? 'Running' : 'NotReady'
-  }
-  if (metadata.deletionTimestamp === undefined) return reason
-  if (status.reason === 'NodeLost') return 'Unknown'
-  return status.phase === 'Succeeded' || status.phase === 'Failed' ? reason : 'Terminating'
-}
-
-function printReadinessGates(spec: JsonObject, status: JsonObject): string {
-  const gates = list(spec.readinessGates)
-  if (gates.length === 0) return '<none>'
-  const isTrue = (gate: JsonObject) =>
-    list(status.conditions).some(({ type, status: value }) => type === gate.conditionType && value === 'True')
-  return `${gates.filter(isTrue).length}/${gates.length}`
 }

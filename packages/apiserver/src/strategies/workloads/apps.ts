@@ -1,8 +1,16 @@
-import { deepEqual, field, isDNS1123Label } from '@coxswain/apimachinery'
+import {
+  deepEqual,
+  field,
+  isDNS1123Label,
+  type LabelSelector,
+  validateLabelSelector,
+} from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { objectOf, printed } from '../pod/validation/reading.ts'
+import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
+import { type Findings, objectOf, printed, recordOf } from '../pod/validation/reading.ts'
 import { templateWarnings } from '../pod/warnings.ts'
+import { controllerRevisionCells, daemonSetCells, deploymentCells, replicaCells } from './cells.ts'
 import { defaultTemplate, fill, specOf } from './defaults.ts'
 import { validateDaemonSetStrategy, validateDeploymentStrategy } from './rollout.ts'
 import {
@@ -15,10 +23,6 @@ import {
   validateReplicaTemplate,
   validateSelector,
 } from './template.ts'
-import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
-import type { Findings } from '../pod/validation/reading.ts'
-import { validateLabelSelector, type LabelSelector } from '@coxswain/apimachinery'
-import { recordOf } from '../pod/validation/reading.ts'
 
 const specPath = field.Path.of('spec')
 const templatePath = field.Path.of('spec', 'template')
@@ -33,7 +37,11 @@ export function nameWarnings(object: JsonObject, what: string): string[] {
 }
 
 /** Warnings about a workload's pods: for new ones, and where something has changed. */
-export function workloadWarnings(object: JsonObject, old: JsonObject | undefined, path: field.Path): string[] {
+export function workloadWarnings(
+  object: JsonObject,
+  old: JsonObject | undefined,
+  path: field.Path,
+): string[] {
   if (old && objectOf(object.metadata).generation === objectOf(old.metadata).generation) return []
   return templateWarnings(objectOf(specOf(object).template), path)
 }
@@ -50,6 +58,7 @@ const deploymentCounts = [
 ]
 
 export const deploymentStrategy: Strategy = {
+  cells: deploymentCells,
   generation: true,
   default(object) {
     const spec = specOf(object)
@@ -120,6 +129,7 @@ const replicaSetCounts = [
 export const replicaParts: readonly string[] = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']
 
 export const replicaSetStrategy: Strategy = {
+  cells: replicaCells,
   generation: true,
   default(object) {
     const spec = specOf(object)
@@ -162,6 +172,7 @@ const daemonSetCounts = [
 ]
 
 export const daemonSetStrategy: Strategy = {
+  cells: daemonSetCells,
   generation: true,
   default(object) {
     const spec = specOf(object)
@@ -172,11 +183,16 @@ export const daemonSetStrategy: Strategy = {
       fill(childObject(strategy, 'rollingUpdate'), { maxUnavailable: 1, maxSurge: 0 })
     }
     defaultTemplate(spec)
+    childObject(object.metadata as JsonObject, 'annotations')[templateGeneration] ??= '0'
   },
   prepareForCreate(object) {
     const annotations = childObject(object.metadata as JsonObject, 'annotations')
     const given = Number(annotations[templateGeneration])
     annotations[templateGeneration] = String(Number.isInteger(given) && given > 1 ? given : 1)
+  },
+  prepareForStatusUpdate(object, old) {
+    const before = recordOf(objectOf(old.metadata).annotations)[templateGeneration]
+    childObject(object.metadata as JsonObject, 'annotations')[templateGeneration] = before ?? '1'
   },
   prepareForUpdate(object, old) {
     const before = recordOf(objectOf(old.metadata).annotations)[templateGeneration] ?? '1'
@@ -222,15 +238,19 @@ function* validateDaemonSet(spec: JsonObject): Findings {
 }
 
 export const controllerRevisionStrategy: Strategy = {
-  validate: object => [...validateNonnegatives(object, ['revision'], field.Path.root)],
-  validateCreate(object) {
-    const path = field.Path.of('data')
-    if (object.data === undefined || object.data === null) return [field.required(path, 'data is mandatory')]
-    if (!isObject(object.data)) return [field.required(path, 'data must be a valid JSON object')]
-    return []
-  },
+  cells: controllerRevisionCells,
+  validate: (object, _context, old) => [
+    ...validateNonnegatives(object, ['revision'], field.Path.root),
+    ...(old ? [] : validateRevisionData(object.data)),
+  ],
   validateUpdate: (object, old) =>
     deepEqual(object.data, old.data)
       ? []
       : [field.invalid(field.Path.of('data'), printed(object.data ?? null), 'field is immutable')],
+}
+
+function* validateRevisionData(data: unknown): Findings {
+  const path = field.Path.of('data')
+  if (data === undefined || data === null) yield field.required(path, 'data is mandatory')
+  else if (!isObject(data)) yield field.required(path, 'data must be a valid JSON object')
 }

@@ -5,14 +5,22 @@ import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
 import { type Findings, objectOf, recordOf } from '../pod/validation/reading.ts'
 import { templateWarnings } from '../pod/warnings.ts'
 import { nameWarnings, replicaParts, workloadWarnings } from './apps.ts'
+import { podTemplateCells, replicaCells } from './cells.ts'
 import { defaultLabelsFromTemplate, defaultTemplate, labelsOfTemplate, specOf } from './defaults.ts'
 import { validateEndless, validateNonnegatives, validateReplicaCounts, validateSelected } from './template.ts'
 
 const specPath = field.Path.of('spec')
 const templatePath = field.Path.of('spec', 'template')
-const counts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration']
+const counts = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'observedGeneration',
+]
 
 export const replicationControllerStrategy: Strategy = {
+  cells: replicaCells,
   generation: true,
   returnsDeleted: true,
   propagation: 'orphan',
@@ -50,7 +58,9 @@ function* validateController(spec: JsonObject): Findings {
 }
 
 export const podTemplateStrategy: Strategy = {
+  cells: podTemplateCells,
   generation: true,
+  returnsDeleted: true,
   default(object) {
     if (!isObject(object.template)) object.template = {}
     const template = object.template as JsonObject

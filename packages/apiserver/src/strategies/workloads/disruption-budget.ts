@@ -1,7 +1,15 @@
-import { type Condition, field, type LabelSelector, validateConditions, validateLabelSelector } from '@coxswain/apimachinery'
+import {
+  type Condition,
+  field,
+  type LabelSelector,
+  nameIsPathSegment,
+  validateConditions,
+  validateLabelSelector,
+} from '@coxswain/apimachinery'
 import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { type Findings, listOf, objectOf, printed, textOf } from '../pod/validation/reading.ts'
+import { disruptionBudgetCells } from './cells.ts'
 import { specOf } from './defaults.ts'
 import { validateAtMostAll, validateIntOrPercent } from './rollout.ts'
 import { validateNonnegatives } from './template.ts'
@@ -11,7 +19,10 @@ const statusPath = field.Path.of('status')
 const policies = ['AlwaysAllow', 'IfHealthyBudget']
 
 export const podDisruptionBudgetStrategy: Strategy = {
+  cells: disruptionBudgetCells,
   generation: true,
+  unconditionalUpdate: false,
+  validateName: nameIsPathSegment,
   validate: object => [...validateBudget(specOf(object))],
   validateStatusUpdate(object) {
     const status = objectOf(object.status)

@@ -8,11 +8,11 @@ const percentOf = (value: IntOrString): number | undefined =>
 /** The number, or the number before the percent sign. */
 export const amountOf = (value: IntOrString): number => percentOf(value) ?? intValue(value)
 
-const valueOf = (value: unknown): IntOrString =>
+const readValue = (value: unknown): IntOrString =>
   typeof value === 'string' ? value : value === undefined ? 0 : Number(value)
 
 export function* validateIntOrPercent(value: unknown, path: field.Path): Findings {
-  const given = valueOf(value)
+  const given = readValue(value)
   if (typeof given === 'string') {
     for (const message of isValidPercent(given)) yield field.invalid(path, given, message)
   } else if (given < 0) {
@@ -21,7 +21,8 @@ export function* validateIntOrPercent(value: unknown, path: field.Path): Finding
 }
 
 export function* validateAtMostAll(value: unknown, path: field.Path): Findings {
-  if ((percentOf(valueOf(value)) ?? 0) > 100) yield field.invalid(path, value, 'must not be greater than 100%')
+  if ((percentOf(readValue(value)) ?? 0) > 100)
+    yield field.invalid(path, value, 'must not be greater than 100%')
 }
 
 /** As Go prints the type that both kinds of strategy have. */
@@ -49,9 +50,9 @@ export function* validateDeploymentStrategy(strategy: JsonObject, path: field.Pa
   const { maxUnavailable, maxSurge } = objectOf(strategy.rollingUpdate)
   yield* validateIntOrPercent(maxUnavailable, at.child('maxUnavailable'))
   yield* validateIntOrPercent(maxSurge, at.child('maxSurge'))
-  if (amountOf(valueOf(maxUnavailable)) === 0 && amountOf(valueOf(maxSurge)) === 0) {
+  if (amountOf(readValue(maxUnavailable)) === 0 && amountOf(readValue(maxSurge)) === 0) {
     const message = 'may not be 0 when `maxSurge` is 0'
-    yield field.invalid(at.child('maxUnavailable'), valueOf(maxUnavailable), message)
+    yield field.invalid(at.child('maxUnavailable'), readValue(maxUnavailable), message)
   }
   yield* validateAtMostAll(maxUnavailable, at.child('maxUnavailable'))
 }
@@ -72,8 +73,8 @@ export function* validateDaemonSetStrategy(strategy: JsonObject, path: field.Pat
   yield* validateIntOrPercent(maxSurge, at.child('maxSurge'))
   yield* validateAtMostAll(maxUnavailable, at.child('maxUnavailable'))
   yield* validateAtMostAll(maxSurge, at.child('maxSurge'))
-  const unavailable = amountOf(valueOf(maxUnavailable)) !== 0
-  const surge = amountOf(valueOf(maxSurge)) !== 0
+  const unavailable = amountOf(readValue(maxUnavailable)) !== 0
+  const surge = amountOf(readValue(maxSurge)) !== 0
   if (unavailable && surge)
     yield field.invalid(at.child('maxSurge'), maxSurge, 'may not be set when maxUnavailable is non-zero')
   else if (!unavailable && !surge)
@@ -95,10 +96,11 @@ export function* validateStatefulSetStrategy(strategy: JsonObject, path: field.P
   } else if (strategy.type === 'RollingUpdate') {
     if (!isObject(rolling)) return
     const partition = Number(rolling.partition ?? 0)
-    if (partition < 0) yield field.invalid(at.child('partition'), partition, 'must be greater than or equal to 0')
+    if (partition < 0)
+      yield field.invalid(at.child('partition'), partition, 'must be greater than or equal to 0')
     if (rolling.maxUnavailable === undefined) return
     yield* validateIntOrPercent(rolling.maxUnavailable, at.child('maxUnavailable'))
-    if (amountOf(valueOf(rolling.maxUnavailable)) === 0)
+    if (amountOf(readValue(rolling.maxUnavailable)) === 0)
       yield field.invalid(at.child('maxUnavailable'), rolling.maxUnavailable, 'cannot be 0')
     yield* validateAtMostAll(rolling.maxUnavailable, at.child('maxUnavailable'))
   } else {

@@ -12,6 +12,7 @@ import {
   validateDNSLabel,
 } from '../pod/validation/reading.ts'
 import { workloadWarnings } from './apps.ts'
+import { statefulSetCells } from './cells.ts'
 import { defaultTemplate, fill, specOf } from './defaults.ts'
 import { validateStatefulSetStrategy } from './rollout.ts'
 import {
@@ -36,6 +37,7 @@ const mutable = [
 const counts = ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas']
 
 export const statefulSetStrategy: Strategy = {
+  cells: statefulSetCells,
   generation: true,
   validateName: nameIsDNSLabel,
   default(object) {
@@ -62,19 +64,9 @@ export const statefulSetStrategy: Strategy = {
     if (objectOf(objectOf(specOf(old).updateStrategy).rollingUpdate).maxUnavailable === undefined)
       dropMaxUnavailable(specOf(object))
   },
-  validate: object => [...validateStatefulSet(specOf(object))],
-  validateCreate(object) {
+  validate(object, _context, old) {
     const spec = specOf(object)
-    const name = textOf(spec.serviceName)
-    return [
-      ...listOf(spec.volumeClaimTemplates).flatMap((claim, index) => [
-        ...validateClaimSpec(
-          objectOf(claim.spec),
-          specPath.child('volumeClaimTemplates').index(index).child('spec'),
-        ),
-      ]),
-      ...(name === '' ? [] : validateDNSLabel(name, specPath.child('serviceName'))),
-    ]
+    return [...validateStatefulSet(spec), ...(old ? [] : validateFixed(spec))]
   },
   validateUpdate(object, old) {
     const fixed = (spec: JsonObject) =>
@@ -112,11 +104,7 @@ function* validateStatefulSet(spec: JsonObject): Findings {
   const policy = textOf(spec.podManagementPolicy)
   if (policy === '') yield field.required(specPath.child('podManagementPolicy'))
   else if (policy !== 'OrderedReady' && policy !== 'Parallel')
-    yield field.invalid(
-      specPath.child('podManagementPolicy'),
-      policy,
-      "must be 'OrderedReady' or 'Parallel'",
-    )
+    yield field.invalid(specPath.child('podManagementPolicy'), policy, "must be 'OrderedReady' or 'Parallel'")
   yield* validateStatefulSetStrategy(objectOf(spec.updateStrategy), specPath.child('updateStrategy'))
   const retention = spec.persistentVolumeClaimRetentionPolicy
   if (isObject(retention)) {
@@ -144,7 +132,9 @@ function* validateStatefulSet(spec: JsonObject): Findings {
 /** The template as its pods will be: with a volume for every claim, and a host name of the set's own. */
 function withClaims(spec: JsonObject, template: JsonObject): JsonObject {
   const { subdomain: _, hostname: __, ...podSpec } = objectOf(template.spec)
-  const claims = [...new Set(listOf(spec.volumeClaimTemplates).map(claim => textOf(objectOf(claim.metadata).name)))]
+  const claims = [
+    ...new Set(listOf(spec.volumeClaimTemplates).map(claim => textOf(objectOf(claim.metadata).name))),
+  ]
   if (claims.length > 0) {
     podSpec.volumes = [
       ...claims.map(name => ({ name, persistentVolumeClaim: { claimName: name } })),
@@ -152,4 +142,14 @@ function withClaims(spec: JsonObject, template: JsonObject): JsonObject {
     ]
   }
   return { ...template, spec: podSpec }
+}
+
+/** What cannot change later, and so is judged once. */
+function* validateFixed(spec: JsonObject): Findings {
+  for (const [index, claim] of listOf(spec.volumeClaimTemplates).entries()) {
+    const at = specPath.child('volumeClaimTemplates').index(index).child('spec')
+    yield* validateClaimSpec(objectOf(claim.spec), at)
+  }
+  const name = textOf(spec.serviceName)
+  if (name !== '') yield* validateDNSLabel(name, specPath.child('serviceName'))
 }

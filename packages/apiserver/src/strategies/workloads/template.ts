@@ -1,4 +1,10 @@
-import { field, type LabelSelector, labelSelectorAsSelector, Selector, validateLabelSelector } from '@coxswain/apimachinery'
+import {
+  field,
+  type LabelSelector,
+  labelSelectorAsSelector,
+  Selector,
+  validateLabelSelector,
+} from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../json.ts'
 import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
 import {

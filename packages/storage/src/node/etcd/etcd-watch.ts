@@ -28,8 +28,9 @@ export interface WatchHost {
   readonly closed: boolean
 }
 
-/** Received but not taken: beyond it the stream is given up, and asked for anew when all has been taken. */
+/** Received but not taken: beyond either the stream is given up, and asked for anew when all has been taken. */
 const bufferedChanges = 2000
+const bufferedBytes = 16 * 1024 * 1024
 
 type Result = IteratorResult<WatchBatch, undefined>
 const finished: Result = { done: true, value: undefined }
@@ -42,7 +43,8 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
   readonly #steps: AsyncGenerator<WatchBatch, undefined, undefined>
   readonly progress: boolean
   #batches: WatchBatch[] = []
-  #buffered = 0
+  #bufferedChanges = 0
+  #bufferedBytes = 0
   /** The parts of a response that has not come in full. */
   #parts: EtcdEvent[] = []
   #next = 0
@@ -103,7 +105,7 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
         if (this.#stopped) return
         const batch = this.#batches.shift()
         if (batch) {
-          this.#buffered -= batch.changes.length
+          if (this.#batches.length === 0) this.#bufferedChanges = this.#bufferedBytes = 0
           this.#told = batch.revision
           yield batch
           this.#assertNotSlow()
@@ -217,8 +219,10 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
     }
     this.#next = last.kv.modRevision + 1
     this.#batches.push({ revision: last.kv.modRevision, changes })
-    this.#buffered += changes.length
-    if (this.#buffered > bufferedChanges) this.#dropStream()
+    this.#bufferedChanges += changes.length
+    for (const { kv, previous } of fresh)
+      this.#bufferedBytes += kv.value.length + (previous?.value.length ?? 0)
+    if (this.#bufferedChanges > bufferedChanges || this.#bufferedBytes > bufferedBytes) this.#dropStream()
   }
 
   /** Undefined when what stood before is wanted and there was something, but the server has forgotten it. */

@@ -49,14 +49,15 @@ export class Leases {
     })
   }
 
-  /** Ids are chosen here, so that they fit a number and a repeated request grants nothing twice. */
+  /** Ids are chosen here, so that they fit a number, and so that a request that was repeated finds its own lease. */
   async #grant(seconds: number): Promise<number> {
     const id = this.#env.random.below(2 ** 31) * 2 ** 21 + this.#env.random.below(2 ** 21) + 1
-    await this.#cluster.call({
-      method: 'Lease/LeaseGrant',
-      request: encodeLeaseGrant(id, seconds),
-      repeatable: false,
-    })
+    const request = encodeLeaseGrant(id, seconds)
+    try {
+      await this.#cluster.call({ method: 'Lease/LeaseGrant', request, repeatable: true })
+    } catch (error) {
+      if (!/lease already exists/.test(String(error))) throw error
+    }
     return id
   }
 }

@@ -18,6 +18,11 @@ import {
 } from './database.ts'
 import type { Opened, WriteOutcome, WriteRequest } from './messages.ts'
 
+interface NewestChange {
+  readonly id: number
+  readonly dead: number
+}
+
 /**
  * Carries out transactions on the database. Synchronous; whoever calls it says where SQLite's own transactions begin and
  * end: the state inside the open one is the pending head, what was committed is durable.
@@ -31,6 +36,8 @@ export class Ledger {
   readonly #superseded: StatementSync
   readonly #dropVersion: StatementSync
   readonly #dropChange: StatementSync
+  /** What the present transaction has looked up. */
+  readonly #found = new Map<string, NewestChange | undefined>()
   #revision = 0
   #digest = 0
   #meta: Meta
@@ -68,18 +75,25 @@ export class Ledger {
 
   /** Expiries that are not over, as far as their keys were not written since. */
   expiries(): Opened['expiries'] {
-    const rows = this.#db.prepare('SELECT id, key, due FROM changes WHERE due > 0').all()
-    return (rows as unknown as { id: number; key: string; due: number }[])
-      .filter(({ id, key }) => (this.#newest.get(key) as { id: number } | undefined)?.id === id)
-      .map(({ id, key, due }) => ({ key, modRevision: revisionOfId(id), due }))
+    const ids = this.#db.prepare('SELECT id FROM changes WHERE due > 0').all() as { id: number }[]
+    return ids.flatMap(({ id }) => {
+      const row = this.#change.get(id) as ChangeRow | undefined
+      if (!row) throw new StoreError('Corrupt', `the change ${id} that is to expire is missing`)
+      verifyRow(row)
+      const { key, due } = row
+      const newest = this.#newest.get(key) as NewestChange | undefined
+      return newest?.id === id && due > 0 ? [{ key, modRevision: revisionOfId(id), due }] : []
+    })
   }
 
   /** Checks and carries out one transaction. What a corrupt row makes impossible is refused before anything is done. */
   apply(request: WriteRequest): WriteOutcome {
     const { conditions, operations, dues } = request
     try {
+      this.#found.clear()
       for (const { key, modRevision } of conditions) {
-        if (this.#modRevision(key) === modRevision) continue
+        const newest = this.#find(key)
+        if ((newest && !newest.dead ? revisionOfId(newest.id) : 0) === modRevision) continue
         const present = conditions.map(condition => this.#read(condition.key))
         return { committed: false, revision: this.#revision, present }
       }
@@ -127,13 +141,16 @@ export class Ledger {
     return (removed + hashVersion(key, id, dead)) % digestModulus
   }
 
-  #modRevision(key: string): number {
-    const newest = this.#newest.get(key) as { id: number; dead: number } | undefined
-    return newest && !newest.dead ? revisionOfId(newest.id) : 0
+  /** The newest change of a key before the present transaction. */
+  #find(key: string): NewestChange | undefined {
+    if (this.#found.has(key)) return this.#found.get(key)
+    const newest = this.#newest.get(key) as NewestChange | undefined
+    this.#found.set(key, newest)
+    return newest
   }
 
   #read(key: string): KeyValue | undefined {
-    const newest = this.#newest.get(key) as { id: number; dead: number } | undefined
+    const newest = this.#find(key)
     if (!newest || newest.dead) return undefined
     const row = this.#change.get(newest.id) as ChangeRow | undefined
     return toKeyValue(row, key)
@@ -146,8 +163,7 @@ export class Ledger {
     if (!isPut && !before) return
     const id = this.#revision * idsPerRevision + place
     const dead = isPut ? 0 : 1
-    // A key has at most one change in a revision, so its newest one is what stood before.
-    const previous = before ? (this.#newest.get(key) as { id: number }).id : 0
+    const previous = before ? this.#find(key)!.id : 0
     const value = isPut ? operation.value : noValue
     this.#digest = (this.#digest + hashVersion(key, id, dead)) % digestModulus
     const created = isPut ? (before?.createRevision ?? this.#revision) : 0

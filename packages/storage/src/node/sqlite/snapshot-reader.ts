@@ -5,6 +5,7 @@ import { validateRevision } from '../../internal/validate.ts'
 import type { Change } from '../../store.ts'
 import { ByteWriter } from './bytes.ts'
 import {
+  beyondKeys,
   type ChangeRow,
   changeColumns,
   describeError,
@@ -25,8 +26,6 @@ const chunkBytes = 64 * 1024
 const historyBytes = 1024 * 1024
 /** After how many rows a long reading lets others have a turn. */
 const rowsPerTurn = 256
-/** Sorts after every key. */
-const beyondKeys = '\u{10ffff}'
 
 /** Answers reads on one connection, each on one snapshot of the durable state. */
 export class SnapshotReader {
@@ -106,7 +105,9 @@ export class SnapshotReader {
     const span = [start, request.end ?? beyondKeys, (revision + 1) * idsPerRevision] as const
     if (countOnly) return { id, revision, count: this.#countKeys(span, revision), more: false, buffers: [] }
     const buffers: ArrayBuffer[] = []
-    let out = new ByteWriter(chunkBytes)
+    // Room for the value that completes the chunk.
+    const room = chunkBytes + 8 * 1024
+    let out = new ByteWriter(room)
     let found = 0
     let last = ''
     // One more than wanted tells whether others follow without counting them.
@@ -122,7 +123,7 @@ export class SnapshotReader {
       found++
       if (out.length >= chunkBytes) {
         buffers.push(out.finish())
-        out = new ByteWriter(chunkBytes)
+        out = new ByteWriter(room)
       }
       if (found % rowsPerTurn === 0) yield
     }

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { type ConformanceTarget, casesFor, runConformanceCase } from '../../conformance/index.ts'
 import { openSqliteStore } from './index.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'coxswain-sqlite-'))
+// Where there is memory to be had as a disk, syncs cost nothing; the tests on a real disk are in interop/storage.
+const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'coxswain-sqlite-'))
 let stores = 0
 
 const target: ConformanceTarget = {

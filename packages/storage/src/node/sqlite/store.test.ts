@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,7 +11,8 @@ import { checkHistory, recordHistory } from '../../history/record.ts'
 import type { Store, WatchBatch } from '../../store.ts'
 import { backupStore, checkStore, openSqliteStore, restoreIntoStore, restoreStore } from './index.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'coxswain-sqlite-'))
+// Where there is memory to be had as a disk, syncs cost nothing; the tests on a real disk are in interop/storage.
+const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'coxswain-sqlite-'))
 after(() => rmSync(root, { recursive: true }))
 let directories = 0
 const newDirectory = () => join(root, String(directories++))

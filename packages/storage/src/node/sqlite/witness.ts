@@ -27,10 +27,15 @@ export class Witness {
     return new Witness(directory)
   }
 
+  /** A disk that does not take it leaves the old one, which is only behind. */
   write(revision: number): void {
     this.#buffer.writeDoubleLE(revision, 8)
     this.#buffer.writeUInt32LE(crc32(this.#buffer.subarray(0, 16)), 16)
-    writeSync(this.#fd, this.#buffer, 0, size, 0)
+    try {
+      writeSync(this.#fd, this.#buffer, 0, size, 0)
+    } catch {
+      // The commit itself is durable; that the disk fails shows in the next one.
+    }
   }
 
   close(): void {

@@ -25,6 +25,9 @@ interface PendingCall {
   readonly reject: (error: unknown) => void
 }
 
+/** So many are sent on before the turn is over: the writer works on them while the others are being made. */
+const gatheredAtMost = 48
+
 /** The main thread's end of the writer: gathers what is written in one turn of the event loop into one message. */
 export class WriterLink {
   /** Told about each durable group before its writers are. */
@@ -67,8 +70,9 @@ export class WriterLink {
   write(request: WriteRequest): Promise<TransactionResult> {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone)
-      this.#gathered.push({ request, resolve, reject })
-      if (this.#gathered.length === 1) queueMicrotask(() => this.#flush())
+      const gathered = this.#gathered.push({ request, resolve, reject })
+      if (gathered === 1) queueMicrotask(() => this.#flush())
+      else if (gathered >= gatheredAtMost) this.#flush()
     })
   }
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { isStoreError, StoreError, type StoreErrorCode } from '../../errors.ts'
 import { ByteReader, ByteWriter } from './bytes.ts'
 import { describeError, openForWriting, verifyVersions } from './database.ts'
@@ -29,6 +29,8 @@ export class Writer {
   readonly #options: WriterOptions
   readonly #lock: Disposable
   readonly #db: DatabaseSync
+  readonly #begin: StatementSync
+  readonly #end: StatementSync
   readonly #ledger: Ledger
   readonly #witness: Witness
   readonly #history: HistoryGauge
@@ -43,6 +45,8 @@ export class Writer {
       this.#db = openForWriting(options.directory)
       try {
         verifyVersions(this.#db)
+        this.#begin = this.#db.prepare('BEGIN IMMEDIATE')
+        this.#end = this.#db.prepare('COMMIT')
         this.#ledger = new Ledger(this.#db)
         const { revision } = this.#ledger
         const seen = readWitness(options.directory)
@@ -53,7 +57,7 @@ export class Writer {
           )
         }
         this.#witness = Witness.open(options.directory)
-        this.#history = new HistoryGauge(this.#ledger)
+        this.#history = new HistoryGauge(this.#ledger, options.historyRevisions)
       } catch (error) {
         this.#db.close()
         throw error
@@ -74,14 +78,14 @@ export class Writer {
     if (this.#failure) return writes.map(({ id }) => ({ type: 'failed', id, error: this.#failure! }))
     let committing = false
     try {
-      this.#db.exec('BEGIN IMMEDIATE')
+      this.#begin.run()
       let bytes = 0
       const replies = writes.map(write => {
         bytes += write.buffer.byteLength
         return this.#carryOut(write)
       })
       committing = true
-      this.#db.exec('COMMIT')
+      this.#end.run()
       this.#witness.write(this.#ledger.revision)
       this.#history.note(this.#ledger.revision, bytes)
       this.#logged += 2 * bytes + commitOverhead
@@ -176,17 +180,27 @@ export class Writer {
 /** How old and how large the history is, commit by commit, since the store was opened. */
 class HistoryGauge {
   readonly #ledger: Ledger
+  readonly #step: number
   #commits: { readonly revision: number; readonly time: number; readonly bytes: number }[]
   #bytes = 0
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: Ledger, historyRevisions: number) {
     this.#ledger = ledger
+    this.#step = historyRevisions / 100
     this.#commits = [{ revision: ledger.revision, time: Date.now(), bytes: 0 }]
   }
 
+  /** Neighbours are counted as one, as long as a hundred of them make up the window. */
   note(revision: number, bytes: number): void {
     this.#bytes += bytes
-    this.#commits.push({ revision, time: Date.now(), bytes })
+    const time = Date.now()
+    const last = this.#commits.at(-1)
+    const before = this.#commits.at(-2)
+    if (last && before && revision - before.revision <= this.#step && time - last.time < 1000) {
+      this.#commits[this.#commits.length - 1] = { revision, time: last.time, bytes: last.bytes + bytes }
+    } else {
+      this.#commits.push({ revision, time, bytes })
+    }
   }
 
   /** The revision up to which history has fallen out of the window; 0 when it is not worth the effort yet. */

@@ -87,7 +87,7 @@ function* validateResourceClaims(
   const names = new Set<string>()
   for (const [index, claim] of claims.entries()) {
     if (recordOf(metadata?.annotations)[mirrorAnnotation] !== undefined) {
-      yield field.forbidden(field.Path.root, 'static pods do not support resource claims')
+      yield field.forbidden(field.Path.of(''), 'static pods do not support resource claims')
       continue
     }
     const at = path.index(index)

@@ -1,0 +1,82 @@
+import { deepEqual, newForbidden } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '../json.ts'
+import type { RequestVerb } from '../request/request-info.ts'
+import { readCertificateRequest } from '../strategies/certificates/x509.ts'
+import type { AdmissionPlugin, Attributes } from './admission.ts'
+
+const apiClientSigner = 'kubernetes.io/kube-apiserver-client'
+
+const member = (object: JsonObject | undefined, name: string): JsonObject =>
+  isObject(object?.[name]) ? object[name] : {}
+
+function isRequest({ resource, subresource }: Attributes, wanted: string): boolean {
+  const { group, resource: name } = resource.info
+  return group === 'certificates.k8s.io' && name === 'certificatesigningrequests' && subresource === wanted
+}
+
+/** Nobody approves for a signer without the right to `approve` for it. */
+export const certificateApproval: AdmissionPlugin = {
+  name: 'CertificateApproval',
+  validate(attributes) {
+    if (attributes.operation !== 'UPDATE' || !isRequest(attributes, 'approval')) return
+    requireSigner(attributes, 'approve')
+  },
+}
+
+/** Nobody signs in the name of a signer without the right to `sign` for it. */
+export const certificateSigning: AdmissionPlugin = {
+  name: 'CertificateSigning',
+  validate(attributes) {
+    if (attributes.operation !== 'UPDATE' || !isRequest(attributes, 'status')) return
+    const now = member(attributes.object, 'status')
+    const before = member(attributes.oldObject, 'status')
+    const isSame = (name: string) => deepEqual(now[name], before[name])
+    if (!isSame('certificate') || !isSame('conditions')) requireSigner(attributes, 'sign')
+  },
+}
+
+/** Certificates that make their owner a master of the cluster are not given out. */
+export const certificateSubjectRestriction: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+  validate(attributes) {
+    if (attributes.operation !== 'CREATE' || !isRequest(attributes, '')) return
+    const { signerName, request } = member(attributes.object, 'spec')
+    if (signerName !== apiClientSigner) return
+    const parsed = readCertificateRequest(String(request ?? ''))
+    if (typeof parsed === 'string') throw refusal(attributes, `failed to parse CSR: ${parsed}`)
+    if (parsed.organizations.includes('system:masters'))
+      throw refusal(attributes, `use of ${apiClientSigner} signer with system:masters group is not allowed`)
+  },
+}
+
+/** The right may be for the signer itself or for everything in its domain. */
+function requireSigner(attributes: Attributes, verb: 'approve' | 'sign'): void {
+  const { state, user, oldObject } = attributes
+  const signer = String(member(oldObject, 'spec').signerName ?? '')
+  const mayActAs = (name: string) =>
+    state.authorizer({
+      state,
+      user,
+      info: {
+        isResource: true,
+        verb: verb as unknown as RequestVerb, // authorizers take any verb
+        group: 'certificates.k8s.io',
+        version: '*',
+        namespace: '',
+        resource: 'signers',
+        subresource: '',
+        name,
+        rest: [],
+        legacyWatch: false,
+      },
+    })
+  if (mayActAs(signer) || mayActAs(`${signer.split('/', 1)[0]}/*`)) return
+  throw refusal(
+    attributes,
+    `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`,
+  )
+}
+
+function refusal({ resource, name }: Attributes, message: string): Error {
+  return newForbidden(resource.info, name, message)
+}

@@ -1,0 +1,14 @@
+import { childObject } from '../json.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import { classOfClaim, findDefaultStorageClass, isClaimWrite } from './storage-classes.ts'
+
+/** A claim that names no storage class gets the cluster's default one, if there is one. */
+export const defaultStorageClass: AdmissionPlugin = {
+  name: 'DefaultStorageClass',
+  mutate(attributes) {
+    const { object, state } = attributes
+    if (!isClaimWrite(attributes, 'CREATE') || !object || classOfClaim(object) !== undefined) return
+    const found = findDefaultStorageClass(state)
+    if (found) childObject(object, 'spec').storageClassName = found.metadata.name
+  },
+}

@@ -1,0 +1,29 @@
+import { newForbidden, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import type { JsonObject } from '../json.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import { classOfClaim, findStorageClass, isClaimWrite } from './storage-classes.ts'
+
+/** Only bound claims grow, and only when their storage class lets them. */
+export const persistentVolumeClaimResize: AdmissionPlugin = {
+  name: 'PersistentVolumeClaimResize',
+  validate(attributes) {
+    const { object, oldObject, state, resource, name } = attributes
+    if (!isClaimWrite(attributes, 'UPDATE') || !object || !oldObject) return
+    if (requestedStorage(object).compare(requestedStorage(oldObject)) <= 0) return
+    if ((oldObject.status as JsonObject | undefined)?.phase !== 'Bound')
+      throw newForbidden(resource.info, name, 'Only bound persistent volume claims can be expanded')
+    const wanted = classOfClaim(object)
+    const isKnown = Boolean(wanted) && wanted === classOfClaim(oldObject)
+    if (isKnown && findStorageClass(state, wanted!)?.allowVolumeExpansion) return
+    throw newForbidden(
+      resource.info,
+      name,
+      'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+    )
+  },
+}
+
+function requestedStorage({ spec }: JsonObject): Quantity {
+  const { resources } = (spec ?? {}) as { resources?: { requests?: { storage?: string } } }
+  return parseQuantity(resources?.requests?.storage ?? '0')
+}

@@ -1,0 +1,145 @@
+import {
+  newConflict,
+  newForbidden,
+  optimisticLockMessage,
+  type Quantity,
+  Quantity as Zero,
+} from '@coxswain/apimachinery'
+import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
+import { childObject, isObject, type JsonObject } from '../json.ts'
+import type { AdmissionPlugin, Attributes } from './admission.ts'
+import { type Amounts, readAmounts } from './pod-amounts.ts'
+import { evaluatorFor, type QuotaEvaluator, type QuotaScope } from './quota-evaluators.ts'
+
+const prefix = '/core/resourcequotas/'
+const attempts = 4
+
+/** Things that are not stored, and events, which nobody has ever counted. */
+const ignored = new Set([
+  '/bindings',
+  '/componentstatuses',
+  '/events',
+  'events.k8s.io/events',
+  'authentication.k8s.io/tokenreviews',
+  'authentication.k8s.io/selfsubjectreviews',
+  'authorization.k8s.io/subjectaccessreviews',
+  'authorization.k8s.io/selfsubjectaccessreviews',
+  'authorization.k8s.io/localsubjectaccessreviews',
+  'authorization.k8s.io/selfsubjectrulesreviews',
+])
+
+/**
+ * Refuses what would use more than a quota of the namespace has left, and notes in the quota's status what is used. What
+ * is freed is found out by the quota controller.
+ */
+export const resourceQuota: AdmissionPlugin = {
+  name: 'ResourceQuota',
+  async validate(attributes) {
+    const { group, resource } = attributes.resource.info
+    if (attributes.operation === 'DELETE' || !attributes.object || attributes.namespace === '') return
+    if (!attributes.resource.info.namespaced || ignored.has(`${group}/${resource}`)) return
+    const evaluator = evaluatorFor(attributes.resource.info)
+    if (!evaluator.handles(attributes)) return
+    const charged = new Set<string>()
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const changes = quotasOf(attributes)
+        .filter(({ name }) => !charged.has(name))
+        .flatMap(quota => chargeQuota(attributes, evaluator, quota))
+      if (attributes.dryRun) return
+      let lost = false
+      for (const change of changes) {
+        if (await writeUsage(attributes, change)) charged.add(change.quota.name)
+        else lost = true
+      }
+      if (!lost) return
+    }
+    throw newConflict({ group: '', resource: 'resourcequotas' }, '', optimisticLockMessage)
+  },
+}
+
+interface Charge {
+  readonly quota: StoredObject
+  readonly used: Amounts
+}
+
+function quotasOf({ state, namespace }: Attributes): StoredObject[] {
+  return state.cache
+    .resource(prefix)
+    .list()
+    .filter(quota => quota.namespace === namespace)
+}
+
+/** What the quota's usage becomes; nothing when the request does not concern it. Throws a 403 when it does not fit. */
+function chargeQuota(attributes: Attributes, evaluator: QuotaEvaluator, quota: StoredObject): Charge[] {
+  const object = attributes.object!
+  const { name } = quota
+  const stored = quota.parse()
+  const status = isObject(stored.status) ? stored.status : {}
+  const hard = readAmounts(status.hard)
+  const used = readAmounts(status.used)
+  const scopes = scopesOf(isObject(stored.spec) ? stored.spec : {})
+  const matches = (candidate: JsonObject) => scopes.every(scope => evaluator.matchesScope(scope, candidate))
+  const restricted = [...hard.keys()].filter(evaluator.counts).sort()
+  if (restricted.length === 0 || !matches(object)) return []
+
+  const refuse = (detail: string) => newForbidden(attributes.resource.info, attributes.name, detail)
+  const missing = evaluator.missing(restricted, object)
+  if (missing !== undefined) throw refuse(`failed quota: ${name}: ${missing}`)
+  if (restricted.some(resource => !used.has(resource)))
+    throw refuse(`status unknown for quota: ${name}, resources: ${restricted.join(',')}`)
+
+  const usage = evaluator.usage(object)
+  const negative = [...usage].filter(([, amount]) => amount.sign < 0).map(([resource]) => resource)
+  if (negative.length > 0)
+    throw refuse(`quota usage is negative for resource(s): ${negative.sort().join(',')}`)
+  const old = attributes.oldObject
+  const before: Amounts = old && matches(old) ? evaluator.usage(old) : new Map()
+  const requested: Amounts = new Map()
+  for (const [resource, amount] of usage) {
+    const delta = amount.subtract(before.get(resource) ?? Zero.zero)
+    if (hard.has(resource) && delta.sign > 0) requested.set(resource, delta)
+  }
+  if (requested.size === 0) return []
+
+  const exceeded: string[] = []
+  for (const [resource, amount] of requested) {
+    const total = (used.get(resource) ?? Zero.zero).add(amount)
+    if (total.compare(hard.get(resource)!) > 0) exceeded.push(resource)
+    used.set(resource, total)
+  }
+  if (exceeded.length > 0 && attributes.subresource !== 'status') {
+    const print = (amounts: Amounts) =>
+      exceeded
+        .sort()
+        .map(resource => `${resource}=${amounts.get(resource)}`)
+        .join(',')
+    const present = readAmounts(status.used)
+    throw refuse(
+      `exceeded quota: ${name}, requested: ${print(requested)}, used: ${print(present)}, limited: ${print(hard)}`,
+    )
+  }
+  return [{ quota, used }]
+}
+
+function scopesOf(spec: JsonObject): QuotaScope[] {
+  const plain = Array.isArray(spec.scopes) ? (spec.scopes as string[]) : []
+  const selector = isObject(spec.scopeSelector) ? spec.scopeSelector.matchExpressions : undefined
+  return [
+    ...plain.map(scopeName => ({ scopeName, operator: 'Exists' })),
+    ...(Array.isArray(selector) ? (selector as QuotaScope[]) : []),
+  ]
+}
+
+/** False when somebody else has changed the quota. */
+async function writeUsage({ state }: Attributes, { quota, used }: Charge): Promise<boolean> {
+  const object = quota.parse()
+  const status = childObject(object, 'status')
+  const print = ([name, amount]: [string, Quantity]): [string, string] => [name, String(amount)]
+  status.used = Object.fromEntries([...used].sort(([a], [b]) => (a < b ? -1 : 1)).map(print))
+  const result = await state.store.transact({
+    conditions: [{ key: quota.key, modRevision: quota.revision }],
+    operations: [{ type: 'put', key: quota.key, value: encodeStored(object) }],
+  })
+  await state.cache.waitFor(result.revision)
+  return result.committed
+}

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../json.ts'
+import type { ServerState } from '../request/context.ts'
+import type { Attributes } from './admission.ts'
+
+const prefix = '/storage.k8s.io/storageclasses/'
+const betaAnnotation = 'volume.beta.kubernetes.io/storage-class'
+const defaultAnnotations = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+]
+
+export interface StorageClass {
+  readonly metadata: {
+    readonly name: string
+    readonly creationTimestamp?: string
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly allowVolumeExpansion?: boolean
+}
+
+export function findStorageClass(state: ServerState, name: string): StorageClass | undefined {
+  return state.cache
+    .resource(prefix)
+    .get(prefix + name)
+    ?.parse() as StorageClass | undefined
+}
+
+/** Of several classes that are marked the newest, and of those the first by name. */
+export function findDefaultStorageClass(state: ServerState): StorageClass | undefined {
+  const classes = state.cache
+    .resource(prefix)
+    .list()
+    .map(stored => stored.parse() as unknown as StorageClass)
+    .filter(isDefaultStorageClass)
+  const time = ({ metadata }: StorageClass) => Date.parse(metadata.creationTimestamp ?? '')
+  return classes.sort((a, b) => time(b) - time(a) || (a.metadata.name < b.metadata.name ? -1 : 1))[0]
+}
+
+export function isDefaultStorageClass({ metadata }: Pick<StorageClass, 'metadata'>): boolean {
+  return defaultAnnotations.some(name => metadata.annotations?.[name] === 'true')
+}
+
+/** The class that a claim asks for; undefined when it leaves the choice to the cluster. */
+export function classOfClaim(claim: JsonObject): string | undefined {
+  const { annotations } = claim.metadata as { annotations?: Record<string, string> }
+  const spec = (claim.spec ?? {}) as { storageClassName?: string }
+  return annotations?.[betaAnnotation] ?? spec.storageClassName
+}
+
+/** Whether a claim itself is about to be written, by this operation. */
+export function isClaimWrite(attributes: Attributes, operation: Attributes['operation']): boolean {
+  const { info } = attributes.resource
+  return (
+    info.group === '' &&
+    info.resource === 'persistentvolumeclaims' &&
+    attributes.subresource === '' &&
+    attributes.operation === operation
+  )
+}

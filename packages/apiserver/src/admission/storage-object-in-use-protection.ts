@@ -1,0 +1,20 @@
+import type { JsonObject } from '../json.ts'
+import type { AdmissionPlugin } from './admission.ts'
+
+const finalizers: Readonly<Record<string, string>> = {
+  '/persistentvolumes': 'kubernetes.io/pv-protection',
+  '/persistentvolumeclaims': 'kubernetes.io/pvc-protection',
+  'storage.k8s.io/volumeattributesclasses': 'kubernetes.io/vac-protection',
+}
+
+/** Storage that somebody uses stays until its controller has taken the finalizer away. */
+export const storageObjectInUseProtection: AdmissionPlugin = {
+  name: 'StorageObjectInUseProtection',
+  mutate({ operation, resource, subresource, object }) {
+    const finalizer = finalizers[`${resource.info.group}/${resource.info.resource}`]
+    if (operation !== 'CREATE' || subresource !== '' || finalizer === undefined || !object) return
+    const metadata = object.metadata as JsonObject & { finalizers?: string[] }
+    if (metadata.finalizers?.includes(finalizer)) return
+    metadata.finalizers = [...(metadata.finalizers ?? []), finalizer]
+  },
+}

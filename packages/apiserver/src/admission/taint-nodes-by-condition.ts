@@ -1,0 +1,17 @@
+import { childObject, isObject } from '../json.ts'
+import type { AdmissionPlugin } from './admission.ts'
+
+const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
+
+/** A new node takes no pods until the node lifecycle controller has found it ready. */
+export const taintNodesByCondition: AdmissionPlugin = {
+  name: 'TaintNodesByCondition',
+  mutate({ operation, resource, subresource, object }) {
+    const { group, resource: name } = resource.info
+    if (operation !== 'CREATE' || group !== '' || name !== 'nodes' || subresource !== '' || !object) return
+    const spec = childObject(object, 'spec')
+    const taints = Array.isArray(spec.taints) ? spec.taints.filter(isObject) : []
+    if (taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)) return
+    spec.taints = [...taints, { ...notReady }]
+  },
+}

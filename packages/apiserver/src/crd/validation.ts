@@ -1,0 +1,306 @@
+import {
+  deepEqual,
+  type FieldError,
+  field,
+  isDNS1035Label,
+  isDNS1123Subdomain,
+  type Schema,
+  validateImmutableField,
+} from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '../json.ts'
+import { flag, list, number, plain, pointer, struct, text } from '../strategies/go-form.ts'
+import { isProtectedGroup, validateApproval } from './approval.ts'
+import { isConditionTrue } from './conditions.ts'
+import { isReadableBundle, isRecognizedReview, reviewVersionsOf, validateConversion } from './conversion.ts'
+import {
+  type Definition,
+  type DefinitionNames,
+  type DefinitionSpec,
+  type DefinitionVersion,
+  eachSchema,
+  isShared,
+  readDefinition,
+  type SharedMember,
+  versionsOf,
+} from './definition.ts'
+import {
+  validateColumn,
+  validateDeprecation,
+  validateSchema,
+  validateSelectableFields,
+  validateSubresources,
+} from './version-validation.ts'
+
+type Findings = Generator<FieldError, void, undefined>
+
+const specPath = field.Path.of('spec')
+const versionsPath = specPath.child('versions')
+const namesPath = specPath.child('names')
+
+/**
+ * What is wrong with a CustomResourceDefinition, new or changed, beyond its metadata. Paths are those of upstream's
+ * internal type: what all versions share is told at `spec`, not at the version.
+ */
+export function validateDefinition(object: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const definition = readDefinition(object)
+  const before = old && readDefinition(old)
+  return [
+    ...(before ? [] : validateName(definition)),
+    ...validateSpec(definition.spec, before?.spec, old),
+    ...(before ? validateSpecUpdate(definition.spec, before.spec, isEstablished(old)) : []),
+    ...validateStoredVersions(definition),
+    ...(isProtectedGroup(definition.spec.group ?? '')
+      ? validateApproval(definition.metadata.annotations, before?.metadata)
+      : []),
+    ...validatePreserve(definition.spec, before?.spec),
+  ]
+}
+
+function isEstablished(object: JsonObject | undefined): boolean {
+  return isConditionTrue(object?.status as JsonObject | undefined, 'Established')
+}
+
+function* validateName({ metadata, spec }: Definition): Findings {
+  if (metadata.name === `${spec.names?.plural ?? ''}.${spec.group ?? ''}`) return
+  yield field.invalid(
+    field.Path.of('metadata', 'name'),
+    metadata.name ?? '',
+    'must be spec.names.plural+"."+spec.group',
+  )
+}
+
+function* validateSpec(
+  spec: DefinitionSpec,
+  before: DefinitionSpec | undefined,
+  old: JsonObject | undefined,
+): Findings {
+  yield* validateGroup(spec.group ?? '')
+  const scope = spec.scope ?? ''
+  if (scope === '') yield field.required(specPath.child('scope'))
+  else if (scope !== 'Cluster' && scope !== 'Namespaced') {
+    yield field.notSupported(specPath.child('scope'), scope, ['Cluster', 'Namespaced'])
+  }
+  const versions = versionsOf(spec)
+  for (const [index, version] of versions.entries()) {
+    if (!version.schema?.openAPIV3Schema) {
+      yield field.required(versionsPath.index(index).child('schema', 'openAPIV3Schema'))
+    }
+  }
+  if (spec.preserveUnknownFields && versions.some(hasDefaults)) {
+    const detail = 'must be false in order to use defaults in the schema'
+    yield field.invalid(specPath.child('preserveUnknownFields'), true, detail)
+  }
+  for (const [index, version] of versions.entries()) {
+    const path = versionsPath.index(index)
+    const wrong = isDNS1035Label(version.name ?? '')
+    if (wrong.length > 0) yield field.invalid(path.child('name'), version.name ?? '', wrong.join(','))
+    yield* validateDeprecation(version, path)
+    yield* validateMembers(spec, version, path, before, member => !isShared(spec, member))
+  }
+  yield* validateVersionList(spec)
+  const [first] = versions
+  const wrong = first ? isDNS1035Label(first.name ?? '') : []
+  if (wrong.length > 0) yield field.invalid(specPath.child('version'), first!.name ?? '', wrong.join(','))
+  yield* validateNames(spec.names ?? {})
+  if (first) yield* validateMembers(spec, first, specPath, before, member => isShared(spec, member))
+  if (!spec.conversion) return
+  const conversionPath = specPath.child('conversion')
+  if (spec.conversion.strategy !== 'None' && spec.preserveUnknownFields) {
+    const detail = 'must be None if spec.preserveUnknownFields is true'
+    yield field.invalid(conversionPath.child('strategy'), spec.conversion.strategy, detail)
+  }
+  const reviews = reviewVersionsOf(before?.conversion)
+  yield* validateConversion(spec.conversion, conversionPath, {
+    requireRecognizedVersion: reviews.length === 0 || isRecognizedReview(reviews),
+    allowInvalidBundle: !isEstablished(old) || hasBadBundle(before),
+  })
+}
+
+function* validateGroup(group: string): Findings {
+  const path = specPath.child('group')
+  if (group === '') {
+    yield field.required(path)
+    return
+  }
+  const wrong = isDNS1123Subdomain(group)
+  if (wrong.length > 0) yield field.invalid(path, group, wrong.join(','))
+  else if (!group.includes('.')) yield field.invalid(path, group, 'should be a domain with at least one dot')
+}
+
+function hasDefaults({ schema }: DefinitionVersion): boolean {
+  if (!schema?.openAPIV3Schema) return false
+  for (const node of eachSchema(schema.openAPIV3Schema)) if (node.default !== undefined) return true
+  return false
+}
+
+function hasBadBundle(spec: DefinitionSpec | undefined): boolean {
+  const webhook = spec?.conversion?.webhook
+  const config = isObject(webhook) && isObject(webhook.clientConfig) ? webhook.clientConfig : {}
+  return Boolean(config.caBundle) && !isReadableBundle(config.caBundle)
+}
+
+/** The members of a version that may be kept for all versions at once; `applies` says which are to be judged here. */
+function* validateMembers(
+  spec: DefinitionSpec,
+  version: DefinitionVersion,
+  path: field.Path,
+  before: DefinitionSpec | undefined,
+  applies: (member: SharedMember) => boolean,
+): Findings {
+  const atSpec = path === specPath
+  if (applies('schema')) {
+    const hasStatus = atSpec
+      ? versionsOf(spec).some(candidate => isObject(candidate.subresources?.status))
+      : isObject(version.subresources?.status)
+    yield* validateSchema(version.schema, path.child(atSpec ? 'validation' : 'schema'), hasStatus)
+  }
+  if (applies('subresources')) yield* validateSubresources(version.subresources, path.child('subresources'))
+  if (applies('additionalPrinterColumns')) {
+    for (const [index, column] of (version.additionalPrinterColumns ?? []).entries()) {
+      yield* validateColumn(column, path.child('additionalPrinterColumns').index(index))
+    }
+  }
+  const fields = version.selectableFields ?? []
+  if (!applies('selectableFields') || fields.length === 0) return
+  const schema: Schema | undefined = version.schema?.openAPIV3Schema
+  const at = path.child('selectableFields')
+  if (!schema) {
+    yield field.invalid(at, '', 'may only be set when validations.schema is included')
+    return
+  }
+  const was = versionsOf(before ?? {}).find(candidate => candidate.name === version.name)?.selectableFields
+  yield* validateSelectableFields(fields, schema, at, deepEqual(was, fields))
+}
+
+function* validateVersionList(spec: DefinitionSpec): Findings {
+  const versions = versionsOf(spec)
+  if (new Set(versions.map(({ name }) => name)).size < versions.length) {
+    yield field.invalid(versionsPath, printVersions(spec), 'must contain unique version names')
+  }
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    const detail = 'must have exactly one version marked as storage version'
+    yield field.invalid(versionsPath, printVersions(spec), detail)
+  }
+}
+
+const versionForm = struct({
+  Name: text('name'),
+  Served: flag('served'),
+  Storage: flag('storage'),
+  Deprecated: flag('deprecated'),
+  DeprecationWarning: plain('deprecationWarning'),
+  Schema: pointer('schema', struct({ OpenAPIV3Schema: plain('openAPIV3Schema') })),
+  Subresources: pointer(
+    'subresources',
+    struct({
+      Status: plain('status'),
+      Scale: pointer(
+        'scale',
+        struct({
+          SpecReplicasPath: text('specReplicasPath'),
+          StatusReplicasPath: text('statusReplicasPath'),
+          LabelSelectorPath: plain('labelSelectorPath'),
+        }),
+      ),
+    }),
+  ),
+  AdditionalPrinterColumns: list(
+    'additionalPrinterColumns',
+    struct({
+      Name: text('name'),
+      Type: text('type'),
+      Format: text('format'),
+      Description: text('description'),
+      Priority: number('priority'),
+      JSONPath: text('jsonPath'),
+    }),
+  ),
+  SelectableFields: list('selectableFields', struct({ JSONPath: text('jsonPath') })),
+})
+
+/** The versions as upstream prints them, without what all of them share. */
+function printVersions(spec: DefinitionSpec): field.Printed {
+  const members = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
+  const shared = members.filter(member => isShared(spec, member))
+  const printed = versionsOf(spec).map(version => {
+    const own: JsonObject = { ...version }
+    for (const member of shared) delete own[member]
+    return versionForm(own)
+  })
+  return field.Printed.inOrder(printed)
+}
+
+function* validateNames(names: DefinitionNames): Findings {
+  for (const name of ['plural', 'singular', 'kind', 'listKind'] as const) {
+    if (!names[name]) yield field.required(namesPath.child(name))
+  }
+  for (const name of ['plural', 'singular'] as const) {
+    const wrong = names[name] ? isDNS1035Label(names[name]) : []
+    if (wrong.length > 0) yield field.invalid(namesPath.child(name), names[name], wrong.join(','))
+  }
+  for (const name of ['kind', 'listKind'] as const) {
+    const wrong = names[name] ? isDNS1035Label(names[name].toLowerCase()) : []
+    if (wrong.length === 0) continue
+    const detail = `may have mixed case, but should otherwise match: ${wrong.join(',')}`
+    yield field.invalid(namesPath.child(name), names[name], detail)
+  }
+  yield* validateLabels(names.shortNames ?? [], namesPath.child('shortNames'))
+  if (names.kind && names.kind === names.listKind) {
+    yield field.invalid(namesPath.child('listKind'), names.listKind, 'kind and listKind may not be the same')
+  }
+  yield* validateLabels(names.categories ?? [], namesPath.child('categories'))
+}
+
+function* validateLabels(labels: readonly string[], path: field.Path): Findings {
+  for (const [index, label] of labels.entries()) {
+    const wrong = isDNS1035Label(label)
+    if (wrong.length > 0) yield field.invalid(path.index(index), label, wrong.join(','))
+  }
+}
+
+/** What names the resource in the store cannot change; once objects may exist, neither can scope and kind. */
+function validateSpecUpdate(spec: DefinitionSpec, old: DefinitionSpec, established: boolean): FieldError[] {
+  return [
+    ...(established
+      ? [
+          ...validateImmutableField(spec.scope ?? '', old.scope ?? '', specPath.child('scope')),
+          ...validateImmutableField(spec.names?.kind ?? '', old.names?.kind ?? '', namesPath.child('kind')),
+        ]
+      : []),
+    ...validateImmutableField(spec.group ?? '', old.group ?? '', specPath.child('group')),
+    ...validateImmutableField(spec.names?.plural ?? '', old.names?.plural ?? '', namesPath.child('plural')),
+  ]
+}
+
+function* validateStoredVersions({ spec, status }: Definition): Findings {
+  const path = field.Path.of('status', 'storedVersions')
+  const stored = status?.storedVersions ?? []
+  if (stored.length === 0) {
+    yield field.invalid(path, null, 'must have at least one stored version')
+    return
+  }
+  const known = new Set<string>()
+  for (const { name = '', storage } of versionsOf(spec)) {
+    known.add(name)
+    if (storage && !stored.includes(name)) {
+      yield field.invalid(path, stored, `must have the storage version ${name}`)
+    }
+  }
+  for (const [index, name] of stored.entries()) {
+    if (known.has(name)) continue
+    yield field.invalid(
+      path.index(index),
+      name,
+      `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+    )
+  }
+}
+
+function* validatePreserve(spec: DefinitionSpec, old: DefinitionSpec | undefined): Findings {
+  if (!spec.preserveUnknownFields || old?.preserveUnknownFields) return
+  yield field.invalid(
+    specPath.child('preserveUnknownFields'),
+    true,
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+  )
+}

@@ -1,0 +1,103 @@
+import { newBadRequest, newInvalid } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '../../json.ts'
+import type { ResourceContext, UserInfo } from '../../request/context.ts'
+import type { RequestInfo, RequestVerb } from '../../request/request-info.ts'
+import {
+  validateAccessReview,
+  validateLocalAccessReview,
+  validateOwnAccessReview,
+} from './access-validation.ts'
+import type { Review } from './index.ts'
+import { describeSelectorProblems } from './selector-attributes.ts'
+
+interface AccessSpec {
+  readonly user?: string
+  readonly groups?: readonly string[]
+  readonly uid?: string
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+  readonly resourceAttributes?: Readonly<Record<string, string>>
+  readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string }
+}
+
+const specOf = (question: JsonObject): AccessSpec => (question.spec ?? {}) as AccessSpec
+
+/** May this user do that? */
+export const reviewAccess: Review = (context, question) => {
+  refuse(question, validateAccessReview(question))
+  return answer(context, question, userOf(specOf(question)))
+}
+
+/** May this user do that in this namespace? */
+export const reviewLocalAccess: Review = (context, question) => {
+  refuse(question, validateLocalAccessReview(question))
+  return answer(context, question, userOf(specOf(question)))
+}
+
+/** May I do that? */
+export const reviewOwnAccess: Review = (context, question) => {
+  refuse(question, validateOwnAccessReview(question))
+  return answer(context, question, context.user)
+}
+
+/** What may I do in this namespace? */
+export const reviewOwnRules: Review = ({ state, user }, { kind, apiVersion, spec }) => {
+  const namespace = isObject(spec) ? spec.namespace : ''
+  if (typeof namespace !== 'string' || namespace === '') throw newBadRequest('no namespace on request')
+  const rules = state.authorizer.rulesFor?.(state, user, namespace)
+  const status = rules ?? {
+    resourceRules: [],
+    nonResourceRules: [],
+    incomplete: true,
+    evaluationError: 'the authorizer does not support rule resolution',
+  }
+  return { kind, apiVersion, metadata: {}, spec: {}, status }
+}
+
+/** Upstream leaves the kind out of these errors. */
+function refuse({ apiVersion }: JsonObject, errors: Parameters<typeof newInvalid>[2]): void {
+  const group = String(apiVersion).split('/', 1)[0] ?? ''
+  if (errors.length > 0) throw newInvalid({ group, kind: '' }, '', errors)
+}
+
+function userOf({ user = '', groups = [], uid, extra }: AccessSpec): UserInfo {
+  return { name: user, groups, ...(uid && { uid }), ...(extra && { extra }) }
+}
+
+function answer({ state }: ResourceContext, question: JsonObject, user: UserInfo): JsonObject {
+  const spec = specOf(question)
+  const evaluationError = describeSelectorProblems(spec.resourceAttributes as JsonObject | undefined)
+  const status = {
+    allowed: state.authorizer({ state, user, info: infoOf(spec) }),
+    ...(evaluationError !== '' && { evaluationError }),
+  }
+  return { ...question, status }
+}
+
+/** The question as if it were a request. Authorizers take any verb, also one that no method has. */
+function infoOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): RequestInfo {
+  if (!resourceAttributes) {
+    const { verb = '', path = '' } = nonResourceAttributes ?? {}
+    return { isResource: false, verb, path }
+  }
+  const {
+    verb = '',
+    group = '',
+    version,
+    namespace = '',
+    resource = '',
+    subresource = '',
+    name = '',
+  } = resourceAttributes
+  return {
+    isResource: true,
+    verb: verb as RequestVerb,
+    group,
+    version: version || '*',
+    namespace,
+    resource,
+    subresource,
+    name,
+    rest: [],
+    legacyWatch: false,
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Reviews: questions that are asked with a create and answered at once. Nothing is stored.
+ *
+ * @module
+ */
+import { newNotAcceptable } from '@coxswain/apimachinery'
+import { getHeader } from '@coxswain/wire'
+import type { JsonObject } from '../../json.ts'
+import type { Endpoint } from '../../registry/registry.ts'
+import { negotiate } from '../../request/accept.ts'
+import type { ResourceContext } from '../../request/context.ts'
+import { parseWriteOptions } from '../../request/write-options.ts'
+import { readBody } from '../body.ts'
+import { kindOf } from '../create.ts'
+import { receiveObject } from '../incoming.ts'
+import { placeInNamespace } from '../lifecycle.ts'
+import type { EndpointHandler } from '../route.ts'
+import { View } from '../view.ts'
+import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from './access.ts'
+import { reviewSelf, reviewToken } from './identity.ts'
+
+/** Answers a question: what it returns goes to the client. Throws a StatusError when the question makes no sense. */
+export type Review = (context: ResourceContext, question: JsonObject) => JsonObject
+
+/** By `GROUP/RESOURCE`. */
+const reviews: Readonly<Record<string, Review>> = {
+  'authentication.k8s.io/selfsubjectreviews': reviewSelf,
+  'authentication.k8s.io/tokenreviews': reviewToken,
+  'authorization.k8s.io/localsubjectaccessreviews': reviewLocalAccess,
+  'authorization.k8s.io/selfsubjectaccessreviews': reviewOwnAccess,
+  'authorization.k8s.io/selfsubjectrulesreviews': reviewOwnRules,
+  'authorization.k8s.io/subjectaccessreviews': reviewAccess,
+}
+
+/** Undefined for resources that are stored. */
+export function findReviewHandler({ resource }: Endpoint): EndpointHandler | undefined {
+  const review = reviews[`${resource.info.group}/${resource.info.resource}`]
+  return review && ((context, endpoint) => handleReview(context, endpoint, review))
+}
+
+async function handleReview(
+  ...[context, endpoint, review]: [...Parameters<EndpointHandler>, Review]
+): ReturnType<EndpointHandler> {
+  const view = new View(context, endpoint)
+  checkForm(context)
+  const { resource } = endpoint
+  const { state, info, user } = context
+  const options = parseWriteOptions(context, 'CreateOptions')
+  const body = readBody(context, false, kindOf(endpoint))
+  const question = receiveObject(context, endpoint, body, options)
+  placeInNamespace(resource, question, info.namespace)
+  const attributes = {
+    operation: 'CREATE' as const,
+    resource,
+    subresource: '',
+    namespace: info.namespace,
+    name: '',
+    object: question,
+    oldObject: undefined,
+    dryRun: options.dryRun,
+    user,
+    state,
+  }
+  await state.admission.mutate(attributes)
+  const answer = review(context, question)
+  await state.admission.validate(attributes)
+  return view.object(201, answer)
+}
+
+/** An answer has no rows and no metadata to show instead of it. */
+function checkForm({ request }: ResourceContext): void {
+  const accepted = negotiate(getHeader(request.headers, 'accept'), () => true)
+  if (accepted?.transform)
+    throw newNotAcceptable(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'])
+}

@@ -1,0 +1,76 @@
+import {
+  decodeFieldSet,
+  difference,
+  encodeFieldSet,
+  hasPath,
+  isEmptySet,
+  type ManagedFieldsEntry,
+  setAt,
+} from '@coxswain/apimachinery'
+
+const scaleVersion = 'autoscaling/v1'
+const scaleFields = { 'f:spec': { 'f:replicas': {} } }
+
+/** Where the versions of a kind keep the number that a Scale shows. */
+export interface ReplicasPaths {
+  /** The version in which the owner of the number is noted. */
+  readonly apiVersion: string
+  /** By apiVersion; members of the path, such as `['spec', 'replicas']`. */
+  readonly paths: ReadonlyMap<string, readonly string[]>
+}
+
+const elements = (path: readonly string[]): string[] => path.map(name => `f:${name}`)
+
+const ownsPath = (entry: ManagedFieldsEntry, path: readonly string[]): boolean =>
+  hasPath(decodeFieldSet((entry.fieldsV1 ?? {}) as never), elements(path) as never)
+
+/** Who owns the number, as managers of a Scale. */
+export function managersOfScale(
+  entries: readonly ManagedFieldsEntry[],
+  { paths }: ReplicasPaths,
+): ManagedFieldsEntry[] {
+  return entries
+    .filter(entry => {
+      const path = paths.get(entry.apiVersion ?? '')
+      return path !== undefined && ownsPath(entry, path)
+    })
+    .map(entry => ({ ...entry, apiVersion: scaleVersion, fieldsV1: scaleFields }))
+}
+
+/**
+ * The managers of the object after a write through its Scale. Whoever owns the number there now owns it here, in an
+ * entry without a time unless it is an applied one that was here before; everybody else loses it.
+ */
+export function managersOfParent(
+  entries: readonly ManagedFieldsEntry[],
+  scaleEntries: readonly ManagedFieldsEntry[],
+  { apiVersion, paths }: ReplicasPaths,
+): ManagedFieldsEntry[] {
+  const left = new Map(scaleEntries.map(entry => [identityOf(entry), entry]))
+  const kept: ManagedFieldsEntry[] = []
+  for (const entry of entries) {
+    const path = paths.get(entry.apiVersion ?? '')
+    if (!path) continue
+    if (!ownsPath(entry, path) || left.delete(identityOf(entry))) {
+      kept.push(entry)
+      continue
+    }
+    const rest = difference(decodeFieldSet((entry.fieldsV1 ?? {}) as never), setAt(elements(path) as never))
+    if (!isEmptySet(rest))
+      kept.push({ ...entry, fieldsV1: encodeFieldSet(rest) as object } as ManagedFieldsEntry)
+  }
+  const path = paths.get(apiVersion) ?? []
+  const added = [...left.values()]
+    .filter(entry => Object.keys((entry.fieldsV1 ?? {}) as object).length > 0)
+    .map(({ time: _, ...entry }) => ({
+      ...entry,
+      apiVersion,
+      fieldsV1: encodeFieldSet(setAt(elements(path) as never)) as object,
+    }))
+  return [...kept, ...(added as ManagedFieldsEntry[])]
+}
+
+/** What makes an entry the same manager: of an applied one the version does not count. */
+function identityOf({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string {
+  return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource ?? ''])
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '../../json.ts'
+import { localStatus } from './api-service.ts'
+
+/** How much a group and a version count, for what this server serves itself: `GROUP/VERSION`, or `VERSION` for the core. */
+const priorities: Readonly<Record<string, readonly [group: number, version: number]>> = {
+  v1: [18000, 1],
+  'apps/v1': [17800, 15],
+  'events.k8s.io/v1': [17750, 15],
+  'authentication.k8s.io/v1': [17700, 15],
+  'authorization.k8s.io/v1': [17600, 15],
+  'autoscaling/v1': [17500, 15],
+  'autoscaling/v2': [17500, 30],
+  'batch/v1': [17400, 15],
+  'certificates.k8s.io/v1': [17300, 15],
+  'networking.k8s.io/v1': [17200, 15],
+  'policy/v1': [17100, 15],
+  'rbac.authorization.k8s.io/v1': [17000, 15],
+  'storage.k8s.io/v1': [16800, 15],
+  'apiextensions.k8s.io/v1': [16700, 15],
+  'admissionregistration.k8s.io/v1': [16700, 15],
+  'scheduling.k8s.io/v1': [16600, 15],
+  'coordination.k8s.io/v1': [16500, 15],
+  'node.k8s.io/v1': [16300, 15],
+  'discovery.k8s.io/v1': [16200, 15],
+  'resource.k8s.io/v1': [16200, 21],
+  'flowcontrol.apiserver.k8s.io/v1': [16100, 21],
+}
+
+/** The APIServices of built-in groups. The group that they belong to has none. */
+export function bootstrapApiServices(now: number): JsonObject[] {
+  return Object.entries(priorities).map(([groupVersion, [groupPriorityMinimum, versionPriority]]) => {
+    const slash = groupVersion.indexOf('/')
+    const group = slash < 0 ? '' : groupVersion.slice(0, slash)
+    const version = groupVersion.slice(slash + 1)
+    return {
+      kind: 'APIService',
+      apiVersion: 'apiregistration.k8s.io/v1',
+      metadata: {
+        name: `${version}.${group}`,
+        labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' },
+      },
+      spec: { ...(group !== '' && { group }), version, groupPriorityMinimum, versionPriority },
+      status: localStatus(now),
+    }
+  })
+}

@@ -1,0 +1,189 @@
+import type { CallExpr, ComprehensionExpr, Expr, IdentExpr, ListExpr, MapExpr, SelectExpr } from './ast.ts'
+import { compileAttribute, isAttribute } from './compile-attribute.ts'
+import { compileCall } from './compile-call.ts'
+import { compileComprehension } from './compile-comprehension.ts'
+import { candidateNames, type Environment } from './environment.ts'
+import type { Frame, Step } from './frame.ts'
+import { describeKey } from './operators.ts'
+import { dottedName } from './parser.ts'
+import {
+  EntryMap,
+  fault,
+  ListValue,
+  type MapKey,
+  normalizeKey,
+  OptionalValue,
+  TypeValue,
+  type Value,
+} from './values.ts'
+
+/** A step with what its users may exploit: a value known beforehand. */
+export interface Compiled {
+  readonly step: Step
+  readonly constant?: { readonly value: Value }
+}
+
+export interface Local {
+  readonly slot: number
+  /** Bound by cel.bind: computed when first read. */
+  readonly lazy?: Step
+}
+
+/** Turns a checked (or only parsed) expression into closures. */
+export class Compiler {
+  readonly environment: Environment
+  readonly #variables: ReadonlySet<string>
+  /** The slot of each variable the expression reads. */
+  readonly used: Map<string, number> = new Map()
+  #scopes: ReadonlyMap<string, Local> = new Map()
+  slots = 0
+
+  constructor(environment: Environment, variables: ReadonlySet<string>) {
+    this.environment = environment
+    this.#variables = variables
+  }
+
+  compile(expr: Expr): Compiled {
+    if (isAttribute(expr, this)) return compileAttribute(expr, this)
+    switch (expr.kind) {
+      case 'const':
+        return constant(expr.value)
+      case 'ident':
+      case 'select':
+        return this.#name(expr)
+      case 'call':
+        return compileCall(expr as CallExpr, this)
+      case 'list':
+        return this.#list(expr)
+      case 'map':
+        return this.#map(expr)
+      case 'comprehension':
+        return compileComprehension(expr as ComprehensionExpr, this)
+      default:
+        return { step: () => fault(`unknown type: ${expr.name}`) }
+    }
+  }
+
+  step(expr: Expr): Step {
+    return this.compile(expr).step
+  }
+
+  local(name: string): Local | undefined {
+    return this.#scopes.get(name)
+  }
+
+  /** The variable or type that a dotted name denotes, if any. */
+  resolve(expr: IdentExpr | SelectExpr): { slot: number; name: string } | { type: Value } | undefined {
+    const name = (expr as SelectExpr).resolvedName ?? dottedName(expr)
+    if (name === undefined) return undefined
+    const head = name.split('.')[0] ?? ''
+    if (expr.kind === 'select' && this.#scopes.has(head)) return undefined
+    for (const candidate of candidateNames(this.environment.container, name)) {
+      if (this.#variables.has(candidate)) return { slot: this.#slotOf(candidate), name: candidate }
+      const type = this.environment.types.get(candidate)
+      if (type !== undefined) return { type: new TypeValue(type) }
+    }
+    return undefined
+  }
+
+  #slotOf(name: string): number {
+    let slot = this.used.get(name)
+    if (slot === undefined) {
+      slot = this.slots++
+      this.used.set(name, slot)
+    }
+    return slot
+  }
+
+  withLocals<T>(locals: readonly (readonly [string, Local])[], body: () => T): T {
+    const outer = this.#scopes
+    this.#scopes = new Map([...outer, ...locals])
+    try {
+      return body()
+    } finally {
+      this.#scopes = outer
+    }
+  }
+
+  #name(expr: IdentExpr | SelectExpr): Compiled {
+    const found = this.resolve(expr)
+    if (found !== undefined && 'type' in found) return constant(found.type)
+    const name = dottedName(expr) ?? ''
+    return { step: () => fault(`no such attribute(s): ${name.replace(/^\./, '')}`) }
+  }
+
+  #list(expr: ListExpr): Compiled {
+    const parts = expr.elements.map(e => this.compile(e))
+    if (expr.optional.size === 0 && parts.every(p => p.constant !== undefined)) {
+      return constant(new ListValue(parts.map(p => p.constant?.value as Value)))
+    }
+    const steps = parts.map(p => p.step)
+    const { optional } = expr
+    if (optional.size === 0) {
+      return {
+        step: f => {
+          const items = new Array<Value>(steps.length)
+          for (let i = 0; i < steps.length; i++) items[i] = (steps[i] as Step)(f)
+          f.cost += 10
+          return new ListValue(items)
+        },
+      }
+    }
+    return {
+      step: f => {
+        const items: Value[] = []
+        steps.forEach((step, i) => {
+          const value = step(f)
+          const kept = optional.has(i) ? present(value) : value
+          if (kept !== undefined) items.push(kept)
+        })
+        f.cost += 10
+        return new ListValue(items)
+      },
+    }
+  }
+
+  #map(expr: MapExpr): Compiled {
+    const entries = expr.entries.map(e => ({
+      key: this.compile(e.key),
+      value: this.compile(e.value),
+      optional: e.optional,
+    }))
+    const build = (f: Frame): Value => {
+      const map = new Map<MapKey, readonly [Value, Value]>()
+      for (const { key, value, optional } of entries) {
+        const k = key.step(f)
+        const normal = mapKey(k)
+        if (map.has(normal)) fault(`Failed with repeated key: ${describeKey(k)}`)
+        const v = value.step(f)
+        const kept = optional ? present(v) : v
+        if (kept !== undefined) map.set(normal, [k, kept])
+      }
+      f.cost += 30
+      return new EntryMap(map)
+    }
+    const isConstant = entries.every(e => !e.optional && e.key.constant !== undefined && e.value.constant !== undefined)
+    if (!isConstant) return { step: build }
+    try {
+      return constant(build({ slots: [], limit: Number.POSITIVE_INFINITY, cost: 0 } as Frame))
+    } catch {
+      return { step: build }
+    }
+  }
+}
+
+export function constant(value: Value): Compiled {
+  return { step: () => value, constant: { value } }
+}
+
+/** Keys may be strings, booleans and integers of both kinds. */
+export function mapKey(key: Value): MapKey {
+  const isDouble = typeof key === 'object' && key !== null && 'value' in key && typeof key.value === 'number'
+  const normal = isDouble ? undefined : normalizeKey(key)
+  return normal ?? fault('unsupported key type')
+}
+
+function present(value: Value): Value | undefined {
+  if (value instanceof OptionalValue) return value.value
+  return fault(`cannot initialize optional list element from non-optional value`)
+}

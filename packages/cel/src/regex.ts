@@ -1,0 +1,41 @@
+import { RE2JS } from 're2js'
+import { fault } from './values.ts'
+
+const cacheLimit = 500
+const cache = new Map<string, RE2JS>()
+
+/** Compiles an RE2 pattern, remembering the most recent ones. Throws a fault with Go's wording. */
+export function compileRegex(pattern: string): RE2JS {
+  const known = cache.get(pattern)
+  if (known !== undefined) return known
+  let compiled: RE2JS
+  try {
+    compiled = RE2JS.compile(pattern)
+  } catch (error) {
+    return fault(regexProblem(error))
+  }
+  if (cache.size >= cacheLimit) cache.delete(cache.keys().next().value as string)
+  cache.set(pattern, compiled)
+  return compiled
+}
+
+export function regexProblem(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.startsWith('error parsing regexp') ? message : `error parsing regexp: ${message}`
+}
+
+export function matches(text: string, pattern: string): boolean {
+  return compileRegex(pattern).test(text)
+}
+
+export function findFirst(text: string, pattern: string): string {
+  const matcher = compileRegex(pattern).matcher(text)
+  return matcher.find() ? (matcher.group() ?? '') : ''
+}
+
+export function findAll(text: string, pattern: string, limit: number): string[] {
+  const matcher = compileRegex(pattern).matcher(text)
+  const found: string[] = []
+  while (found.length < limit && matcher.find()) found.push(matcher.group() ?? '')
+  return found
+}
