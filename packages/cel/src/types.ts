@@ -81,6 +81,7 @@ export function isDynLike(type: CelType): boolean {
 
 /** The wording of cel-go's error messages, such as `list(map(string, dyn))`. */
 export function formatType(type: CelType): string {
+  if (type.kind === 'timestamp' || type.kind === 'duration' || type.kind === 'null') return type.kind
   if (type.params.length === 0) return type.name
   return `${type.name}(${type.params.map(formatType).join(', ')})`
 }

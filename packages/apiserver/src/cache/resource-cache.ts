@@ -19,6 +19,9 @@ export interface CacheWatcher {
   onEnd(): void
 }
 
+/** What a stored object looks like today; the object itself when nothing has changed since it was written. */
+export type ObjectReader = (object: StoredObject) => StoredObject
+
 /** Events kept for watches that begin in the past. */
 const historyLimit = 10_000
 
@@ -33,6 +36,7 @@ export class ResourceCache {
   /** Changes up to and including this revision are forgotten. */
   #floor: number
   readonly #watchers = new Set<CacheWatcher>()
+  #reader: ObjectReader | undefined
 
   constructor(prefix: string, floor: number) {
     this.prefix = prefix
@@ -95,6 +99,21 @@ export class ResourceCache {
     for (const watcher of watchers) watcher.onEnd()
   }
 
+  /**
+   * Puts what `reader` makes of each object in its place, without an event, and does so with what comes from now on,
+   * until the next call.
+   */
+  setReader(reader: ObjectReader | undefined): void {
+    this.#reader = reader
+    if (!reader) return
+    for (const [index, object] of this.#sorted.entries()) {
+      const read = reader(object)
+      if (read === object) continue
+      this.#sorted[index] = read
+      this.#byKey.set(read.key, read)
+    }
+  }
+
   /** Begins history anew after `revision`. */
   forgetHistory(revision: number): void {
     this.#history = []
@@ -112,7 +131,8 @@ export class ResourceCache {
     this.#history.push(event)
   }
 
-  put(object: StoredObject): void {
+  put(written: StoredObject): void {
+    const object = this.#reader ? this.#reader(written) : written
     const previous = this.#byKey.get(object.key)
     this.#byKey.set(object.key, object)
     const index = this.#search(object.key)

@@ -33,15 +33,25 @@ export class StoredObject {
   readonly namespace: string
   readonly name: string
   readonly revision: number
+  /** Whether the store holds an older form, of which these bytes were made: a write of them changes something. */
+  readonly reread: boolean
   readonly #stored: Uint8Array
   #labels: Readonly<Record<string, string>> | undefined
 
-  constructor(key: string, namespace: string, name: string, revision: number, stored: Uint8Array) {
+  constructor(
+    key: string,
+    namespace: string,
+    name: string,
+    revision: number,
+    stored: Uint8Array,
+    reread: boolean = false,
+  ) {
     this.key = key
     this.namespace = namespace
     this.name = name
     this.revision = revision
     this.#stored = stored
+    this.reread = reread
   }
 
   /** How many bytes it holds. */
@@ -52,7 +62,7 @@ export class StoredObject {
   /** Whether the stored bytes are these: a write of them would change nothing. */
   hasBytes(bytes: Uint8Array): boolean {
     const stored = this.#stored
-    if (stored.length !== bytes.length) return false
+    if (this.reread || stored.length !== bytes.length) return false
     for (let i = 0; i < bytes.length; i++) if (stored[i] !== bytes[i]) return false
     return true
   }
@@ -87,9 +97,14 @@ export class StoredObject {
     return this.#labels
   }
 
+  /** The same object with another content, as today's schema reads it. */
+  as(object: JsonObject): StoredObject {
+    return new StoredObject(this.key, this.namespace, this.name, this.revision, encodeStored(object), true)
+  }
+
   /** The same object carrying another revision: a deletion is told with the revision of the deletion. */
   at(revision: number): StoredObject {
-    const copy = new StoredObject(this.key, this.namespace, this.name, revision, this.#stored)
+    const copy = new StoredObject(this.key, this.namespace, this.name, revision, this.#stored, this.reread)
     copy.#labels = this.#labels
     return copy
   }

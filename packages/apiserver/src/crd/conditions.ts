@@ -1,4 +1,9 @@
+import { checkStructural, deepEqual, type FieldError, field } from '@coxswain/apimachinery'
 import type { JsonObject } from '../json.ts'
+import { isProtectedGroup, readApproval } from './approval.ts'
+import { isReadableBundle } from './conversion.ts'
+import { type Definition, isShared, versionsOf } from './definition.ts'
+import { acceptNames, type TakenNames } from './names.ts'
 
 export interface CrdCondition {
   readonly type: string
@@ -11,9 +16,13 @@ interface StoredCondition extends CrdCondition {
   readonly lastTransitionTime: string
 }
 
+function conditionsOf(status: JsonObject | undefined): readonly StoredCondition[] {
+  return (status?.conditions ?? []) as StoredCondition[]
+}
+
 /** Sets a condition; the time of transition changes only with its status. */
 export function setCondition(status: JsonObject, condition: CrdCondition, now: string): void {
-  const conditions = ((status.conditions ?? []) as StoredCondition[]).slice()
+  const conditions = conditionsOf(status).slice()
   const index = conditions.findIndex(({ type }) => type === condition.type)
   const before = conditions[index]
   const lastTransitionTime = before && before.status === condition.status ? before.lastTransitionTime : now
@@ -24,8 +33,98 @@ export function setCondition(status: JsonObject, condition: CrdCondition, now: s
   status.conditions = conditions
 }
 
+function removeCondition(status: JsonObject, type: string): void {
+  const conditions = conditionsOf(status)
+  if (conditions.some(condition => condition.type === type)) {
+    status.conditions = conditions.filter(condition => condition.type !== type)
+  }
+}
+
 export function isConditionTrue(status: JsonObject | undefined, type: string): boolean {
-  return ((status?.conditions ?? []) as StoredCondition[]).some(
-    found => found.type === type && found.status === 'True',
+  return conditionsOf(status).some(found => found.type === type && found.status === 'True')
+}
+
+/** Accepts what names can be accepted. A definition that was established stays so. */
+export function setNames(definition: Definition, status: JsonObject, taken: TakenNames, now: string): void {
+  const wanted = definition.spec.names ?? {}
+  const held = (status.acceptedNames ?? {}) as typeof wanted
+  if (deepEqual(wanted, held)) return
+  const { accepted, condition } = acceptNames(wanted, held, taken)
+  status.acceptedNames = accepted
+  setCondition(status, condition, now)
+  if (isConditionTrue(status, 'Established')) return
+  const waiting = condition.status === 'True'
+  setCondition(
+    status,
+    {
+      type: 'Established',
+      status: 'False',
+      reason: waiting ? 'Installing' : 'NotAccepted',
+      message: waiting ? 'the initial names have been accepted' : 'not all names are accepted',
+    },
+    now,
   )
+}
+
+/** Establishes a definition whose names are accepted, unless its conversion webhook could never be called. */
+export function setEstablished(definition: Definition, status: JsonObject, now: string): void {
+  if (!isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) return
+  const webhook = definition.spec.conversion?.webhook as { clientConfig?: JsonObject } | undefined
+  const bundle = webhook?.clientConfig?.caBundle
+  const usable = !bundle || isReadableBundle(bundle)
+  setCondition(
+    status,
+    usable
+      ? {
+          type: 'Established',
+          status: 'True',
+          reason: 'InitialNamesAccepted',
+          message: 'the initial names have been accepted',
+        }
+      : {
+          type: 'Established',
+          status: 'False',
+          reason: 'InvalidCABundle',
+          message: 'The conversion webhook CABundle is invalid',
+        },
+    now,
+  )
+}
+
+const approvals = {
+  approved: { status: 'True', reason: 'ApprovedAnnotation' },
+  bypassed: { status: 'False', reason: 'UnapprovedAnnotation' },
+  missing: { status: 'False', reason: 'MissingAnnotation' },
+  invalid: { status: 'False', reason: 'InvalidAnnotation' },
+} as const
+
+/** Says of a definition in a group of the Kubernetes project whether somebody agreed to it. */
+export function setApproval(definition: Definition, status: JsonObject, now: string): void {
+  const type = 'KubernetesAPIApprovalPolicyConformant'
+  if (!isProtectedGroup(definition.spec.group ?? '')) return
+  const { state, reason: message } = readApproval(definition.metadata.annotations)
+  setCondition(status, { type, ...approvals[state], message }, now)
+}
+
+/** Says what keeps a schema from being structural: only definitions from before the rule have something to say. */
+export function setNonStructural(definition: Definition, status: JsonObject, now: string): void {
+  const type = 'NonStructuralSchema'
+  const { spec } = definition
+  const versions = versionsOf(spec)
+  const shared = isShared(spec, 'schema')
+  const errors: FieldError[] = (shared ? versions.slice(0, 1) : versions).flatMap(({ schema }, index) => {
+    const path = shared
+      ? field.Path.of('spec', 'validation')
+      : field.Path.of('spec', 'versions').index(index).child('schema')
+    return schema?.openAPIV3Schema
+      ? checkStructural(schema.openAPIV3Schema, path.child('openAPIV3Schema'))
+      : []
+  })
+  if (errors.length === 0) removeCondition(status, type)
+  else
+    setCondition(
+      status,
+      { type, status: 'True', reason: 'Violations', message: field.aggregate(errors) },
+      now,
+    )
 }

@@ -1,24 +1,47 @@
-import { type CustomResourceDefinition, isNotFound, resourceInfoFromCrd } from '@coxswain/apimachinery'
-import { AsyncQueue } from '@coxswain/kit'
+import {
+  type CustomResourceDefinition,
+  deepEqual,
+  isNotFound,
+  resourceInfoFromCrd,
+} from '@coxswain/apimachinery'
+import { AsyncQueue, type Timer } from '@coxswain/kit'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
+import { deleteObject } from '../handlers/delete.ts'
 import { guaranteedUpdate } from '../handlers/guaranteed-update.ts'
 import { formatTime, metadataOf } from '../handlers/lifecycle.ts'
 import { childObject, type JsonObject } from '../json.ts'
 import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
 import type { ServerState } from '../request/context.ts'
-import { isConditionTrue, setCondition } from './conditions.ts'
+import {
+  isConditionTrue,
+  setApproval,
+  setCondition,
+  setEstablished,
+  setNames,
+  setNonStructural,
+} from './conditions.ts'
+import { createCustomStrategy } from './custom-strategy.ts'
+import { type DefinitionNames, readDefinition } from './definition.ts'
+import { type TakenNames, takenNames } from './names.ts'
+import { createStaleReader } from './stale-objects.ts'
 import { cleanupFinalizer } from './strategy.ts'
 
-interface Names {
-  readonly plural: string
-  readonly singular?: string
-  readonly shortNames?: readonly string[]
-  readonly kind: string
-  readonly listKind?: string
-  readonly categories?: readonly string[]
-}
-
 const definitionsKey = '/apiextensions.k8s.io/customresourcedefinitions/'
+
+/** Requests that began before a schema changed may still write under the old one; none of them lives longer. */
+const longestRequest = 60_000
+
+/** Who deletes the objects of a definition that goes. */
+const finalizer = { name: 'system:apiserver', groups: ['system:masters'] }
+
+/** A definition as it was when it was put up. */
+interface Serving {
+  readonly resource: ServedResource
+  readonly spec: unknown
+  readonly names: unknown
+  /** Ends the time in which writes under an earlier schema may come. */
+  readonly settling: Timer | undefined
+}
 
 /**
  * Turns CustomResourceDefinitions into served resources: accepts their names, marks them established, follows their
@@ -27,8 +50,10 @@ const definitionsKey = '/apiextensions.k8s.io/customresourcedefinitions/'
 export class CrdController {
   readonly #state: ServerState
   readonly #definitions: ServedResource
-  /** The served definition of each name, as it was when it was put up. */
-  readonly #served = new Map<string, string>()
+  readonly #served = new Map<string, Serving>()
+  /** Definitions whose objects are being deleted: what tells when the last one is gone. */
+  readonly #emptying = new Map<string, CacheWatcher>()
+  readonly #queue = new AsyncQueue<string>()
 
   constructor(state: ServerState, definitions: ServedResource) {
     this.#state = state
@@ -45,26 +70,26 @@ export class CrdController {
 
   /** Follows the definitions until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const names = new AsyncQueue<string>()
     const { cache } = this.#definitions
     const watcher: CacheWatcher = {
       namespace: '',
-      onEvent: event => names.push(event.object.name),
-      onEnd: () => names.end(),
+      onEvent: event => this.#queue.push(event.object.name),
+      onEnd: () => this.#queue.end(),
     }
     cache.addWatcher(watcher)
-    const stop = () => names.end()
+    const stop = () => this.#queue.end()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    for (const stored of cache.list()) names.push(stored.name)
+    for (const stored of cache.list()) this.#queue.push(stored.name)
     try {
-      for await (const name of names) {
+      for await (const name of this.#queue) {
         if (signal.aborted) return
         await this.#reconcile(name).catch(error => this.#onFailure(name, error))
       }
     } finally {
       cache.removeWatcher(watcher)
       signal.removeEventListener('abort', stop)
+      for (const { settling } of this.#served.values()) settling?.cancel()
     }
   }
 
@@ -75,132 +100,183 @@ export class CrdController {
 
   async #reconcile(name: string): Promise<void> {
     const stored = this.#definitions.cache.get(definitionsKey + name)
-    if (!stored) return this.#withdraw(name)
-    const definition = stored.parse()
-    if (metadataOf(definition).deletionTimestamp) return await this.#finalize(name, definition)
-    const established = isConditionTrue(definition.status as JsonObject, 'Established')
-    await this.#updateStatus(name)
-    if (established) this.#serve(definition)
-  }
-
-  /** Accepts the names if nobody else in the group has them, and establishes the definition. */
-  async #updateStatus(name: string): Promise<void> {
-    const now = formatTime(this.#state.env.clock.now())
-    await this.#change(name, definition => {
-      const status = childObject(definition, 'status')
-      const { names, group } = definition.spec as { names: Names; group: string }
-      const conflict = this.#findConflict(name, group, names)
-      if (conflict) {
-        setCondition(
-          status,
-          { type: 'NamesAccepted', status: 'False', reason: conflict.reason, message: conflict.message },
-          now,
-        )
-        if (!isConditionTrue(status, 'Established')) {
-          const message = 'not all names are accepted'
-          setCondition(status, { type: 'Established', status: 'False', reason: 'NotAccepted', message }, now)
-        }
-        return
-      }
-      status.acceptedNames = { ...names }
-      const accepted = {
-        type: 'NamesAccepted',
-        status: 'True',
-        reason: 'NoConflicts',
-        message: 'no conflicts found',
-      } as const
-      setCondition(status, accepted, now)
-      const message = 'the initial names have been accepted'
-      setCondition(
-        status,
-        { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message },
-        now,
-      )
-    })
-  }
-
-  #findConflict(self: string, group: string, names: Names): { reason: string; message: string } | undefined {
-    const wanted = [names.plural, names.singular ?? '', ...(names.shortNames ?? [])].filter(Boolean)
-    for (const { info } of this.#state.registry.resources()) {
-      if (info.group !== group || `${info.resource}.${info.group}` === self) continue
-      const taken = wanted.find(candidate =>
-        [info.resource, info.singular, ...info.shortNames].includes(candidate),
-      )
-      if (taken !== undefined) {
-        const what =
-          taken === names.plural
-            ? 'PluralConflict'
-            : taken === names.singular
-              ? 'SingularConflict'
-              : 'ShortNamesConflict'
-        return { reason: what, message: `"${taken}" is already in use` }
-      }
-      if (info.kind === names.kind)
-        return { reason: 'KindConflict', message: `"${names.kind}" is already in use` }
+    if (!stored) {
+      this.#withdraw(name)
+      return
     }
-    return undefined
+    const definition = stored.parse()
+    if (metadataOf(definition).deletionTimestamp) {
+      await this.#finalize(name, definition)
+      return
+    }
+    const status = definition.status as JsonObject | undefined
+    const now = formatTime(this.#state.env.clock.now())
+    // It is served before anybody is told that it is established, but not before it has its names.
+    if (isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) {
+      this.#serve(definition)
+    }
+    const { changed } = await this.#change(name, current => {
+      const read = readDefinition(current)
+      const currentStatus = childObject(current, 'status')
+      setNames(read, currentStatus, this.#taken(name, read.spec.group ?? ''), now)
+      setApproval(read, currentStatus, now)
+      setNonStructural(read, currentStatus, now)
+    })
+    // The change comes back as an event; what it made possible is done then.
+    if (changed) this.#reconsiderGroup(name)
+    else
+      await this.#change(name, current => {
+        setEstablished(readDefinition(current), childObject(current, 'status'), now)
+      })
+  }
+
+  /** The names that other definitions of the group hold. */
+  #taken(self: string, group: string): TakenNames {
+    const held: DefinitionNames[] = []
+    for (const { parse, name } of this.#others(self)) {
+      if (!name.endsWith(`.${group}`)) continue
+      const { spec, status } = parse() as { spec?: { group?: string }; status?: JsonObject }
+      if (spec?.group === group && status?.acceptedNames) held.push(status.acceptedNames as DefinitionNames)
+    }
+    return takenNames(held)
+  }
+
+  *#others(self: string): Generator<{ readonly name: string; readonly parse: () => JsonObject }> {
+    for (const stored of this.#definitions.cache.list()) {
+      if (stored.name !== self) yield { name: stored.name, parse: () => stored.parse() }
+    }
+  }
+
+  /** A definition may have let go of names that others in its group wait for. */
+  #reconsiderGroup(self: string): void {
+    const group = self.slice(self.indexOf('.'))
+    for (const { name } of this.#others(self)) if (name.endsWith(group)) this.#queue.push(name)
   }
 
   #serve(definition: JsonObject): void {
     const { name } = metadataOf(definition) as { name: string }
-    const shape = JSON.stringify([definition.spec, (definition.status as JsonObject).acceptedNames])
-    if (this.#served.get(name) === shape) return
-    const before = this.#served.has(name)
-    this.#served.set(name, shape)
+    const spec = definition.spec as JsonObject
+    const names = (definition.status as JsonObject).acceptedNames
+    const before = this.#served.get(name)
+    if (before && deepEqual(before.spec, spec) && deepEqual(before.names, names)) return
+    const info = resourceInfoFromCrd({
+      ...definition,
+      spec: { ...spec, names },
+    } as unknown as CustomResourceDefinition)
+    const { registry, cache, env } = this.#state
+    if (registry.findResource(info.group, info.resource)?.custom === false) return
     const resource = createServedResource(
-      resourceInfoFromCrd(definition as unknown as CustomResourceDefinition),
-      {},
-      {
-        custom: true,
-        cacheOf: prefix => this.#state.cache.resource(prefix),
-      },
+      info,
+      createCustomStrategy(info, () => this.#emptying.has(name)),
+      { custom: true, cacheOf: prefix => cache.resource(prefix) },
     )
-    this.#state.registry.add(resource)
-    if (before) resource.cache.endWatches()
+    registry.add(resource)
+    before?.settling?.cancel()
+    let settling: Timer | undefined
+    if (before) {
+      resource.cache.setReader(createStaleReader(resource, Number.POSITIVE_INFINITY))
+      settling = env.clock.after(longestRequest, () => resource.cache.setReader(undefined))
+      resource.cache.endWatches()
+    } else {
+      // Written before the last change of the definition: perhaps under another schema.
+      const { resourceVersion = '0' } = metadataOf(definition)
+      resource.cache.setReader(createStaleReader(resource, Number(resourceVersion)))
+      resource.cache.setReader(undefined)
+    }
+    this.#served.set(name, { resource, spec, names, settling })
   }
 
   #withdraw(name: string): void {
-    if (!this.#served.delete(name)) return
-    const dot = name.indexOf('.')
-    const resource = this.#state.registry.findResource(name.slice(dot + 1), name.slice(0, dot))
-    if (!resource) return
-    this.#state.registry.remove(resource.info.group, resource.info.resource)
-    resource.cache.endWatches()
+    this.#stopEmptying(name)
+    this.#reconsiderGroup(name)
+    const serving = this.#served.get(name)
+    if (!serving) return
+    this.#served.delete(name)
+    serving.settling?.cancel()
+    const { info, cache } = serving.resource
+    this.#state.registry.remove(info.group, info.resource)
+    cache.setReader(undefined)
+    cache.endWatches()
   }
 
-  /** Deletes every object of the definition, then lets the definition go. */
+  /** Deletes every object of the definition; lets the definition go when the last one has gone. */
   async #finalize(name: string, definition: JsonObject): Promise<void> {
     if (!metadataOf(definition).finalizers?.includes(cleanupFinalizer)) return
     const now = formatTime(this.#state.env.clock.now())
-    const spec = definition.spec as { group: string; names: Names }
-    await this.#change(name, current => {
-      const message = 'CustomResource deletion is in progress'
-      setCondition(
-        childObject(current, 'status'),
-        { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message },
-        now,
+    const setTerminating = (status: 'True' | 'False', reason: string, message: string) =>
+      this.#change(name, current =>
+        setCondition(childObject(current, 'status'), { type: 'Terminating', status, reason, message }, now),
       )
-    })
-    const objects = this.#state.cache.resource(`/${spec.group}/${spec.names.plural}/`)
-    for (const object of objects.list().slice()) {
-      const result = await this.#state.store.transact({ operations: [{ type: 'delete', key: object.key }] })
-      await this.#state.cache.waitFor(result.revision)
+    await setTerminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
+    const resource = this.#served.get(name)?.resource
+    if (resource) {
+      this.#startEmptying(name, resource)
+      await this.#deleteObjects(resource)
+      if (resource.cache.size > 0) return
+      await setTerminating('False', 'InstanceDeletionCompleted', 'removed all instances')
+    } else {
+      await setTerminating('False', 'NeverEstablished', 'resource was never established')
     }
     await this.#change(name, current => {
       const metadata = metadataOf(current)
-      metadata.finalizers = (metadata.finalizers ?? []).filter(finalizer => finalizer !== cleanupFinalizer)
+      metadata.finalizers = (metadata.finalizers ?? []).filter(held => held !== cleanupFinalizer)
       if (metadata.finalizers.length === 0) delete metadata.finalizers
     })
   }
 
-  async #change(name: string, change: (definition: JsonObject) => void): Promise<void> {
-    await guaranteedUpdate(this.#state, {
+  async #deleteObjects(resource: ServedResource): Promise<void> {
+    const endpoint = { resource, version: resource.storageVersion }
+    const options = {
+      dryRun: false,
+      gracePeriodSeconds: undefined,
+      propagationPolicy: undefined,
+      preconditions: {},
+    }
+    for (const { namespace, name } of resource.cache.list().slice()) {
+      await deleteObject({ state: this.#state, user: finalizer }, endpoint, namespace, name, options).catch(
+        error => {
+          if (!isNotFound(error)) throw error
+        },
+      )
+    }
+  }
+
+  #startEmptying(name: string, { cache }: ServedResource): void {
+    if (this.#emptying.has(name)) return
+    const watcher: CacheWatcher = {
+      namespace: '',
+      onEvent: event => {
+        if (event.type === 'DELETED' && cache.size === 0) this.#queue.push(name)
+      },
+      onEnd: () => {
+        this.#emptying.delete(name)
+        this.#queue.push(name)
+      },
+    }
+    cache.addWatcher(watcher)
+    this.#emptying.set(name, watcher)
+  }
+
+  #stopEmptying(name: string): void {
+    const watcher = this.#emptying.get(name)
+    if (watcher) this.#served.get(name)?.resource.cache.removeWatcher(watcher)
+    this.#emptying.delete(name)
+  }
+
+  /** Changes a definition in the store. Says whether that made a difference. */
+  async #change(
+    name: string,
+    change: (definition: JsonObject) => void,
+  ): Promise<{ readonly changed: boolean }> {
+    let before: unknown
+    const result = await guaranteedUpdate(this.#state, {
       endpoint: { resource: this.#definitions, version: this.#definitions.storageVersion },
       namespace: '',
       name,
       dryRun: false,
       conditional: () => false,
       change: async definition => {
+        before = metadataOf(definition).resourceVersion
         change(definition)
         const { deletionTimestamp, finalizers } = metadataOf(definition)
         return deletionTimestamp && !finalizers
@@ -208,5 +284,6 @@ export class CrdController {
           : { type: 'put', object: definition }
       },
     })
+    return { changed: !('revision' in result) || String(result.revision) !== before }
   }
 }

@@ -83,8 +83,11 @@ function readDeleteOptions(context: ResourceContext): DeleteOptions {
   })
 }
 
+/** Who deletes, and where. */
+type Deleter = Pick<ResourceContext, 'state' | 'user'>
+
 export async function deleteObject(
-  context: ResourceContext,
+  context: Deleter,
   endpoint: Endpoint,
   namespace: string,
   name: string,
@@ -152,7 +155,7 @@ function isOver({ resource }: Endpoint, marked: JsonObject): boolean {
 }
 
 /** Takes an object that is marked out of the store; undefined when somebody has changed or removed it meanwhile. */
-async function remove({ state }: ResourceContext, object: StoredObject): Promise<StoredObject | undefined> {
+async function remove({ state }: Deleter, object: StoredObject): Promise<StoredObject | undefined> {
   const result = await state.store.transact({
     conditions: [{ key: object.key, modRevision: object.revision }],
     operations: [{ type: 'delete', key: object.key }],
@@ -164,7 +167,7 @@ async function remove({ state }: ResourceContext, object: StoredObject): Promise
 
 /** The object as it waits for its end; undefined when nothing holds it. */
 function markForDeletion(
-  context: ResourceContext,
+  context: Deleter,
   { resource }: Endpoint,
   old: JsonObject,
   options: DeleteOptions,

@@ -29,7 +29,7 @@ const attempts = 100
 /** Whether a write would change nothing; the order of members does not count. */
 function isSame(current: StoredObject, bytes: Uint8Array, object: JsonObject): boolean {
   if (current.hasBytes(bytes)) return true
-  if (current.size !== bytes.length) return false
+  if (current.reread || current.size !== bytes.length) return false
   const resourceVersion = String(current.revision)
   return deepEqual(current.parse(), {
     ...object,

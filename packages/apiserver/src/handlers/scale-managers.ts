@@ -67,7 +67,14 @@ export function managersOfParent(
       apiVersion,
       fieldsV1: encodeFieldSet(setAt(elements(path) as never)) as object,
     }))
-  return [...kept, ...(added as ManagedFieldsEntry[])]
+  return [...kept, ...(added as ManagedFieldsEntry[])].sort(byTime)
+}
+
+/** Applied entries first, then by time; those without one are the oldest. */
+function byTime(one: ManagedFieldsEntry, other: ManagedFieldsEntry): number {
+  const key = ({ operation = '', time = '', manager = '', subresource = '' }: ManagedFieldsEntry) =>
+    [operation, time, manager, subresource].join('\n')
+  return key(one) < key(other) ? -1 : 1
 }
 
 /** What makes an entry the same manager: of an applied one the version does not count. */

@@ -77,9 +77,12 @@ function scaleEndpoint({ resource, version }: Endpoint): Endpoint {
     const status = scale.status as { replicas?: number }
     return [name, replicas ?? 0, status.replicas ?? 0, formatAge(creationTimestamp, now)]
   }
+  const { group, kind, version: name } = scaleKind
+  const shown = { ...version, name, columns: scaleColumns }
+  const info = { ...resource.info, group, kind }
   return {
-    resource: { ...resource, strategy: { cells } },
-    version: { ...version, columns: scaleColumns },
+    resource: { ...resource, info, custom: false, storageVersion: shown, strategy: { cells } },
+    version: shown,
   }
 }
 

@@ -104,7 +104,9 @@ export class View implements EventEncoder {
     if (this.#accepted.transform?.as === 'Table') {
       return eventBytes(type, [writeJsonBytes(this.#streamed(this.#value(object)))])
     }
-    return eventBytes(type, this.#pieces(object))
+    const isShared =
+      object instanceof StoredObject && !this.#accepted.transform && isServedAsStored(this.#endpoint)
+    return isShared ? sharedEvent(type, object) : eventBytes(type, this.#pieces(object))
   }
 
   /** A stream's own error: a Status, whatever the client asked objects to be turned into. */
@@ -257,4 +259,14 @@ const eventHeads: Readonly<Record<string, Uint8Array>> = Object.fromEntries(
 /** One line of a watch stream. */
 function eventBytes(type: string, object: readonly Uint8Array[]): Uint8Array {
   return joinBytes([eventHeads[type]!, ...object, eventEnd])
+}
+
+let last: { readonly object: StoredObject; readonly type: string; readonly bytes: Uint8Array } | undefined
+
+/** The line of an object as it was stored. A change goes to all watchers in one turn: it is made once for them. */
+function sharedEvent(type: string, object: StoredObject): Uint8Array {
+  if (last?.object === object && last.type === type) return last.bytes
+  const bytes = eventBytes(type, object.pieces())
+  last = { object, type, bytes }
+  return bytes
 }

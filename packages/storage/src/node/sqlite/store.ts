@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { createRealEnv, type Env, type Timer } from '@coxswain/kit'
 import { createClosed } from '../../errors.ts'
 import { type Expiry, ExpiryQueue } from '../../internal/expiry-queue.ts'
@@ -57,7 +58,7 @@ const recentBytes = 8 * 1024 * 1024
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { directory, env = createRealEnv() } = options
   const history = { ...defaultHistoryWindow, ...options.history }
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await makeDirectory(directory)
   const writer = new WriterLink({
     directory,
     historyRevisions: history.revisions,
@@ -73,6 +74,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   } catch (error) {
     await Promise.all([writer.terminate(), reader.terminate()])
     throw error
+  }
+}
+
+/** Makes the directory, and makes sure that it is there after a power cut: SQLite does that only for what is inside. */
+async function makeDirectory(directory: string): Promise<void> {
+  const made = await mkdir(directory, { recursive: true, mode: 0o700 })
+  if (made === undefined) return
+  const first = resolve(made)
+  for (let path = resolve(directory); path.startsWith(first); path = dirname(path)) {
+    const handle = await open(dirname(path), 'r')
+    await handle.sync().finally(() => handle.close())
   }
 }
 

@@ -1,0 +1,136 @@
+import {
+  type FieldError,
+  field,
+  isQualifiedName,
+  newForbidden,
+  type ResourceInfo,
+  type VersionInfo,
+} from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '../json.ts'
+import type { Strategy } from '../registry/strategy.ts'
+
+type Findings = Generator<FieldError, void, undefined>
+
+/** The rules of custom objects beyond their schema. `isTerminating` says whether the definition is on its way out. */
+export function createCustomStrategy(info: ResourceInfo, isTerminating: () => boolean): Strategy {
+  const scaleOf = (object: JsonObject) =>
+    info.versions.find(({ name }) => object.apiVersion === `${info.group}/${name}`)?.scale
+  return {
+    unconditionalUpdate: false,
+    prepareForCreate(object) {
+      if (!isTerminating()) return
+      const { name = '' } = object.metadata as { name?: string }
+      throw newForbidden(info, name, 'create not allowed while custom resource definition is terminating')
+    },
+    validate(object) {
+      const scale = scaleOf(object)
+      return scale ? [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)] : []
+    },
+    validateStatusUpdate(object) {
+      const scale = scaleOf(object)
+      return scale ? [...validateScaleStatus(object, scale)] : []
+    },
+    warnings: (object, old) => finalizerWarnings(object, old),
+  }
+}
+
+type ScalePaths = NonNullable<VersionInfo['scale']>
+
+const maxInt32 = 2 ** 31 - 1
+
+function* validateScaleSpec(object: JsonObject, scale: ScalePaths): Findings {
+  yield* validateReplicas(object, scale.specReplicasPath)
+}
+
+function* validateScaleStatus(object: JsonObject, scale: ScalePaths): Findings {
+  yield* validateReplicas(object, scale.statusReplicasPath)
+  const path = scale.labelSelectorPath
+  if (!path) return
+  const found = follow(object, path)
+  if ('problem' in found) yield field.invalid(field.Path.of(path), '', found.problem)
+  else if (found.value !== undefined && typeof found.value !== 'string') {
+    yield field.invalid(field.Path.of(path), '', accessorError(path, found.value, 'string'))
+  }
+}
+
+/** Upstream's path is the whole text, dot and all. */
+function* validateReplicas(object: JsonObject, path: string): Findings {
+  const at = field.Path.of(path)
+  const found = follow(object, path)
+  if ('problem' in found) {
+    yield field.invalid(at, 0, found.problem)
+    return
+  }
+  const { value } = found
+  if (value === undefined) return
+  if (typeof value !== 'bigint' && !(typeof value === 'number' && Number.isInteger(value))) {
+    yield field.invalid(at, 0, accessorError(path, value, 'int64'))
+  } else if (value < 0) yield field.invalid(at, value, 'should be a non-negative integer')
+  else if (value > maxInt32) yield field.invalid(at, value, `should be less than or equal to ${maxInt32}`)
+}
+
+/** The value at a path of names; undefined when there is none, a problem when something on the way is no object. */
+function follow(
+  object: JsonObject,
+  path: string,
+): { readonly value: unknown } | { readonly problem: string } {
+  const names = path.replace(/^\./, '').split('.')
+  let value: unknown = object
+  for (const [index, name] of names.entries()) {
+    if (value === null && index > 0) return { value: undefined }
+    if (!isObject(value)) {
+      const at = `.${names.slice(0, index + 1).join('.')}`
+      return { problem: accessorError(at, value, 'map[string]interface {}') }
+    }
+    if (!Object.hasOwn(value, name)) return { value: undefined }
+    value = value[name]
+  }
+  return { value }
+}
+
+/** In the words of Go's accessors for untyped objects. */
+function accessorError(path: string, value: unknown, expected: string): string {
+  return `${path} accessor error: ${printGo(value)} is of the type ${goType(value)}, expected ${expected}`
+}
+
+function goType(value: unknown): string {
+  if (Array.isArray(value)) return '[]interface {}'
+  if (value === null) return '<nil>'
+  if (typeof value === 'object') return 'map[string]interface {}'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'string'
+  return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64'
+}
+
+/** As Go's `%v` has it. */
+function printGo(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(printGo).join(' ')}]`
+  if (!isObject(value)) return String(value)
+  const members = Object.keys(value)
+    .sort()
+    .map(key => `${key}:${printGo(value[key])}`)
+  return `map[${members.join(' ')}]`
+}
+
+const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+/** New finalizers without a domain work, but two controllers may choose the same. */
+function finalizerWarnings(object: JsonObject, old: JsonObject | undefined): string[] {
+  const before = new Set(finalizersOf(old))
+  const added = [...new Set(finalizersOf(object))].filter(name => !before.has(name)).sort()
+  return added.flatMap(name => {
+    const told = (message: string) => `metadata.finalizers: ${JSON.stringify(name)}: ${message}`
+    const warnings = isQualifiedName(name).map(told)
+    if (!name.includes('/') && !standardFinalizers.has(name)) {
+      const how = name.includes('.') ? 'name including a path (/)' : 'name'
+      const advice = `prefer a domain-qualified finalizer ${how} to avoid accidental conflicts with other finalizer writers`
+      warnings.push(told(advice))
+    }
+    return warnings
+  })
+}
+
+function finalizersOf(object: JsonObject | undefined): readonly string[] {
+  return ((object?.metadata as JsonObject | undefined)?.finalizers ?? []) as string[]
+}

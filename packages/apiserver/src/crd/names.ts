@@ -1,0 +1,78 @@
+import { deepEqual } from '@coxswain/apimachinery'
+import type { CrdCondition } from './conditions.ts'
+import type { DefinitionNames } from './definition.ts'
+
+/** Names that other definitions of the same group hold. */
+export interface TakenNames {
+  readonly resources: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+}
+
+/** The names of definitions, taken together. */
+export function takenNames(accepted: Iterable<DefinitionNames>): TakenNames {
+  const resources = new Set<string>()
+  const kinds = new Set<string>()
+  for (const { plural, singular, shortNames = [], kind, listKind } of accepted) {
+    for (const name of [plural, singular, ...shortNames]) if (name) resources.add(name)
+    for (const name of [kind, listKind]) if (name) kinds.add(name)
+  }
+  return { resources, kinds }
+}
+
+export interface NameVerdict {
+  /** What the definition is known by from now on: what it asks for, save what somebody else has. */
+  readonly accepted: DefinitionNames
+  readonly condition: CrdCondition
+}
+
+/** Grants a definition the names that nobody else has; it keeps those that it has already. The last conflict is told. */
+export function acceptNames(
+  wanted: DefinitionNames,
+  held: DefinitionNames,
+  { resources, kinds }: TakenNames,
+): NameVerdict {
+  const accepted: Record<string, unknown> = {
+    plural: held.plural ?? '',
+    singular: held.singular,
+    shortNames: held.shortNames,
+    kind: held.kind ?? '',
+    listKind: held.listKind,
+  }
+  let conflict: { readonly reason: string; readonly message: string } | undefined
+  const grant = (name: 'plural' | 'singular' | 'kind' | 'listKind', taken: ReadonlySet<string>) => {
+    const value = wanted[name] ?? ''
+    if (value === (held[name] ?? '') || !taken.has(value)) accepted[name] = value
+    else conflict = { reason: `${name[0]!.toUpperCase()}${name.slice(1)}Conflict`, message: inUse(value) }
+  }
+  grant('plural', resources)
+  grant('singular', resources)
+  if (!deepEqual(wanted.shortNames, held.shortNames)) {
+    const refused = (wanted.shortNames ?? []).filter(
+      name => !held.shortNames?.includes(name) && resources.has(name),
+    )
+    const messages = [...new Set(refused.map(inUse))]
+    if (messages.length === 0) accepted.shortNames = wanted.shortNames
+    else {
+      const message = messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`
+      conflict = { reason: 'ShortNamesConflict', message }
+    }
+  }
+  grant('kind', kinds)
+  grant('listKind', kinds)
+  accepted.categories = wanted.categories
+  for (const name of Object.keys(accepted)) if (!accepted[name] && !isRequired(name)) delete accepted[name]
+  return {
+    accepted: accepted as DefinitionNames,
+    condition: conflict
+      ? { type: 'NamesAccepted', status: 'False', ...conflict }
+      : { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' },
+  }
+}
+
+function isRequired(name: string): boolean {
+  return name === 'plural' || name === 'kind'
+}
+
+function inUse(name: string): string {
+  return `${JSON.stringify(name)} is already in use`
+}

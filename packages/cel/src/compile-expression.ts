@@ -1,0 +1,94 @@
+import { Checker } from './checker.ts'
+import { Compiler } from './compile.ts'
+import type { Environment } from './environment.ts'
+import { checkCost, Frame, type Step } from './frame.ts'
+import { formatIssues, type Issue, issueAt } from './issues.ts'
+import { kubernetesEnvironment } from './kubernetes-environment.ts'
+import { SyntaxFault } from './lexer.ts'
+import { costLimits } from './limits.ts'
+import { parse } from './parser.ts'
+import { type CelType, formatType } from './types.ts'
+import { EvalFault, type Value } from './values.ts'
+
+/** What a variable is: its type, and how to make a CEL value of what `evaluate` is given. */
+export interface VariableDeclaration {
+  readonly type: CelType
+  readonly convert: (raw: unknown) => Value
+}
+
+export interface CompileOptions {
+  readonly variables?: Readonly<Record<string, VariableDeclaration>>
+  /** @default what Kubernetes 1.36 offers */
+  readonly environment?: Environment
+  /** Refuse an expression of another type, with Kubernetes' wording. */
+  readonly returns?: readonly CelType[]
+  /** False leaves out the type checker: everything is dynamic. @default true */
+  readonly check?: boolean
+}
+
+export type Evaluation =
+  | { readonly ok: true; readonly value: Value; readonly cost: number }
+  | { readonly ok: false; readonly error: string; readonly cost: number; readonly costExceeded: boolean }
+
+export interface Program {
+  readonly type: CelType
+  /** The variables the expression reads. */
+  readonly reads: readonly string[]
+  /** `values` are raw: plain JSON where the variable was declared by a schema. */
+  evaluate(values: Readonly<Record<string, unknown>>, options?: { readonly costLimit?: number }): Evaluation
+}
+
+export type Compilation =
+  | { readonly ok: true; readonly program: Program; readonly type: CelType }
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly message: string }
+
+export function compileExpression(source: string, options: CompileOptions = {}): Compilation {
+  const environment = options.environment ?? kubernetesEnvironment()
+  const variables = options.variables ?? {}
+  const fail = (issues: readonly Issue[]): Compilation => ({ ok: false, issues, message: formatIssues(source, issues) })
+  try {
+    const expr = parse(source, environment.macros)
+    const names = Object.keys(variables)
+    const types = new Map(names.map(n => [n, (variables[n] as VariableDeclaration).type]))
+    const checker = new Checker(environment, types)
+    if (options.check !== false) {
+      checker.check(expr)
+      if (checker.problems.length > 0) return fail(checker.problems.map(p => issueAt(source, p.offset, p.message)))
+    }
+    const type = expr.type ?? { kind: 'dyn', name: 'dyn', params: [] }
+    const compiler = new Compiler(environment, new Set(names))
+    const { step } = compiler.compile(expr)
+    return { ok: true, program: createProgram(step, type, compiler, variables), type }
+  } catch (error) {
+    if (error instanceof SyntaxFault) return fail([issueAt(source, error.offset, error.message)])
+    throw error
+  }
+}
+
+function createProgram(step: Step, type: CelType, compiler: Compiler, variables: Readonly<Record<string, VariableDeclaration>>): Program {
+  const reads = [...compiler.used].map(([name, slot]) => ({ name, slot, convert: (variables[name] as VariableDeclaration).convert }))
+  const size = compiler.slots
+  return {
+    type,
+    reads: reads.map(r => r.name),
+    evaluate(values, options = {}) {
+      const slots = new Array<Value | undefined>(size).fill(undefined)
+      const frame = new Frame(slots, options.costLimit ?? costLimits.perCall)
+      try {
+        for (let i = 0; i < reads.length; i++) {
+          const { name, slot, convert } = reads[i] as (typeof reads)[number]
+          const raw = values[name]
+          if (raw !== undefined) slots[slot] = convert(raw)
+        }
+        const value = step(frame)
+        checkCost(frame)
+        return { ok: true, value, cost: frame.cost }
+      } catch (error) {
+        if (!(error instanceof EvalFault)) throw error
+        return { ok: false, error: error.message, cost: frame.cost, costExceeded: error.cancelled }
+      }
+    },
+  }
+}
+
+export { formatType }

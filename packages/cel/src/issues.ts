@@ -1,0 +1,35 @@
+/** Positions of a compilation problem; `line` and `column` count from one, columns in code points. */
+export interface Issue {
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
+export function issueAt(source: string, offset: number, message: string): Issue {
+  const before = source.slice(0, offset)
+  const start = before.lastIndexOf('\n') + 1
+  return { line: before.split('\n').length, column: [...before.slice(start)].length + 1, message }
+}
+
+const maxSnippet = 16384
+
+/** cel-go's display: a line per problem, the source line and a caret below the column. */
+export function formatIssues(source: string, issues: readonly Issue[]): string {
+  const lines = source.split('\n')
+  return issues
+    .map(({ line, column, message }) => {
+      const head = `ERROR: <input>:${line}:${column}: ${message}`
+      const snippet = lines[line - 1]?.replaceAll('\t', ' ')
+      if (snippet === undefined || snippet.length > maxSnippet) return head
+      const points = [...snippet]
+      let pointer = ''
+      for (let i = 0; i < Math.min(column - 1, points.length); i++) pointer += isWide(points[i]) ? '．' : '.'
+      pointer += isWide(points[column - 1]) ? '＾' : '^'
+      return `${head}\n | ${snippet}\n | ${pointer}`
+    })
+    .join('\n')
+}
+
+function isWide(character: string | undefined): boolean {
+  return character !== undefined && (character.codePointAt(0) ?? 0) > 0x7f
+}
