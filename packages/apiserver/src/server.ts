@@ -39,6 +39,7 @@ import type { Advertised, RequestContext, ServerState } from './request/context.
 import { parseRequestInfo } from './request/request-info.ts'
 import { strategyFor } from './strategies/index.ts'
 import { parseServiceRanges } from './strategies/service/pools.ts'
+import { keepAddresses } from './strategies/service/repair.ts'
 
 export interface ApiServerOptions {
   readonly env: Env
@@ -163,6 +164,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         const crds = new CrdController(state, definitions)
         crds.loadEstablished()
         group.spawn(cancel => crds.run(cancel))
+        group.spawn(cancel => keepAddresses(state, cancel))
         isReady = true
         started.resolve()
       } catch (error) {

@@ -1,14 +1,23 @@
 import { createEnvironment, type Environment } from './environment.ts'
-import type { Library } from './functions.ts'
+import { type Library, overload } from './functions.ts'
+import { stringsLibrary } from './libraries/strings.ts'
 import { optionalLibrary } from './optionals.ts'
 import { standardLibrary } from './stdlib.ts'
+import { fault } from './values.ts'
 
 /** Switches on the macros over two variables. */
-export const twoVariableLibrary: Library = { name: 'twovar', overloads: [] }
+export const twoVariableLibrary: Library = {
+  name: 'twovar',
+  // The compiler turns these calls into loops; the declarations are for the checker.
+  overloads: [
+    overload('@mapInsert_map_map', 'cel.@mapInsert(map<K, V>, map<K, V>): map<K, V>', () => fault('unbound function')),
+    overload('@mapInsert_map_key_value', 'cel.@mapInsert(map<K, V>, K, V): map<K, V>', () => fault('unbound function')),
+  ],
+}
 /** Switches on cel.bind. Not part of Kubernetes' environment. */
 export const bindingsLibrary: Library = { name: 'bindings', overloads: [] }
 
-export const kubernetesLibraries: readonly Library[] = [standardLibrary, optionalLibrary, twoVariableLibrary]
+export const kubernetesLibraries: readonly Library[] = [standardLibrary, optionalLibrary, twoVariableLibrary, stringsLibrary]
 
 let environment: Environment | undefined
 

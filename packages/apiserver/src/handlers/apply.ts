@@ -99,8 +99,9 @@ function readConfiguration(context: ResourceContext, { resource, version }: Endp
   if (!isObject(patch)) throw newBadRequest('error decoding YAML: the body is not an object')
   const expected = apiVersionOf(resource.info.group, version.name)
   if (patch.apiVersion !== expected || patch.kind !== resource.info.kind) {
-    const given = `${String(patch.apiVersion ?? '')}, Kind=${String(patch.kind ?? '')}`
-    throw newBadRequest(`invalid object type: ${given} (expected ${expected}, Kind=${resource.info.kind})`)
+    const given = String(patch.apiVersion ?? '')
+    const qualified = given.includes('/') ? given : `/${given}`
+    throw newBadRequest(`invalid object type: ${qualified}, Kind=${String(patch.kind ?? '')}`)
   }
   if (!isObject(patch.metadata)) patch.metadata = {}
   const metadata = metadataOf(patch)

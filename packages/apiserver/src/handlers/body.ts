@@ -2,6 +2,7 @@ import { builtinProtobuf } from '@coxswain/api'
 import {
   type DefaultKind,
   isMachineryError,
+  isStatusError,
   type Literals,
   maxJsonBytes,
   newBadRequest,
@@ -12,7 +13,7 @@ import {
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { getHeader, parseMediaType } from '@coxswain/wire'
-import { isObject, type JsonObject } from '../json.ts'
+import { decodeText, isObject, type JsonObject } from '../json.ts'
 import type { RequestContext } from '../request/context.ts'
 
 /** A request body as JSON, with what a strict reader has to say about it. */
@@ -36,7 +37,10 @@ export function readBody(context: RequestContext, custom: boolean, kind?: Defaul
   const accepted = custom ? jsonTypes : builtinTypes
   if (!accepted.includes(type)) throw newUnsupportedMediaType(accepted)
   if (type === 'application/yaml') return readYamlBody(body)
-  return type === protobufMediaType ? readProtobufBody(body, kind) : readJsonBody(body)
+  if (type === protobufMediaType) return readProtobufBody(body, kind)
+  return custom || !kind || kind.kind === 'DeleteOptions'
+    ? readJsonBody(body)
+    : readTypedBody(body, kind.kind)
 }
 
 /** The body's bytes. Throws a 413 when the transport stopped reading. */
@@ -65,6 +69,27 @@ function readProtobufBody(bytes: Uint8Array, kind: DefaultKind | undefined): Dec
     if (isMachineryError(error)) throw newBadRequest(error.message)
     throw error
   }
+}
+
+/** As `readJsonBody`, with the kind that was expected and the beginning of what came. */
+function readTypedBody(bytes: Uint8Array, kind: string): DecodedBody {
+  try {
+    return readJsonBody(bytes)
+  } catch (error) {
+    if (!isStatusError(error) || error.reason !== 'BadRequest') throw error
+    const what = `the object provided is unrecognized (must be of type ${kind})`
+    throw newBadRequest(`${what}: ${error.message} (${summarize(bytes)})`)
+  }
+}
+
+const summaryLength = 30
+
+/** JSON objects as text, everything else as hexadecimal digits. */
+function summarize(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>'
+  const start = bytes.subarray(0, summaryLength)
+  const text = bytes[0] === 0x7b ? decodeText(start) : start.toHex()
+  return bytes.length > summaryLength ? `${text} ...` : text
 }
 
 function notAnObject(value: unknown): string {

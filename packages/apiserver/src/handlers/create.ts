@@ -4,6 +4,7 @@ import {
   newBadRequest,
   newConflict,
   newMethodNotSupported,
+  StatusError,
 } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
@@ -84,7 +85,8 @@ export async function createObject(
     const name = metadataOf(object).name!
     const key = objectKey(resource, namespace, name)
     if (options.dryRun) {
-      if (resource.cache.get(key)) throw newAlreadyExists(resource.info, name)
+      const present = resource.cache.get(key)
+      if (present) throw alreadyExists(endpoint, name, present.parse())
       return object
     }
     const bytes = encodeStored(convertForStorage(endpoint, object))
@@ -95,7 +97,10 @@ export async function createObject(
     if (result.committed || claim) await state.cache.waitFor(result.revision)
     if (result.committed) return new StoredObject(key, namespace, name, result.revision, bytes)
     const exists = result.present[0] !== undefined
-    if (exists && (!generated || names === generateAttempts)) throw newAlreadyExists(resource.info, name)
+    if (exists && (!generated || names === generateAttempts)) {
+      const { value, modRevision } = result.present[0]!
+      throw alreadyExists(endpoint, name, new StoredObject(key, namespace, name, modRevision, value).parse())
+    }
     if (attempt === claimAttempts)
       throw newConflict(resource.info, name, 'what the object needs is taken too fast')
     if (unclaimed) Object.assign(object, deepClone(unclaimed))
@@ -106,6 +111,13 @@ export async function createObject(
     }
     claim = await resource.strategy.claim?.(object, undefined, strategyContext)
   }
+}
+
+/** A name is taken until the object that has it is gone. */
+function alreadyExists({ resource }: Endpoint, name: string, present: JsonObject): StatusError {
+  const error = newAlreadyExists(resource.info, name)
+  if (metadataOf(present).deletionTimestamp === undefined) return error
+  return new StatusError({ ...error.status, message: `object is being deleted: ${error.status.message}` })
 }
 
 /** What strategies are given of a request. */

@@ -1,4 +1,4 @@
-import { newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
+import { newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
@@ -10,6 +10,7 @@ import { readInteger } from '../request/query.ts'
 import { type DeleteOptions, parseDeleteOptions } from '../request/write-options.ts'
 import { statusResponse } from '../response.ts'
 import { bytesOf, readBody } from './body.ts'
+import { unregisteredKind } from './incoming.ts'
 import { checkPreconditions, formatTime, metadataOf } from './lifecycle.ts'
 import { createMatcher } from './matcher.ts'
 import { readPage } from './read.ts'
@@ -70,9 +71,15 @@ function ignoreNotFound(error: unknown): undefined {
   throw error
 }
 
+function readOptionsBody(context: ResourceContext): JsonObject {
+  const { object } = readBody(context, false, deleteOptionsKind)
+  const { apiVersion = '', kind = '' } = object as { apiVersion?: string; kind?: string }
+  if (kind === '' || kind === deleteOptionsKind.kind) return object
+  throw newBadRequest(unregisteredKind(apiVersion, kind))
+}
+
 function readDeleteOptions(context: ResourceContext): DeleteOptions {
-  if (bytesOf(context).length > 0)
-    return parseDeleteOptions(readBody(context, false, deleteOptionsKind).object)
+  if (bytesOf(context).length > 0) return parseDeleteOptions(readOptionsBody(context))
   const { query } = context
   const orphan = query.get('orphanDependents')
   return parseDeleteOptions({

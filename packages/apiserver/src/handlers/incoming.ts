@@ -2,7 +2,7 @@ import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
 import { compileSchema, isMachineryError, newBadRequest, newInvalid } from '@coxswain/apimachinery'
 import type { JsonObject } from '../json.ts'
 import { nameOf } from '../registry/convert.ts'
-import type { Endpoint } from '../registry/registry.ts'
+import type { Endpoint, Registry } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { WriteOptions } from '../request/write-options.ts'
@@ -19,7 +19,7 @@ export function receiveObject(
   options: WriteOptions,
 ): JsonObject {
   const { resource } = endpoint
-  checkKind(endpoint, body.object)
+  checkKind(context, endpoint, body.object)
   const { object, unknown } = resource.custom ? decodeCustom(endpoint, body) : decodeKind(endpoint, body)
   reportStrict(context, endpoint, strictErrors(unknown, body), options)
   applyDefaults(endpoint, object)
@@ -69,12 +69,18 @@ export function applyDefaults({ resource, version }: Endpoint, object: JsonObjec
   else resource.strategy.default?.(object)
 }
 
-function checkKind({ resource, version }: Endpoint, object: JsonObject): void {
+function checkKind({ state }: RequestContext, { resource, version }: Endpoint, object: JsonObject): void {
   const expected = apiVersionOf(resource.info.group, version.name)
   const { apiVersion = '', kind = '' } = object as { apiVersion?: string; kind?: string }
   if (resource.custom) {
     if (kind === '') throw newBadRequest("Object 'Kind' is missing in the body of the request")
     if (apiVersion === '') throw newBadRequest("Object 'apiVersion' is missing in the body of the request")
+  }
+  const given = { apiVersion: apiVersion || expected, kind: kind || resource.info.kind }
+  if (!resource.custom && !isRegistered(state.registry, given)) {
+    const data = `${given.kind} in version ${JSON.stringify(given.apiVersion.split('/').at(-1))}`
+    const detail = unregisteredKind(given.apiVersion, given.kind)
+    throw newBadRequest(`${data} cannot be handled as a ${resource.info.kind}: ${detail}`)
   }
   if (apiVersion !== '' && apiVersion !== expected) {
     throw newBadRequest(
@@ -88,6 +94,22 @@ function checkKind({ resource, version }: Endpoint, object: JsonObject): void {
   }
   object.kind = resource.info.kind
   object.apiVersion = expected
+}
+
+function isRegistered(
+  registry: Registry,
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+): boolean {
+  for (const { info, custom } of registry.resources()) {
+    if (custom || info.kind !== kind) continue
+    if (info.versions.some(({ name }) => apiVersionOf(info.group, name) === apiVersion)) return true
+  }
+  return false
+}
+
+/** What upstream's decoder says about a kind that nobody has told it of. */
+export function unregisteredKind(apiVersion: string, kind: string): string {
+  return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
 }
 
 /** Unknown fields before duplicate ones, as upstream lists them. */

@@ -121,7 +121,8 @@ function compilePatch(schema: Schema, type: string, body: Uint8Array): Patcher {
     if (isMachineryError(error, 'PatchTooLarge') || isMachineryError(error, 'JsonTooLarge')) {
       throw newRequestEntityTooLarge(error.message)
     }
-    if (isMachineryError(error)) throw newBadRequest(`error decoding patch: ${error.message}`)
+    if (isMachineryError(error))
+      throw newBadRequest(`error decoding patch: ${error.message.replace(/^error decoding patch: /, '')}`)
     throw error
   }
 }
@@ -133,7 +134,7 @@ function runPatch(patch: Patcher, current: JsonObject): JsonObject {
     patched = deepClone(patch(current))
   } catch (error) {
     if (isMachineryError(error, 'PatchUndecodable')) throw newBadRequest(error.message)
-    if (isMachineryError(error)) throw unprocessable(error.message)
+    if (isMachineryError(error)) throw unprocessable()
     throw error
   }
   if (!isObject(patched)) throw newBadRequest('the patch leaves no object')
@@ -141,9 +142,9 @@ function runPatch(patch: Patcher, current: JsonObject): JsonObject {
 }
 
 /** A well-formed patch that cannot be applied. */
-function unprocessable(message: string): StatusError {
+function unprocessable(): StatusError {
   const { status } = newInvalid({ group: '', kind: '' }, '', [])
-  return new StatusError({ ...status, message: `${refusal}: ${message}`, details: {} })
+  return new StatusError({ ...status, message: refusal, details: {} })
 }
 
 const refusal = 'the server rejected our request due to an error in our request'

@@ -55,9 +55,8 @@ export async function route(context: RequestContext): Promise<WireResponse> {
   if (deprecated !== undefined) context.warnings.push(deprecated)
   if (info.subresource !== '') return await routeSubresource(resourceContext, endpoint)
   if (resource.namespaced && info.namespace === '' && info.name !== '') throw unknownResource()
-  if (!(endpoint.version.verbs as readonly string[]).includes(info.verb)) {
-    throw newMethodNotSupported(resource, info.verb)
-  }
+  if (!(endpoint.version.verbs as readonly string[]).includes(info.verb))
+    throw withoutVerb(endpoint, info.verb)
   const isNowhere = resource.namespaced && info.namespace === '' && isCollectionWrite(info.verb)
   if (!hasPlace(info) || isNowhere || (info.legacyWatch && request.method !== 'GET')) throw methodNotAllowed()
   const handler =
@@ -71,9 +70,7 @@ async function routeSubresource(context: ResourceContext, endpoint: Endpoint): P
   const { info } = context
   const subresource = endpoint.version.subresources.find(candidate => candidate.name === info.subresource)
   if (!subresource || info.name === '') throw unknownResource()
-  if (!(subresource.verbs as readonly string[]).includes(info.verb)) {
-    throw newMethodNotSupported(endpoint.resource.info, info.verb)
-  }
+  if (!(subresource.verbs as readonly string[]).includes(info.verb)) throw withoutVerb(endpoint, info.verb)
   const isPart = info.subresource === 'status' || endpoint.resource.strategy.subresources?.[info.subresource]
   const handler = isPart ? handlers[info.verb] : findSubresourceHandler(endpoint, info)
   if (!handler) throw notImplemented(`${info.resource}/${info.subresource} is not served yet`)
@@ -89,6 +86,11 @@ function isCollectionWrite(verb: RequestVerb): boolean {
 function hasPlace({ verb, name }: ResourceRequestInfo): boolean {
   if (verb === 'create' || verb === 'list' || verb === 'deletecollection') return name === ''
   return verb === 'watch' || name !== ''
+}
+
+/** What a resource cannot do: custom ones say so, built-in ones do not even have the path. */
+function withoutVerb({ resource }: Endpoint, verb: RequestVerb): StatusError {
+  return resource.custom ? newMethodNotSupported(resource.info, verb) : methodNotAllowed()
 }
 
 function methodNotAllowed(): StatusError {

@@ -71,7 +71,11 @@ export async function handleUpdate(context: ResourceContext, endpoint: Endpoint)
 
 /** The body has to be about the object of the path. */
 export function checkName({ info }: ResourceContext, name: string | undefined): void {
-  if (!name) throw newBadRequest('name must be provided')
+  if (!name) {
+    throw newBadRequest(
+      `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
+    )
+  }
   if (name === info.name) return
   throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`)
 }

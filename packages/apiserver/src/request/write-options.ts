@@ -34,7 +34,7 @@ export function parseWriteOptions(
   const validation = query.get('fieldValidation') ?? ''
   if (validation !== '' && validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
     errors.push(
-      field.notSupported(field.Path.of('fieldValidation'), validation, ['Ignore', 'Strict', 'Warn']),
+      field.notSupported(field.Path.of('fieldValidation'), validation, ['', 'Ignore', 'Strict', 'Warn']),
     )
   }
   const manager = query.get('fieldManager') ?? ''

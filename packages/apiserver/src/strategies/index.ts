@@ -37,6 +37,9 @@ import { runtimeClassStrategy } from './node/runtime-class.ts'
 import { podStrategy } from './pod/pod.ts'
 import { clusterRoleBindingStrategy, roleBindingStrategy } from './rbac/binding.ts'
 import { clusterRoleStrategy, roleStrategy } from './rbac/role.ts'
+import { resourceClaimStrategy, resourceClaimTemplateStrategy } from './resource/claim.ts'
+import { deviceClassStrategy } from './resource/device-class.ts'
+import { resourceSliceStrategy } from './resource/slice.ts'
 import { priorityClassStrategy } from './scheduling/priority-class.ts'
 import { endpointSliceStrategy } from './service/endpoint-slice.ts'
 import { endpointsStrategy } from './service/endpoints.ts'
@@ -61,6 +64,10 @@ import { statefulSetStrategy } from './workloads/stateful-set.ts'
 
 /** The kinds with rules of their own, by `GROUP/RESOURCE`. All others go by their schema. */
 const strategies: Readonly<Record<string, Strategy>> = {
+  'resource.k8s.io/resourceslices': resourceSliceStrategy,
+  'resource.k8s.io/resourceclaimtemplates': resourceClaimTemplateStrategy,
+  'resource.k8s.io/resourceclaims': resourceClaimStrategy,
+  'resource.k8s.io/deviceclasses': deviceClassStrategy,
   'apiregistration.k8s.io/apiservices': apiServiceStrategy,
   'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': priorityLevelConfigurationStrategy,
   'flowcontrol.apiserver.k8s.io/flowschemas': flowSchemaStrategy,

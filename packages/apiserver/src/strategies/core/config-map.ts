@@ -8,6 +8,10 @@ import { decodedLength, maxDataBytes, textLength } from './data.ts'
 const immutableMessage = 'field is immutable when `immutable` is set'
 
 export const configMapStrategy: Strategy = {
+  default(object) {
+    const binaryData = recordOf(object.binaryData)
+    for (const [key, value] of Object.entries(binaryData)) if (value === null) binaryData[key] = ''
+  },
   validate: object => [...validateConfigMap(object)],
   validateUpdate: (object, old) => validateImmutableData(object, old, ['data', 'binaryData']),
   cells: (object, now) => [

@@ -137,9 +137,9 @@ function* validatePodCIDRs(cidrs: readonly string[]): Findings {
     yield* isValidCIDRForLegacyField(path.index(index), cidr, { strict: false })
   if (cidrs.length < 2) return
   const families: (string | undefined)[] = []
-  for (const cidr of cidrs) {
+  for (const [index, cidr] of cidrs.entries()) {
     if (parseCIDR(cidr) === undefined) {
-      const detail = `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR address: ${cidr}`
+      const detail = `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${index}]: <nil> (invalid CIDR address: ${cidr})`
       yield field.internalError(path, detail)
       break
     }

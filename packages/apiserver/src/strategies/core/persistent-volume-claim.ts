@@ -76,10 +76,20 @@ function reconcileDataSources(spec: JsonObject, old: JsonObject): void {
     spec.dataSource = pick(dataSourceRef)
 }
 
+/** A label selector prints as in JSON, its labels first. */
+function selectorInOrder(selector: unknown): unknown {
+  if (!isObject(selector)) return null
+  const { matchLabels, matchExpressions } = selector
+  return {
+    ...(matchLabels !== undefined && { matchLabels: plain('matchLabels')(selector) }),
+    ...(matchExpressions !== undefined && { matchExpressions }),
+  }
+}
+
 const referenceForm = { APIGroup: plain('apiGroup'), Kind: text('kind'), Name: text('name') }
 const specForm = struct({
   AccessModes: plain('accessModes'),
-  Selector: plain('selector'),
+  Selector: ({ selector }) => selectorInOrder(selector),
   Resources: embedded('resources', struct({ Limits: plain('limits'), Requests: plain('requests') })),
   VolumeName: text('volumeName'),
   StorageClassName: plain('storageClassName'),

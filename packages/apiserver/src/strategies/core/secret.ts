@@ -14,6 +14,8 @@ export const secretStrategy: Strategy = {
   default(object) {
     if (!object.type) object.type = 'Opaque'
     absorbStringData(object)
+    const data = recordOf(object.data)
+    for (const [key, value] of Object.entries(data)) if (value === null) data[key] = ''
   },
   validate: object => [...validateSecret(object)],
   validateUpdate: validateSecretUpdate,

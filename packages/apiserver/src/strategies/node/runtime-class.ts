@@ -24,6 +24,7 @@ import { validateContainerResources } from '../pod/validation/resources.ts'
 import { validateTolerations } from '../pod/validation/tolerations.ts'
 
 export const runtimeClassStrategy: Strategy = {
+  unconditionalUpdate: false,
   default(object) {
     if (isObject(object.overhead)) roundAmounts(object.overhead, 'podFixed')
   },

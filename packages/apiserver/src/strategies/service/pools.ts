@@ -13,6 +13,7 @@ export const rangePrefix = '/networking.k8s.io/servicecidrs/'
 /** One key a node port that is taken; not an API resource. */
 export const nodePortPrefix = '/ranges/servicenodeports/'
 export const addressManager = 'ipallocator.k8s.io'
+export const managedByLabel = 'ipaddress.kubernetes.io/managed-by'
 
 const firstNodePort = 30_000
 const lastNodePort = 32_767
@@ -269,7 +270,7 @@ export function createIPAddress(
       creationTimestamp: formatTime(clock.now()),
       labels: {
         'ipaddress.kubernetes.io/ip-family': familyOf(ip),
-        'ipaddress.kubernetes.io/managed-by': addressManager,
+        [managedByLabel]: addressManager,
       },
     },
     spec: { parentRef: { resource: 'services', namespace, name } },

@@ -1,61 +1,121 @@
-import type { Operation } from '@coxswain/storage'
-import { encodeStored } from '../../cache/stored-object.ts'
+import { AsyncQueue } from '@coxswain/kit'
+import type { Transaction } from '@coxswain/storage'
+import type { CacheWatcher } from '../../cache/resource-cache.ts'
+import { encodeStored, type StoredObject } from '../../cache/stored-object.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ServerState } from '../../request/context.ts'
-import { objectOf, recordOf } from '../pod/validation/reading.ts'
+import { objectOf, recordOf, textOf } from '../pod/validation/reading.ts'
 import {
   addressManager,
   addressPrefix,
   canonicalAddress,
   createIPAddress,
   createPortEntry,
+  managedByLabel,
   nodePortPrefix,
   portKey,
 } from './pools.ts'
 import { clusterIPsOf, isExternalName, isHeadless, needsHealthCheck, nodePortsOf, specOf } from './spec.ts'
 
-const managedBy = 'ipaddress.kubernetes.io/managed-by'
-/** Keys in one transaction. */
+const servicePrefix = '/core/services/'
+/** Transactions under way at once. */
 const batchSize = 100
+
+/** An entry of a pool that a service says it has. */
+interface Entry {
+  readonly object: JsonObject
+  readonly service: StoredObject
+}
 
 /**
  * Makes the entries of addresses and node ports agree with the services there are. Writes of services keep them in one
  * transaction, so this only heals what somebody did by hand, or a store that an older server wrote.
  */
 export async function repairAllocations(state: ServerState): Promise<void> {
-  const wanted = wantedEntries(state)
-  const operations: Operation[] = []
-  for (const [key, object] of wanted) {
+  const wanted = new Map<string, Entry>()
+  for (const service of state.cache.resource(servicePrefix).list())
+    for (const [key, object] of entriesOf(state, service)) wanted.set(key, { object, service })
+
+  const transactions: Transaction[] = []
+  for (const [key, entry] of wanted) {
     const prefix = key.startsWith(addressPrefix) ? addressPrefix : nodePortPrefix
-    if (!state.cache.resource(prefix).get(key))
-      operations.push({ type: 'put', key, value: encodeStored(object) })
+    if (!state.cache.resource(prefix).get(key)) transactions.push(createEntry(key, entry))
   }
   for (const stored of state.cache.resource(addressPrefix).list()) {
-    const labels = recordOf(objectOf(stored.parse().metadata).labels)
-    if (labels[managedBy] === addressManager && !wanted.has(stored.key))
-      operations.push({ type: 'delete', key: stored.key })
+    if (isManaged(stored.parse()) && !wanted.has(stored.key)) transactions.push(dropEntry(stored))
   }
   for (const stored of state.cache.resource(nodePortPrefix).list())
-    if (!wanted.has(stored.key)) operations.push({ type: 'delete', key: stored.key })
+    if (!wanted.has(stored.key)) transactions.push(dropEntry(stored))
 
-  for (let at = 0; at < operations.length; at += batchSize) {
-    const result = await state.store.transact({ operations: operations.slice(at, at + batchSize) })
-    await state.cache.waitFor(result.revision)
+  for (let at = 0; at < transactions.length; at += batchSize) {
+    const batch = transactions.slice(at, at + batchSize)
+    const results = await Promise.all(batch.map(transaction => state.store.transact(transaction)))
+    await state.cache.waitFor(Math.max(...results.map(({ revision }) => revision)))
   }
 }
 
-function wantedEntries(state: ServerState): Map<string, JsonObject> {
-  const wanted = new Map<string, JsonObject>()
-  for (const stored of state.cache.resource('/core/services/').list()) {
-    const spec = specOf(stored.parse())
-    const owner = { namespace: stored.namespace, name: stored.name }
-    if (!isExternalName(spec) && !isHeadless(spec)) {
-      for (const ip of clusterIPsOf(spec).map(canonicalAddress))
-        wanted.set(addressPrefix + ip, createIPAddress(state.env, ip, owner))
-    }
-    const check = needsHealthCheck(spec) && spec.healthCheckNodePort ? [spec.healthCheckNodePort] : []
-    for (const port of [...nodePortsOf(spec), ...check])
-      wanted.set(portKey(port), createPortEntry(port, owner))
+/** Puts an IPAddress back that is deleted while its service has the address. Resolves once `signal` aborts. */
+export async function keepAddresses(state: ServerState, signal: AbortSignal): Promise<void> {
+  const queue = new AsyncQueue<StoredObject>()
+  const cache = state.cache.resource(addressPrefix)
+  const watcher: CacheWatcher = {
+    namespace: '',
+    onEvent: ({ type, object }) => void (type === 'DELETED' && queue.push(object)),
+    onEnd: () => queue.end(),
   }
-  return wanted
+  const stop = () => queue.end()
+  cache.addWatcher(watcher)
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    for await (const deleted of queue) {
+      if (signal.aborted) return
+      const transaction = findHolder(state, deleted)
+      if (transaction) await state.store.transact(transaction)
+    }
+  } finally {
+    cache.removeWatcher(watcher)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+function findHolder(state: ServerState, deleted: StoredObject): Transaction | undefined {
+  const object = deleted.parse()
+  const { namespace, name } = objectOf(objectOf(object.spec).parentRef)
+  const key = `${servicePrefix}${textOf(namespace)}/${textOf(name)}`
+  const service = isManaged(object) ? state.cache.resource(servicePrefix).get(key) : undefined
+  const entry = service && entriesOf(state, service).get(deleted.key)
+  return entry && createEntry(deleted.key, { object: entry, service })
+}
+
+const isManaged = (address: JsonObject): boolean =>
+  recordOf(objectOf(address.metadata).labels)[managedByLabel] === addressManager
+
+/** Only if nobody has taken it, and the service is still as it was. */
+function createEntry(key: string, { object, service }: Entry): Transaction {
+  return {
+    conditions: [
+      { key, modRevision: 0 },
+      { key: service.key, modRevision: service.revision },
+    ],
+    operations: [{ type: 'put', key, value: encodeStored(object) }],
+  }
+}
+
+function dropEntry({ key, revision }: StoredObject): Transaction {
+  return { conditions: [{ key, modRevision: revision }], operations: [{ type: 'delete', key }] }
+}
+
+/** What a service has of the pools, by key. */
+function entriesOf({ env }: ServerState, service: StoredObject): Map<string, JsonObject> {
+  const entries = new Map<string, JsonObject>()
+  const spec = specOf(service.parse())
+  if (!isExternalName(spec) && !isHeadless(spec)) {
+    for (const ip of clusterIPsOf(spec).map(canonicalAddress))
+      entries.set(addressPrefix + ip, createIPAddress(env, ip, service))
+  }
+  const check = needsHealthCheck(spec) && spec.healthCheckNodePort ? [spec.healthCheckNodePort] : []
+  for (const port of [...nodePortsOf(spec), ...check])
+    entries.set(portKey(port), createPortEntry(port, service))
+  return entries
 }

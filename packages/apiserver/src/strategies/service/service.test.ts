@@ -229,6 +229,16 @@ describe('the service kubernetes', () => {
   })
 })
 
+describe('an address that a service has', () => {
+  it('stays taken when somebody deletes its IPAddress', async () => {
+    await using world = await createWorld('10.0.0.0/16')
+    const { clusterIP } = (await world.send('POST', services, service('a'))).body.spec
+    await world.send('DELETE', `${addresses}/${clusterIP}`)
+    await world.env.settle()
+    assert.equal((await world.send('GET', `${addresses}/${clusterIP}`)).status, 200)
+  })
+})
+
 describe('a start', () => {
   it('makes addresses and node ports agree with the services there are', async () => {
     await using world = await createWorld('10.0.0.0/16')

@@ -8,7 +8,6 @@ import {
 } from '@coxswain/apimachinery'
 import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { nameCell } from '../cells.ts'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { invalidBecause, listOf, objectOf, printed, recordOf, textOf } from '../pod/validation/reading.ts'
 
@@ -38,7 +37,6 @@ export const csiStorageCapacityStrategy: Strategy = {
     return errors
   },
   warnings: warnAboutTopology,
-  cells: object => [nameCell(object), textOf(object.storageClassName), object.capacity ?? '<unset>'],
 }
 
 function warnAboutTopology(object: JsonObject): string[] {

@@ -76,7 +76,9 @@ function* validateTopologies(terms: readonly JsonObject[], path: field.Path): Fi
         yield field.duplicate(at.index(position).child('key'), key)
       requirements[textOf(key)] = [...new Set(stringsOf(values))].sort()
     }
-    if (seen.some(other => deepEqual(other, requirements))) yield field.duplicate(at, '')
+    // Upstream compares with terms that are still empty: a term without requirements is always there already.
+    const isEmpty = Object.keys(requirements).length === 0
+    if (isEmpty || seen.some(other => deepEqual(other, requirements))) yield field.duplicate(at, '')
     seen.push(requirements)
   }
 }
