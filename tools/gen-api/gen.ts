@@ -12,7 +12,7 @@ import { coreRows } from '../../packages/api/src/resources/core.ts'
 import { namedGroupRows } from '../../packages/api/src/resources/groups.ts'
 import type { Table } from '../../packages/api/src/table/table.ts'
 import { collectFacts, type Facts } from './facts.ts'
-import { writeKinds } from './kinds-writer.ts'
+import { tableName, writeKinds } from './kinds-writer.ts'
 import { packagesOf, writeTable } from './table-writer.ts'
 import { header, writeTypes } from './types-writer.ts'
 import { verifyTables } from './verify.ts'
@@ -56,7 +56,6 @@ function writeFiles(all: readonly Table[]): Map<string, string> {
   const result = new Map<string, string>()
   const groups = [coreRows, ...namedGroupRows]
   for (const table of all) {
-    result.set(`tables/${table.alias}.ts`, tableFile(table))
     const served = groups.find(
       rows => rows.group === table.group && rows.versions.includes(table.version) && table.version !== '',
     )
@@ -64,15 +63,7 @@ function writeFiles(all: readonly Table[]): Map<string, string> {
     result.set(`types/${table.alias}.ts`, writeTypes(table))
     result.set(`kinds/${table.alias.replace('.', '/')}.ts`, writeKinds(table, served))
   }
-  const names = all.map(table => [table.alias.replaceAll('.', '_'), table.alias])
-  result.set(
-    'tables.ts',
-    `${header}import type { Table } from '../table/table.ts'\n${names
-      .map(([name, alias]) => `import { table as ${name} } from './tables/${alias}.ts'`)
-      .join(
-        '\n',
-      )}\n\nexport const tables: readonly Table[] = [\n${names.map(([name]) => `  ${name},`).join('\n')}\n]\n`,
-  )
+  result.set('tables.ts', tablesFile(all))
   return result
 }
 
@@ -81,20 +72,22 @@ function isTyped(table: Table, isServed: boolean): boolean {
   return isServed || ['meta.v1', 'admission.v1', 'apidiscovery.v2'].includes(table.alias)
 }
 
-function tableFile(table: Table): string {
-  const imports = table.uses.map(used => {
-    const name = used.alias.replaceAll('.', '_')
-    return `import { table as ${name} } from './${used.alias}.ts'\n`
-  })
-  const uses = table.uses.map(used => used.alias.replaceAll('.', '_')).join(', ')
-  return `${header}import type { Table } from '../../table/table.ts'
-${imports.join('')}
-export const table: Table = {
+/** One module for all: at a server's start a module costs more than the text in it. */
+function tablesFile(all: readonly Table[]): string {
+  const names = all.map(table => `  ${tableName(table)},\n`).join('')
+  return `${header}import type { Table } from '../table/table.ts'
+
+${all.map(tableText).join('\n')}
+export const tables: readonly Table[] = [\n${names}]\n`
+}
+
+function tableText(table: Table): string {
+  return `export const ${tableName(table)}: Table = {
   package: '${table.package}',
   alias: '${table.alias}',
   group: '${table.group}',
   version: '${table.version}',
-  uses: [${uses}],
+  uses: [${table.uses.map(tableName).join(', ')}],
   text: \`${table.text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('$', '\\$')}\`,
 }
 `

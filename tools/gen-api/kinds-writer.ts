@@ -2,6 +2,11 @@ import type { GroupRows } from '../../packages/api/src/resources/row.ts'
 import { type Table, type TypeRow, typeRows } from '../../packages/api/src/table/table.ts'
 import { header, isFromMachinery, isStoredKind, requiredToCreate } from './types-writer.ts'
 
+/** The export that holds a table: `core_v1`. */
+export function tableName(table: Table): string {
+  return table.alias.replaceAll('.', '_')
+}
+
 /** The entry point of one group and version: a value and a type for each kind and each type it is made of. */
 export function writeKinds(table: Table, served: GroupRows | undefined): string {
   const lines: string[] = []
@@ -20,7 +25,7 @@ export function writeKinds(table: Table, served: GroupRows | undefined): string 
     ...(isUsed('Kind') ? ["import type { Kind } from '@coxswain/apimachinery'"] : []),
     `import { ${handle.join(', ')} } from '../../../handle.ts'`,
     ...(variants.length > 0 ? [`import type { ${variants.join(', ')} } from '../../../variants.ts'`] : []),
-    `import { table } from '../../tables/${table.alias}.ts'`,
+    `import { ${tableName(table)} as table } from '../../tables.ts'`,
     `import type * as T from '../../types/${table.alias}.ts'`,
     '',
     ...(isUsed('createKinds') ? ['const kind = createKinds(table)'] : []),

@@ -18,7 +18,7 @@ import { encodeText } from './json.ts'
 import type { Registry } from './registry/registry.ts'
 import { parseAccept } from './request/accept.ts'
 import type { RequestContext } from './request/context.ts'
-import { jsonResponse, notFoundPage } from './response.ts'
+import { jsonResponse, notFoundPage, unknownResource } from './response.ts'
 import { versionInfo } from './version.ts'
 
 /** The form of the name that Go's clients can parse; the other one, with an `@`, makes kubectl 1.20 give up. */
@@ -48,14 +48,17 @@ export class Documents {
     if (root === 'api') {
       if (group === undefined) return this.#root(context, 'core')
       const list = version === undefined && apiResourceList(this.#resources, '', group)
-      return list ? jsonResponse(200, list) : notFoundPage
+      if (!list) throw unknownResource()
+      return jsonResponse(200, list)
     }
     if (group === undefined) return this.#root(context, 'named')
     const found =
       version === undefined
         ? apiGroup(this.#resources, group)
         : apiResourceList(this.#resources, group, version)
-    return found && rest.length === 0 ? jsonResponse(200, found) : notFoundPage
+    if (found && rest.length === 0) return jsonResponse(200, found)
+    if (this.#registry.hasBuiltinGroup(group)) throw unknownResource()
+    return notFoundPage
   }
 
   openapi(context: RequestContext): WireResponse {

@@ -1,6 +1,15 @@
-import { type Status, type StatusError, writeJsonBytes } from '@coxswain/apimachinery'
+import { builtinProtobuf } from '@coxswain/api'
+import {
+  newNotFound,
+  protobufMediaType,
+  type Status,
+  StatusError,
+  writeJsonBytes,
+} from '@coxswain/apimachinery'
+import { writeYaml } from '@coxswain/apimachinery/yaml'
 import type { WireBody, WireHeaders, WireResponse } from '@coxswain/wire'
-import { encodeText } from './json.ts'
+import { encodeText, type JsonObject } from './json.ts'
+import { type Encoding, negotiate } from './request/accept.ts'
 
 const jsonHeaders: WireHeaders = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
 const textHeaders: WireHeaders = {
@@ -22,15 +31,43 @@ export function textResponse(status: number, text: string): WireResponse {
   return { status, headers: textHeaders, body: encodeText(text) }
 }
 
-export function statusResponse(status: Status): WireResponse {
+/** `accept` is the client's header: a Status comes in the encoding that was asked for, and in JSON when there is none. */
+export function statusResponse(status: Status, accept?: string): WireResponse {
   const retryAfter = status.details?.retryAfterSeconds
-  const response = jsonResponse(status.code ?? 200, status)
+  const response = encodedResponse(status, negotiate(accept, () => true)?.encoding ?? 'json')
   if (!retryAfter) return response
   return { ...response, headers: { ...response.headers, 'retry-after': String(retryAfter) } }
 }
 
-export function errorResponse(error: StatusError): WireResponse {
-  return statusResponse(error.status)
+function encodedResponse(status: Status, encoding: Encoding): WireResponse {
+  const code = status.code ?? 200
+  if (encoding === 'json') return jsonResponse(code, status)
+  const isYaml = encoding === 'yaml'
+  return {
+    status: code,
+    headers: {
+      'content-type': isYaml ? 'application/yaml' : protobufMediaType,
+      'cache-control': 'no-cache, private',
+    },
+    body: isYaml
+      ? encodeText(writeYaml(status, { sorted: true }))
+      : builtinProtobuf.encode(status as unknown as JsonObject),
+  }
 }
 
+export function errorResponse(error: StatusError, accept?: string): WireResponse {
+  return statusResponse(error.status, accept)
+}
+
+/** 404 as for a path that no resource has, below one that the API has. */
+export function unknownResource(): StatusError {
+  const { status } = newNotFound({ group: '', resource: '' }, '')
+  return new StatusError({
+    ...status,
+    message: 'the server could not find the requested resource',
+    details: {},
+  })
+}
+
+/** 404 as for a path that the API knows nothing about. */
 export const notFoundPage: WireResponse = textResponse(404, '404 page not found\n')

@@ -15,6 +15,7 @@ import { defaultTolerationSeconds } from './admission/default-toleration-seconds
 import { limitRanger } from './admission/limit-ranger.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { persistentVolumeClaimResize } from './admission/persistent-volume-claim-resize.ts'
+import { podSecurity } from './admission/pod-security/pod-security.ts'
 import { priority } from './admission/priority.ts'
 import { resourceQuota } from './admission/resource-quota.ts'
 import { runtimeClass } from './admission/runtime-class.ts'
@@ -31,6 +32,8 @@ import { createAuthenticate } from './filters/authenticate.ts'
 import { createAuthorize } from './filters/authorize.ts'
 import { answerErrors } from './filters/errors.ts'
 import { compose, type Filter } from './filters/filter.ts'
+import { createInFlightLimit } from './filters/in-flight.ts'
+import { createTimeout } from './filters/timeout.ts'
 import { route } from './handlers/route.ts'
 import type { HealthCheck } from './health.ts'
 import { Registry } from './registry/registry.ts'
@@ -38,6 +41,7 @@ import { createServedResource } from './registry/served-resource.ts'
 import type { Advertised, RequestContext, ServerState } from './request/context.ts'
 import { parseRequestInfo } from './request/request-info.ts'
 import { strategyFor } from './strategies/index.ts'
+import { keepKubernetesService } from './strategies/service/kubernetes.ts'
 import { parseServiceRanges } from './strategies/service/pools.ts'
 import { keepAddresses } from './strategies/service/repair.ts'
 
@@ -54,7 +58,7 @@ export interface ApiServerOptions {
   /** The CIDR of which services get their addresses; two, of different families, with a comma. @default 10.96.0.0/12 */
   readonly serviceClusterIpRange?: string
   /**
-   * Where the endpoints of the service `kubernetes` point to; asked once, at start.
+   * Where the endpoints of the service `kubernetes` point to; asked at start, and when somebody has deleted them.
    * @default an address that is reserved for documentation, port 6443
    */
   readonly advertise?: () => Advertised | Promise<Advertised>
@@ -78,6 +82,7 @@ export const defaultAdmissionPlugins: readonly AdmissionPlugin[] = [
   limitRanger,
   serviceAccount,
   taintNodesByCondition,
+  podSecurity,
   priority,
   defaultTolerationSeconds,
   defaultStorageClass,
@@ -131,7 +136,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   /** Every request passes these, first to last. */
   const filters: readonly Filter[] = [
     answerErrors,
+    createTimeout(env.clock),
     createAuthenticate(state.authenticators),
+    createInFlightLimit(),
     createAuthorize(state.authorizer),
     waitForStart,
   ]
@@ -165,6 +172,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         crds.loadEstablished()
         group.spawn(cancel => crds.run(cancel))
         group.spawn(cancel => keepAddresses(state, cancel))
+        group.spawn(cancel => keepKubernetesService(state, cancel))
         isReady = true
         started.resolve()
       } catch (error) {

@@ -1,27 +1,49 @@
+import type { Schema } from '@coxswain/apimachinery'
 import { Checker } from './checker.ts'
 import { Compiler } from './compile.ts'
 import type { Environment } from './environment.ts'
+import { type Estimate, unknownSize } from './estimate.ts'
 import { checkCost, Frame, type Step } from './frame.ts'
 import { formatIssues, type Issue, issueAt } from './issues.ts'
 import { kubernetesEnvironment } from './kubernetes-environment.ts'
 import { SyntaxFault } from './lexer.ts'
 import { costLimits } from './limits.ts'
 import { parse } from './parser.ts'
-import { type CelType, formatType } from './types.ts'
-import { EvalFault, type Value } from './values.ts'
+import { type SchemaType, schemaType } from './schema-type.ts'
+import { jsonValue } from './schema-values.ts'
+import { estimateCost } from './static-cost.ts'
+import { type CelType, dynType, optionalOf } from './types.ts'
+import { EvalFault, noneValue, OptionalValue, type Value } from './values.ts'
 
 /** What a variable is: its type, and how to make a CEL value of what `evaluate` is given. */
 export interface VariableDeclaration {
   readonly type: CelType
   readonly convert: (raw: unknown) => Value
+  /** Set for variables declared by a schema: bounds for the cost estimate. */
+  readonly schema?: SchemaType
+}
+
+/** Declares a variable by a structural schema; undefined where CEL cannot see such a value. */
+export function schemaVariable(schema: Schema, options: { readonly isRoot?: boolean } = {}): VariableDeclaration | undefined {
+  const made = schemaType(schema, options.isRoot ?? false)
+  return made && { type: made.type, convert: made.convert, schema: made }
+}
+
+/** A variable of any type; its JSON is taken as it stands. */
+export const dynVariable: VariableDeclaration = { type: dynType, convert: jsonValue }
+
+/** The optional form of a declaration: undefined and null become optional.none(). */
+export function optionalVariable(declaration: VariableDeclaration): VariableDeclaration {
+  return {
+    type: optionalOf(declaration.type),
+    convert: raw => (raw === null ? noneValue : new OptionalValue(declaration.convert(raw))),
+  }
 }
 
 export interface CompileOptions {
   readonly variables?: Readonly<Record<string, VariableDeclaration>>
   /** @default what Kubernetes 1.36 offers */
   readonly environment?: Environment
-  /** Refuse an expression of another type, with Kubernetes' wording. */
-  readonly returns?: readonly CelType[]
   /** False leaves out the type checker: everything is dynamic. @default true */
   readonly check?: boolean
 }
@@ -39,7 +61,13 @@ export interface Program {
 }
 
 export type Compilation =
-  | { readonly ok: true; readonly program: Program; readonly type: CelType }
+  | {
+      readonly ok: true
+      readonly program: Program
+      readonly type: CelType
+      /** The static estimate; `max` is 2^64 where nothing bounds it. */
+      readonly cost: Estimate
+    }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly message: string }
 
 export function compileExpression(source: string, options: CompileOptions = {}): Compilation {
@@ -58,11 +86,18 @@ export function compileExpression(source: string, options: CompileOptions = {}):
     const type = expr.type ?? { kind: 'dyn', name: 'dyn', params: [] }
     const compiler = new Compiler(environment, new Set(names))
     const { step } = compiler.compile(expr)
-    return { ok: true, program: createProgram(step, type, compiler, variables), type }
+    const cost = options.check === false ? unknownSize : estimateCost(expr, schemaRoots(variables))
+    return { ok: true, program: createProgram(step, type, compiler, variables), type, cost }
   } catch (error) {
     if (error instanceof SyntaxFault) return fail([issueAt(source, error.offset, error.message)])
     throw error
   }
+}
+
+function schemaRoots(variables: Readonly<Record<string, VariableDeclaration>>): ReadonlyMap<string, SchemaType> {
+  const roots = new Map<string, SchemaType>()
+  for (const [name, { schema }] of Object.entries(variables)) if (schema !== undefined) roots.set(name, schema)
+  return roots
 }
 
 function createProgram(step: Step, type: CelType, compiler: Compiler, variables: Readonly<Record<string, VariableDeclaration>>): Program {
@@ -90,5 +125,3 @@ function createProgram(step: Step, type: CelType, compiler: Compiler, variables:
     },
   }
 }
-
-export { formatType }

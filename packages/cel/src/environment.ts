@@ -80,6 +80,7 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
       twoVariables: names.has('twovar'),
       bindings: names.has('bindings'),
       math: names.has('math'),
+      sortBy: names.has('lists'),
     },
     container: options.container ?? '',
     homogeneousLiterals: options.homogeneousLiterals ?? false,

@@ -21,6 +21,7 @@ import {
   Duration,
   isMapValue,
   isOpaque,
+  type ListSemantics,
   ListValue,
   type MapValue,
   OptionalValue,
@@ -66,14 +67,21 @@ export function numeric(value: Value): number | bigint | undefined {
   return undefined
 }
 
+/** Against a double, integers are rounded to doubles first, as in cel-go. */
+function compareNumbers(a: Value, b: Value): number | undefined {
+  let left = numeric(a)
+  let right = numeric(b)
+  if (left === undefined || right === undefined) return undefined
+  if (a instanceof CelDouble) right = Number(right)
+  if (b instanceof CelDouble) left = Number(left)
+  return left < right ? -1 : left > right ? 1 : left <= right ? 0 : Number.NaN
+}
+
 export function equals(a: Value, b: Value): boolean {
   if (a === b) return true
   const left = numeric(a)
   if (left !== undefined) {
-    const right = numeric(b)
-    // Mixed number and bigint compare by mathematical value in JavaScript.
-    // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint are never strictly equal
-    return right !== undefined && left == right
+    return compareNumbers(a, b) === 0
   }
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false
   if (a instanceof ListValue) return b instanceof ListValue && equalLists(a, b)
@@ -91,8 +99,22 @@ export function equals(a: Value, b: Value): boolean {
 
 function equalLists(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
+  if (a.semantics !== undefined) return equalSets(a, b, a.semantics)
   for (let i = 0; i < a.size; i++) if (!equals(a.at(i), b.at(i))) return false
   return true
+}
+
+/** Order does not matter; elements of map lists are matched by key. Both sides may hold raw JSON or values. */
+function equalSets(a: ListValue, b: ListValue, { keyOf, isMap }: ListSemantics): boolean {
+  if (isMap && b.semantics?.isMap === true) {
+    const byKey = new Map(a.items.map((item, i) => [keyOf(item), a.at(i)]))
+    return b.items.every((item, i) => {
+      const match = byKey.get(keyOf(item))
+      return match !== undefined && equals(match, b.at(i))
+    })
+  }
+  const others = b.toArray()
+  return a.toArray().every(v => others.some(o => equals(v, o)))
 }
 
 function equalMaps(a: MapValue, b: MapValue): boolean {
@@ -132,9 +154,7 @@ export function compareText(a: string, b: string): number {
 export function compare(a: Value, b: Value): number | undefined {
   const left = numeric(a)
   if (left !== undefined) {
-    const right = numeric(b)
-    if (right === undefined) return undefined
-    return left < right ? -1 : left > right ? 1 : left <= right ? 0 : Number.NaN
+    return compareNumbers(a, b)
   }
   if (typeof a === 'string') return typeof b === 'string' ? compareText(a, b) : undefined
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : undefined

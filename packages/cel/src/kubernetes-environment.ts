@@ -1,6 +1,14 @@
 import { createEnvironment, type Environment } from './environment.ts'
 import { type Library, overload } from './functions.ts'
+import { authorizerLibrary } from './libraries/authorizer.ts'
+import { formatLibrary } from './libraries/format.ts'
+import { kubernetesListsLibrary, listsLibrary, setsLibrary } from './libraries/lists.ts'
+import { networkLibrary } from './libraries/network.ts'
+import { quantityLibrary } from './libraries/quantity.ts'
+import { regexLibrary } from './libraries/regex.ts'
+import { semverLibrary } from './libraries/semver.ts'
 import { stringsLibrary } from './libraries/strings.ts'
+import { urlLibrary } from './libraries/url.ts'
 import { optionalLibrary } from './optionals.ts'
 import { standardLibrary } from './stdlib.ts'
 import { fault } from './values.ts'
@@ -17,7 +25,22 @@ export const twoVariableLibrary: Library = {
 /** Switches on cel.bind. Not part of Kubernetes' environment. */
 export const bindingsLibrary: Library = { name: 'bindings', overloads: [] }
 
-export const kubernetesLibraries: readonly Library[] = [standardLibrary, optionalLibrary, twoVariableLibrary, stringsLibrary]
+export const kubernetesLibraries: readonly Library[] = [
+  standardLibrary,
+  urlLibrary,
+  regexLibrary,
+  kubernetesListsLibrary,
+  authorizerLibrary,
+  optionalLibrary,
+  quantityLibrary,
+  stringsLibrary,
+  setsLibrary,
+  networkLibrary,
+  formatLibrary,
+  twoVariableLibrary,
+  semverLibrary,
+  listsLibrary,
+]
 
 let environment: Environment | undefined
 

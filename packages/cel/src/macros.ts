@@ -7,6 +7,7 @@ export interface MacroOptions {
   readonly twoVariables: boolean
   readonly bindings: boolean
   readonly math: boolean
+  readonly sortBy: boolean
 }
 
 interface Call {
@@ -41,6 +42,7 @@ export function expandMacro(node: Call, options: MacroOptions): Expr {
   if (options.optionals && args.length === 2 && (fn === 'optMap' || fn === 'optFlatMap')) {
     return expandOptional(node, fn === 'optMap')
   }
+  if (options.sortBy && fn === 'sortBy' && args.length === 2) return expandSortBy(target, first, second as Expr, offset)
   if (args.length === 2 && first !== undefined && second !== undefined) {
     const step = oneVariable[fn]
     if (step !== undefined) return loop(target, variable(first), undefined, offset, step(second, variable(first), offset))
@@ -172,6 +174,15 @@ function bind(name: string, init: Expr, result: Expr, offset: number): Expr {
     bind: true,
     offset,
   }
+}
+
+const sorted = '@__sortBy_input__'
+
+function expandSortBy(target: Expr, name: Expr | undefined, key: Expr, offset: number): Expr {
+  const input = (): Expr => ident(sorted, offset)
+  const keys = loop(input(), variable(name), undefined, offset, collect(key, undefined, offset))
+  const call: Expr = { kind: 'call', fn: '@sortByAssociatedKeys', target: input(), args: [keys], offset }
+  return bind(sorted, target, call, offset)
 }
 
 function expandOptional({ target, args, offset }: Call, wrap: boolean): Expr {

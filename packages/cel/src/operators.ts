@@ -10,6 +10,7 @@ import {
   fault,
   isInt,
   isMapValue,
+  type ListSemantics,
   ListValue,
   type MapValue,
   noneValue,
@@ -30,6 +31,7 @@ export function add(a: Value, b: Value): Value {
   if (a instanceof CelDouble && b instanceof CelDouble) return new CelDouble(a.value + b.value)
   if (a instanceof CelUint && b instanceof CelUint) return checkedUint(a.value + b.value)
   if (a instanceof ListValue && b instanceof ListValue) {
+    if (a.semantics !== undefined) return merge(a, b, a.semantics)
     if (a.size === 0) return b
     if (b.size === 0) return a
     return new ListValue(a.toArray().concat(b.toArray()))
@@ -44,6 +46,21 @@ export function add(a: Value, b: Value): Value {
   if (a instanceof Timestamp && b instanceof Duration) return addTimestamp(a, b.nanos)
   if (a instanceof Duration && b instanceof Timestamp) return addTimestamp(b, a.nanos)
   return fault(overloadFault)
+}
+
+/** Sets get what they lack; map lists have the elements of equal key replaced. */
+function merge(a: ListValue, b: ListValue, semantics: ListSemantics): ListValue {
+  const { keyOf, isMap } = semantics
+  const items = [...a.items]
+  const places = new Map(items.map((item, i) => [keyOf(item), i]))
+  for (const item of b.items) {
+    const place = places.get(keyOf(item))
+    if (place === undefined) {
+      places.set(keyOf(item), items.length)
+      items.push(item)
+    } else if (isMap) items[place] = item
+  }
+  return new ListValue(items, a.convert, semantics)
 }
 
 export function subtract(a: Value, b: Value): Value {

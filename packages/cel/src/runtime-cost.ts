@@ -33,7 +33,15 @@ const selector: CallCost = args => {
 }
 const wholeTree: CallCost = args => traverse(args[0] as Value)
 const product: CallCost = args => sizeForCost(args[0]) * sizeForCost(args[1]) + 1
-const squareOfFirst: CallCost = args => 1 + sizeForCost(args[0]) ** 2
+const ofResult: CallCost = (_, result) => 11 + sizeForCost(result)
+
+/** Functions that compare the elements of a list with one another. */
+function selfCompare(list: Value | undefined): number {
+  if (!(list instanceof ListValue) || list.size === 0) return 11
+  const first = list.at(0)
+  const factor = typeof first === 'string' || first instanceof Uint8Array ? 2.1 : 2
+  return 11 + Math.trunc(list.size * list.size * factor)
+}
 
 /** The cost of looking at every part of a value. */
 export function traverse(value: Value): number {
@@ -79,12 +87,11 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ],
   ...['sets.contains', 'sets.intersects'].map(fn => [fn, product] as const),
   ['sets.equivalent', args => 1 + 2 * sizeForCost(args[0]) * sizeForCost(args[1])],
-  ['distinct', squareOfFirst],
-  ['sort', squareOfFirst],
-  ['flatten', args => 1 + sizeForCost(args[0])],
-  ['lists.range', (_, result) => 1 + sizeForCost(result)],
-  ['reverse', args => 1 + sizeForCost(args[0])],
-  ['slice', (_, result) => 1 + sizeForCost(result)],
+  ['distinct', args => selfCompare(args[0])],
+  ['sort', args => selfCompare(args[0])],
+  ['@sortByAssociatedKeys', args => selfCompare(args[1])],
+  ['flatten', args => 11 + Math.trunc(sizeForCost(args[0]) * (args.length === 2 ? Number(args[1]) : 1))],
+  ...['lists.range', 'reverse', 'slice'].map(fn => [fn, ofResult] as const),
 ])
 
 const ordering = ['less', 'greater', 'less_equals', 'greater_equals']

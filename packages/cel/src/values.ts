@@ -101,13 +101,21 @@ export type Converter = (raw: unknown) => Value
 
 export const identity: Converter = raw => raw as Value
 
+/** Lists of type set and map: equal whatever the order, and `+` merges by key. */
+export interface ListSemantics {
+  readonly keyOf: (item: unknown) => string
+  readonly isMap: boolean
+}
+
 /** A list over an array of values, or over raw JSON that `convert` turns into values one by one. */
 export class ListValue {
   readonly items: readonly unknown[]
   readonly convert: Converter
-  constructor(items: readonly unknown[], convert: Converter = identity) {
+  readonly semantics: ListSemantics | undefined
+  constructor(items: readonly unknown[], convert: Converter = identity, semantics?: ListSemantics) {
     this.items = items
     this.convert = convert
+    this.semantics = semantics
   }
   get size(): number {
     return this.items.length

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { CommandError } from './exit.ts'
 
@@ -142,12 +143,20 @@ function parsePort(text: string): number {
   return Number(text)
 }
 
-/** A CIDR, or one of each family with a comma; the server looks closer. */
+/** A CIDR, or one of each family with a comma. */
 function parseServiceRange(text: string): string {
-  const cidrs = text.split(',')
-  if (cidrs.length > 2 || !cidrs.every(cidr => /^[0-9a-fA-F.:]+\/\d{1,3}$/.test(cidr)))
-    throw new InvalidArgumentError('a CIDR like 10.96.0.0/12 is needed.')
+  const families = text.split(',').map(familyOfRange)
+  if (families.includes(0) || new Set(families).size !== families.length)
+    throw new InvalidArgumentError('a CIDR like 10.96.0.0/12 is needed, or one of each family with a comma.')
   return text
+}
+
+/** 4, 6, or 0 for what is no CIDR. */
+function familyOfRange(cidr: string): number {
+  const [address = '', prefix = ''] = cidr.split('/', 2)
+  const family = isIP(address)
+  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
+  return cidr === `${address}/${prefix}` && isPrefix ? family : 0
 }
 
 function parseCount(text: string): number {

@@ -3,8 +3,7 @@ import { MachineryError } from '@coxswain/apimachinery'
 const timePattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/
 
 /** A time in UTC with seconds, or with microseconds. Throws a MachineryError in the words of Go's parser. */
-export function normalizeTime(text: string, micro: boolean): string | undefined {
-  if (text === '') return undefined
+export function normalizeTime(text: string, micro: boolean): string {
   const match = timePattern.exec(text)
   const ms = match ? Date.parse(`${text.slice(0, 19)}${match[8] === 'Z' ? 'Z' : match[8]}`) : Number.NaN
   if (!match || Number.isNaN(ms)) {

@@ -27,6 +27,8 @@ interface Frame {
   key: string
   /** Keys whose repetition has been reported. */
   repeated?: Set<string>
+  /** Keys that were read here, when the object had some before. */
+  seen?: Set<string>
 }
 
 /**
@@ -34,12 +36,13 @@ interface Frame {
  * paths, whole numbers beyond 2^53 (as bigint while they fit int64, else the nearest double, as in Go), the spelling of
  * other numbers. Needs no stack in proportion to the depth. Throws with the wording of Go's scanner.
  */
-export function readExactly(text: string): ExactResult {
-  return new ExactReader(text).read()
+export function readExactly(text: string, mergeRepeated = false): ExactResult {
+  return new ExactReader(text, mergeRepeated).read()
 }
 
 class ExactReader {
   readonly #text: string
+  readonly #mergeRepeated: boolean
   readonly #stack: Frame[] = []
   readonly #duplicates = new Set<string>()
   readonly #literals = new Map<object, Map<string | number, string>>()
@@ -47,8 +50,9 @@ class ExactReader {
   /** The first number too large for a double. A syntax error later in the text takes precedence over it. */
   #overflow: string | undefined
 
-  constructor(text: string) {
+  constructor(text: string, mergeRepeated: boolean) {
     this.#text = text
+    this.#mergeRepeated = mergeRepeated
   }
 
   read(): ExactResult {
@@ -84,7 +88,7 @@ class ExactReader {
     const c = this.#text.charCodeAt(this.#at)
     switch (c) {
       case 0x7b:
-        return this.#open({ container: {}, key: '' }, 0x7d)
+        return this.#open(this.#objectFrame(), 0x7d)
       case 0x5b:
         return this.#open({ container: [], key: '' }, 0x5d)
       case 0x22:
@@ -100,6 +104,17 @@ class ExactReader {
         if (c === 0x2d || isDigit(c)) return this.#number()
         return this.#fail('looking for beginning of value')
     }
+  }
+
+  /** An object that stands there twice goes on where it was, when repetitions are merged. */
+  #objectFrame(): Frame {
+    const parent = this.#stack.at(-1)
+    if (this.#mergeRepeated && parent && !Array.isArray(parent.container)) {
+      const present = Object.hasOwn(parent.container, parent.key) && parent.container[parent.key]
+      if (typeof present === 'object' && present !== null && !Array.isArray(present))
+        return { container: present as Record<string, unknown>, key: '', seen: new Set() }
+    }
+    return { container: {}, key: '' }
   }
 
   #open(frame: Frame, close: number): unknown {
@@ -124,7 +139,8 @@ class ExactReader {
     if (this.#text.charCodeAt(this.#at) !== 0x3a) this.#fail('after object key')
     this.#at++
     frame.key = key
-    if (Object.hasOwn(frame.container, key)) this.#reportRepeated(frame)
+    if (frame.seen ? frame.seen.has(key) : Object.hasOwn(frame.container, key)) this.#reportRepeated(frame)
+    frame.seen?.add(key)
   }
 
   /** A path is as long as the nesting is deep, so it is made once for each key, however often that comes. */

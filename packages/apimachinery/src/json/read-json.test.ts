@@ -25,6 +25,15 @@ describe('readJson', () => {
     assert.deepEqual(read('{"a":1,"\\u0061":2}').duplicates, ['a'])
   })
 
+  it('merges an object that stands there twice when asked to, and tells only what is repeated', () => {
+    const bytes = new TextEncoder().encode(
+      '{"m":{"a":1,"l":[1],"o":{"x":1}},"m":{"b":2,"l":[2],"o":{"y":2}}}',
+    )
+    const document = readJson(bytes, { mergeRepeated: true })
+    assert.deepEqual(document.value, { m: { a: 1, l: [2], o: { x: 1, y: 2 }, b: 2 } })
+    assert.deepEqual(document.duplicates, ['m'])
+  })
+
   it('reports at most a hundred repeated members', () => {
     const members = Array.from({ length: 150 }, (_, i) => `"k${i}":0,"k${i}":1`)
     assert.equal(read(`{${members.join()}}`).duplicates.length, 100)

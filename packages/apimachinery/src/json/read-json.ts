@@ -17,6 +17,12 @@ export interface ReadJsonOptions {
    * @default true
    */
   readonly literals?: boolean
+  /**
+   * Read an object that stands there twice into the first one, as Go does for its own types. Built-in kinds need it; of
+   * custom resources the last one counts.
+   * @default false
+   */
+  readonly mergeRepeated?: boolean
 }
 
 export interface JsonDocument {
@@ -49,7 +55,7 @@ export function readJson(bytes: Uint8Array, options: ReadJsonOptions = {}): Json
   try {
     value = JSON.parse(text)
   } catch {
-    return readSlowly(bytes, text)
+    return readSlowly(bytes, text, options)
   }
   const { members, depth, flags } = scan(bytes)
   if (
@@ -59,13 +65,14 @@ export function readJson(bytes: Uint8Array, options: ReadJsonOptions = {}): Json
     text.includes('\uFFFD') ||
     (typeof value === 'object' && value !== null && countMembers(value) !== members)
   ) {
-    return readSlowly(bytes, text)
+    return readSlowly(bytes, text, options)
   }
   return { value, duplicates: none }
 }
 
-function readSlowly(bytes: Uint8Array, text: string): JsonDocument {
-  const { value, duplicates, literals } = readExactly(text.includes('\uFFFD') ? decodeLikeGo(bytes) : text)
+function readSlowly(bytes: Uint8Array, text: string, { mergeRepeated }: ReadJsonOptions): JsonDocument {
+  const exact = text.includes('\uFFFD') ? decodeLikeGo(bytes) : text
+  const { value, duplicates, literals } = readExactly(exact, mergeRepeated)
   return literals.size === 0 ? { value, duplicates } : { value, duplicates, literals }
 }
 

@@ -6,4 +6,4 @@
  * @module
  */
 export { type ReadYamlOptions, readYaml, readYamlDocuments, type YamlDocument } from './read-yaml.ts'
-export { writeYaml, writeYamlDocuments } from './write-yaml.ts'
+export { type WriteYamlOptions, writeYaml, writeYamlDocuments } from './write-yaml.ts'

@@ -7,9 +7,21 @@ const schema = DUMP_SCHEMA.withTags({
   represent: data => String(data),
 })
 
+export interface WriteYamlOptions {
+  /** Keys in alphabetical order and double quotes, as Go writes it. @default false */
+  readonly sorted?: boolean
+}
+
 /** One document, keys in their own order, lists flush with their key as in Kubernetes' own files. */
-export function writeYaml(value: unknown): string {
-  return dump(value, { schema, noRefs: true, lineWidth: -1, seqNoIndent: true, skipInvalid: true })
+export function writeYaml(value: unknown, { sorted = false }: WriteYamlOptions = {}): string {
+  return dump(value, {
+    schema,
+    noRefs: true,
+    lineWidth: -1,
+    seqNoIndent: true,
+    skipInvalid: true,
+    ...(sorted && { sortKeys: true, quoteStyle: 'double' as const }),
+  })
 }
 
 /** Several documents, each behind a `---` line. */

@@ -16,6 +16,8 @@ export interface Attributes {
   readonly dryRun: boolean
   readonly user: UserInfo
   readonly state: ServerState
+  /** Sends a text in a `Warning` header, whatever becomes of the request. */
+  readonly warn?: (text: string) => void
 }
 
 /** A gate before the store. Refuses by throwing a StatusError. */

@@ -12,6 +12,7 @@ interface Limit {
   readonly maxLimitRequestRatio?: JsonObject
 }
 
+const prefix = '/core/limitranges/'
 const annotation = 'kubernetes.io/limit-ranger'
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
@@ -46,9 +47,8 @@ function isLimited({ resource, subresource, operation, object, oldObject }: Attr
 function applicableLimits(attributes: Attributes): Limit[][] {
   if (!isLimited(attributes)) return []
   return attributes.state.cache
-    .resource('/core/limitranges/')
-    .list()
-    .filter(({ namespace }) => namespace === attributes.namespace)
+    .resource(prefix)
+    .list(`${prefix}${attributes.namespace}/`)
     .map(stored => list((stored.parse().spec as JsonObject | undefined)?.limits) as unknown as Limit[])
 }
 

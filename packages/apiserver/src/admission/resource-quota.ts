@@ -1,10 +1,4 @@
-import {
-  newConflict,
-  newForbidden,
-  optimisticLockMessage,
-  type Quantity,
-  Quantity as Zero,
-} from '@coxswain/apimachinery'
+import { newConflict, newForbidden, optimisticLockMessage, Quantity } from '@coxswain/apimachinery'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import { childObject, isObject, type JsonObject } from '../json.ts'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
@@ -62,11 +56,8 @@ interface Charge {
   readonly used: Amounts
 }
 
-function quotasOf({ state, namespace }: Attributes): StoredObject[] {
-  return state.cache
-    .resource(prefix)
-    .list()
-    .filter(quota => quota.namespace === namespace)
+function quotasOf({ state, namespace }: Attributes): readonly StoredObject[] {
+  return state.cache.resource(prefix).list(`${prefix}${namespace}/`)
 }
 
 /** What the quota's usage becomes; nothing when the request does not concern it. Throws a 403 when it does not fit. */
@@ -96,14 +87,14 @@ function chargeQuota(attributes: Attributes, evaluator: QuotaEvaluator, quota: S
   const before: Amounts = old && matches(old) ? evaluator.usage(old) : new Map()
   const requested: Amounts = new Map()
   for (const [resource, amount] of usage) {
-    const delta = amount.subtract(before.get(resource) ?? Zero.zero)
+    const delta = amount.subtract(before.get(resource) ?? Quantity.zero)
     if (hard.has(resource) && delta.sign > 0) requested.set(resource, delta)
   }
   if (requested.size === 0) return []
 
   const exceeded: string[] = []
   for (const [resource, amount] of requested) {
-    const total = (used.get(resource) ?? Zero.zero).add(amount)
+    const total = (used.get(resource) ?? Quantity.zero).add(amount)
     if (total.compare(hard.get(resource)!) > 0) exceeded.push(resource)
     used.set(resource, total)
   }

@@ -54,6 +54,8 @@ export class CrdController {
   /** Definitions whose objects are being deleted: what tells when the last one is gone. */
   readonly #emptying = new Map<string, CacheWatcher>()
   readonly #queue = new AsyncQueue<string>()
+  /** Not while what was there before is being put up again. */
+  #running = false
 
   constructor(state: ServerState, definitions: ServedResource) {
     this.#state = state
@@ -70,6 +72,7 @@ export class CrdController {
 
   /** Follows the definitions until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#running = true
     const { cache } = this.#definitions
     const watcher: CacheWatcher = {
       namespace: '',
@@ -172,6 +175,8 @@ export class CrdController {
     )
     registry.add(resource)
     before?.settling?.cancel()
+    // Watches begin anew: what was told before may not be what objects look like now.
+    if (this.#running) resource.cache.forgetHistory(cache.revision)
     let settling: Timer | undefined
     if (before) {
       resource.cache.setReader(createStaleReader(resource, Number.POSITIVE_INFINITY))

@@ -80,7 +80,7 @@ function follow(
     if (value === null && index > 0) return { value: undefined }
     if (!isObject(value)) {
       const at = `.${names.slice(0, index + 1).join('.')}`
-      return { problem: accessorError(at, value, 'map[string]interface {}') }
+      return { problem: accessorError(at, value, 'map[string]interface{}') }
     }
     if (!Object.hasOwn(value, name)) return { value: undefined }
     value = value[name]

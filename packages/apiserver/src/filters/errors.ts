@@ -1,5 +1,5 @@
 import { isStatusError, newInternalError } from '@coxswain/apimachinery'
-import type { WireResponse } from '@coxswain/wire'
+import { getHeader, type WireResponse } from '@coxswain/wire'
 import { errorResponse } from '../response.ts'
 import type { Filter } from './filter.ts'
 
@@ -9,11 +9,12 @@ const warningLimit = 4096
 /** Turns what is thrown into a Status, adds warnings and the audit id. Outermost: nothing gets past it. */
 export const answerErrors: Filter = async (context, next) => {
   let response: WireResponse
+  const accept = getHeader(context.request.headers, 'accept')
   try {
     response = await next(context)
   } catch (error) {
     if (isStatusError(error)) {
-      response = errorResponse(error)
+      response = errorResponse(error, accept)
     } else {
       if (!context.request.signal.aborted) {
         context.state.env.log.error('request failed', {
@@ -22,7 +23,7 @@ export const answerErrors: Filter = async (context, next) => {
           path: context.request.path,
         })
       }
-      response = errorResponse(newInternalError(error instanceof Error ? error : String(error)))
+      response = errorResponse(newInternalError(error instanceof Error ? error : String(error)), accept)
     }
   }
   const headers: Record<string, string | readonly string[]> = {

@@ -10,6 +10,7 @@ import {
   newUnsupportedMediaType,
   protobufMediaType,
   readJson,
+  type StatusError,
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { getHeader, parseMediaType } from '@coxswain/wire'
@@ -35,12 +36,11 @@ export function readBody(context: RequestContext, custom: boolean, kind?: Defaul
   const body = bytesOf(context)
   const { type } = parseMediaType(getHeader(headers, 'content-type') || 'application/json')
   const accepted = custom ? jsonTypes : builtinTypes
-  if (!accepted.includes(type)) throw newUnsupportedMediaType(accepted)
+  // The words are the same for custom resources: the list is the server's, not the resource's.
+  if (!accepted.includes(type)) throw newUnsupportedMediaType(builtinTypes)
   if (type === 'application/yaml') return readYamlBody(body)
   if (type === protobufMediaType) return readProtobufBody(body, kind)
-  return custom || !kind || kind.kind === 'DeleteOptions'
-    ? readJsonBody(body)
-    : readTypedBody(body, kind.kind)
+  return !kind || kind.kind === 'DeleteOptions' ? readJsonBody(body) : readTypedBody(body, kind.kind, custom)
 }
 
 /** The body's bytes. Throws a 413 when the transport stopped reading. */
@@ -72,14 +72,19 @@ function readProtobufBody(bytes: Uint8Array, kind: DefaultKind | undefined): Dec
 }
 
 /** As `readJsonBody`, with the kind that was expected and the beginning of what came. */
-function readTypedBody(bytes: Uint8Array, kind: string): DecodedBody {
+function readTypedBody(bytes: Uint8Array, kind: string, custom: boolean): DecodedBody {
   try {
-    return readJsonBody(bytes)
+    return readJsonBody(bytes, !custom)
   } catch (error) {
     if (!isStatusError(error) || error.reason !== 'BadRequest') throw error
-    const what = `the object provided is unrecognized (must be of type ${kind})`
-    throw newBadRequest(`${what}: ${error.message} (${summarize(bytes)})`)
+    throw unrecognized(bytes, kind, error.message)
   }
+}
+
+/** 400 for a body that does not even say what it is. */
+export function unrecognized(bytes: Uint8Array, kind: string, problem: string): StatusError {
+  const what = `the object provided is unrecognized (must be of type ${kind})`
+  return newBadRequest(`${what}: ${problem} (${summarize(bytes)})`)
 }
 
 const summaryLength = 30
@@ -100,9 +105,9 @@ function notAnObject(value: unknown): string {
 }
 
 /** Throws a 400 or 413 in upstream's words. */
-export function readJsonBody(bytes: Uint8Array): DecodedBody {
+export function readJsonBody(bytes: Uint8Array, mergeRepeated = false): DecodedBody {
   try {
-    const { value, duplicates, literals } = readJson(bytes)
+    const { value, duplicates, literals } = readJson(bytes, { mergeRepeated })
     if (value === null) return { object: {}, duplicates }
     if (!isObject(value))
       throw newBadRequest(`couldn't get version/kind; json parse error: ${notAnObject(value)}`)

@@ -1,5 +1,5 @@
-import { newBadRequest } from '@coxswain/apimachinery'
-import { decodeText, encodeText, isObject } from '../json.ts'
+import { newBadRequest, readJson } from '@coxswain/apimachinery'
+import { encodeText, isObject } from '../json.ts'
 
 /** Where a list goes on: after which key, and at which revision (-1: whatever is current). */
 export interface ContinueToken {
@@ -22,7 +22,7 @@ export function decodeContinueToken(text: string): ContinueToken {
     newBadRequest(`invalid continue token: continue key is not valid: ${detail}`)
   let parsed: unknown
   try {
-    parsed = JSON.parse(decodeText(fromBase64Url(text)))
+    parsed = readJson(fromBase64Url(text)).value
   } catch (error) {
     throw reject(error instanceof Error ? error.message : String(error))
   }

@@ -11,7 +11,7 @@ import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
 import { convertForStorage } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
+import { apiVersionOf, objectKey, ttlOf } from '../registry/served-resource.ts'
 import type { StrategyContext } from '../registry/strategy.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
@@ -66,6 +66,7 @@ export async function createObject(
     dryRun: options.dryRun,
     user: context.user,
     state,
+    warn: (text: string) => void context.warnings.push(text),
   }
   const strategyContext = strategyContextOf(context, options.dryRun)
   dedupeOwners(context, object)
@@ -92,7 +93,7 @@ export async function createObject(
     const bytes = encodeStored(convertForStorage(endpoint, object))
     const result = await state.store.transact({
       conditions: [{ key, modRevision: 0 }, ...(claim?.conditions ?? [])],
-      operations: [{ type: 'put', key, value: bytes, ...ttlOf(endpoint) }, ...(claim?.operations ?? [])],
+      operations: [{ type: 'put', key, value: bytes, ...ttlOf(resource) }, ...(claim?.operations ?? [])],
     })
     if (result.committed || claim) await state.cache.waitFor(result.revision)
     if (result.committed) return new StoredObject(key, namespace, name, result.revision, bytes)
@@ -129,8 +130,4 @@ export function strategyContextOf({ state, user }: ResourceContext, dryRun: bool
 /** What a body is that does not say it. */
 export function kindOf({ resource, version }: Endpoint): { apiVersion: string; kind: string } {
   return { apiVersion: apiVersionOf(resource.info.group, version.name), kind: resource.info.kind }
-}
-
-function ttlOf({ resource }: Endpoint): { ttl?: number } {
-  return resource.strategy.ttl === undefined ? {} : { ttl: resource.strategy.ttl }
 }

@@ -1,9 +1,9 @@
 import { newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
-import type { WireResponse } from '@coxswain/wire'
+import { getHeader, type WireResponse } from '@coxswain/wire'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import { objectKey } from '../registry/served-resource.ts'
+import { objectKey, ttlOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseListOptions, validateListOptions } from '../request/list-options.ts'
 import { readInteger } from '../request/query.ts'
@@ -31,6 +31,7 @@ export async function handleDelete(context: ResourceContext, endpoint: Endpoint)
   const { resource } = endpoint
   const view = new View(context, endpoint)
   const options = readDeleteOptions(context)
+  warnOfPropagation(context, endpoint, options)
   await context.state.cache.fresh()
   const outcome = await deleteObject(context, endpoint, context.info.namespace, context.info.name, options)
   if (!outcome.gone || resource.strategy.returnsDeleted) return view.object(200, outcome.object)
@@ -41,7 +42,7 @@ export async function handleDelete(context: ResourceContext, endpoint: Endpoint)
     kind: resource.info.resource,
     uid,
   }
-  return statusResponse(successStatus(details))
+  return statusResponse(successStatus(details), getHeader(context.request.headers, 'accept'))
 }
 
 export async function handleDeleteCollection(
@@ -50,6 +51,7 @@ export async function handleDeleteCollection(
 ): Promise<WireResponse> {
   const view = new View(context, endpoint)
   const options = readDeleteOptions(context)
+  warnOfPropagation(context, endpoint, options)
   const listOptions = parseListOptions(context.query)
   validateListOptions(listOptions, false)
   const page = await readPage(context, endpoint, listOptions, createMatcher(endpoint, listOptions))
@@ -64,6 +66,15 @@ export async function handleDeleteCollection(
     ...(endpoint.resource.custom && { continue: '' }),
     resourceVersion: String(page.revision),
   })
+}
+
+function warnOfPropagation(
+  { warnings }: ResourceContext,
+  { resource }: Endpoint,
+  { propagationPolicy }: DeleteOptions,
+): void {
+  const { propagationWarning } = resource.strategy
+  if (propagationWarning !== undefined && propagationPolicy === undefined) warnings.push(propagationWarning)
 }
 
 function ignoreNotFound(error: unknown): undefined {
@@ -131,7 +142,7 @@ export async function deleteObject(
     const result = await state.store.transact({
       conditions: [{ key, modRevision: current.revision }],
       operations: value
-        ? [{ type: 'put', key, value }]
+        ? [{ type: 'put', key, value, ...ttlOf(resource) }]
         : [{ type: 'delete', key }, ...(resource.strategy.release?.(old, { state }) ?? [])],
     })
     if (result.committed) {

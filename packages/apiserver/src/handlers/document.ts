@@ -2,7 +2,7 @@ import { newMethodNotSupported } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
 import { serveHealth } from '../health.ts'
 import type { RequestContext } from '../request/context.ts'
-import { jsonResponse, notFoundPage } from '../response.ts'
+import { jsonResponse, notFoundPage, unknownResource } from '../response.ts'
 import { versionInfo } from '../version.ts'
 
 /** Everything that is not about a resource: health, version, discovery, OpenAPI. */
@@ -14,7 +14,8 @@ export async function serveDocument(context: RequestContext): Promise<WireRespon
   const [first, ...rest] = path.segments
   switch (first) {
     case 'version':
-      return rest.length === 0 ? jsonResponse(200, versionInfo) : notFoundPage
+      if (rest.length > 0) throw unknownResource()
+      return jsonResponse(200, versionInfo)
     case 'api':
     case 'apis':
       return state.documents.discovery(context)

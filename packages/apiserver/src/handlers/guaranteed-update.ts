@@ -3,7 +3,7 @@ import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
 import { convertForServing, convertForStorage } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import { objectKey } from '../registry/served-resource.ts'
+import { objectKey, ttlOf } from '../registry/served-resource.ts'
 import type { Claim } from '../registry/strategy.ts'
 import type { ServerState } from '../request/context.ts'
 
@@ -57,7 +57,10 @@ export async function guaranteedUpdate(
       if (isSame(current, bytes, stored)) return current
       const result = await state.store.transact({
         conditions: [{ key, modRevision: current.revision }, ...(outcome.claim?.conditions ?? [])],
-        operations: [{ type: 'put', key, value: bytes }, ...(outcome.claim?.operations ?? [])],
+        operations: [
+          { type: 'put', key, value: bytes, ...ttlOf(resource) },
+          ...(outcome.claim?.operations ?? []),
+        ],
       })
       if (result.committed || outcome.claim) await state.cache.waitFor(result.revision)
       if (result.committed) return new StoredObject(key, namespace, name, result.revision, bytes)

@@ -1,12 +1,17 @@
 import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
-import { compileSchema, isMachineryError, newBadRequest, newInvalid } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
-import { nameOf } from '../registry/convert.ts'
+import {
+  compileSchema,
+  field,
+  isMachineryError,
+  newBadRequest,
+  type StatusError,
+} from '@coxswain/apimachinery'
+import { decodeText, type JsonObject } from '../json.ts'
 import type { Endpoint, Registry } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { WriteOptions } from '../request/write-options.ts'
-import type { DecodedBody } from './body.ts'
+import { type DecodedBody, unrecognized } from './body.ts'
 
 /**
  * Makes a decoded body an object of the endpoint's storage version: its kind is checked, unknown fields are dropped and
@@ -34,10 +39,32 @@ interface Decoded {
 function decodeKind({ resource, version }: Endpoint, body: DecodedBody): Decoded {
   const { group, kind } = resource.info
   try {
-    return decodeBuiltin({ group, version: version.name, kind }, body.object, { literals: body.literals })
+    const options = { literals: body.literals }
+    const { object, unknown } = decodeBuiltin({ group, version: version.name, kind }, body.object, options)
+    return { object, unknown: unknown.length < 2 ? unknown : inOrderOfText(unknown, body.object) }
   } catch (error) {
     throw undecodable(kind, version.name, error)
   }
+}
+
+/** Paths in the order in which the text of `document` has them. */
+function inOrderOfText(paths: readonly string[], document: JsonObject): string[] {
+  const positions = paths.map(path => {
+    let value: unknown = document
+    const position: number[] = []
+    for (const step of path.split(/\.|(?=\[)/)) {
+      const key = step.startsWith('[') ? step.slice(1, -1) : step
+      if (typeof value !== 'object' || value === null) break
+      position.push(Object.keys(value).indexOf(key))
+      value = (value as JsonObject)[key]
+    }
+    return { path, position }
+  })
+  const compare = (a: readonly number[], b: readonly number[]): number => {
+    const at = a.findIndex((index, depth) => index !== b[depth])
+    return at < 0 ? 0 : a[at]! - (b[at] ?? -1)
+  }
+  return positions.sort((a, b) => compare(a.position, b.position)).map(({ path }) => path)
 }
 
 function decodeCustom({ resource, version }: Endpoint, body: DecodedBody): Decoded {
@@ -49,7 +76,8 @@ function decodeCustom({ resource, version }: Endpoint, body: DecodedBody): Decod
     const pruned = schema.prune(object, { resourceRoot: true })
     schema.dropNulls(object)
     const embedded = schema.coerceEmbedded(object)
-    if (embedded.error) throw newInvalid(resource.info, nameOf(object).name, [embedded.error])
+    if (embedded.error)
+      throw badBody(resource.info.kind, version.name, field.formatFieldError(embedded.error))
     return { object, unknown: [...metadata.unknown, ...pruned, ...embedded.unknown].sort() }
   } catch (error) {
     throw undecodable(resource.info.kind, version.name, error)
@@ -58,8 +86,12 @@ function decodeCustom({ resource, version }: Endpoint, body: DecodedBody): Decod
 
 function undecodable(kind: string, version: string, error: unknown): unknown {
   if (!isMachineryError(error, 'BadJson')) return error
+  return badBody(kind, version, error.message)
+}
+
+function badBody(kind: string, version: string, problem: string): StatusError {
   return newBadRequest(
-    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`,
+    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${problem}`,
   )
 }
 
@@ -69,12 +101,20 @@ export function applyDefaults({ resource, version }: Endpoint, object: JsonObjec
   else resource.strategy.default?.(object)
 }
 
-function checkKind({ state }: RequestContext, { resource, version }: Endpoint, object: JsonObject): void {
+function checkKind(
+  { state, request }: RequestContext,
+  { resource, version }: Endpoint,
+  object: JsonObject,
+): void {
   const expected = apiVersionOf(resource.info.group, version.name)
   const { apiVersion = '', kind = '' } = object as { apiVersion?: string; kind?: string }
   if (resource.custom) {
-    if (kind === '') throw newBadRequest("Object 'Kind' is missing in the body of the request")
-    if (apiVersion === '') throw newBadRequest("Object 'apiVersion' is missing in the body of the request")
+    const bytes = request.body ?? new Uint8Array()
+    if (kind === '') {
+      const problem = `Object 'Kind' is missing in '${decodeText(bytes)}'`
+      throw unrecognized(bytes, resource.info.kind, problem)
+    }
+    if (apiVersion === '') throw badBody(kind, '', `Object 'apiVersion' is missing in '${decodeText(bytes)}'`)
   }
   const given = { apiVersion: apiVersion || expected, kind: kind || resource.info.kind }
   if (!resource.custom && !isRegistered(state.registry, given)) {
@@ -87,13 +127,15 @@ function checkKind({ state }: RequestContext, { resource, version }: Endpoint, o
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     )
   }
+  object.apiVersion = expected
+  // What the kind of a custom object has to be is for validation to say.
+  if (resource.custom) return
   if (kind !== '' && kind !== resource.info.kind) {
     throw newBadRequest(
       `the kind in the data (${kind}) does not match the expected kind (${resource.info.kind})`,
     )
   }
   object.kind = resource.info.kind
-  object.apiVersion = expected
 }
 
 function isRegistered(

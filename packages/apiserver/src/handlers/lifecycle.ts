@@ -9,10 +9,12 @@ import {
   newConflict,
   newInvalid,
   type ObjectMeta,
+  type Schema,
   validateObjectMeta,
   validateObjectMetaUpdate,
   writeJson,
 } from '@coxswain/apimachinery'
+import { findSkippedRules } from '../crd/rules.ts'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { ownerGroup, type ServedResource } from '../registry/served-resource.ts'
@@ -234,13 +236,14 @@ export function validateObject(
   const { strategy, info, custom } = resource
   const path = field.Path.of('metadata')
   const metadata = metadataOf(object) as unknown as ObjectMeta
+  if (custom) checkCustomKind(info, object)
   const rules = { namespaced: info.namespaced, validateName: strategy.validateName ?? nameIsDNSSubdomain }
   const errors: FieldError[] = validateObjectMeta(metadata, rules, path)
   if (!custom && !strategy.plainFinalizers)
     errors.push(...validateFinalizerNames(metadata.finalizers ?? [], path.child('finalizers')))
   if (change)
     errors.push(...validateObjectMetaUpdate(metadata, metadataOf(change.old) as unknown as ObjectMeta, path))
-  if (custom) errors.push(...compileSchema(version.schema()).validate(object, { old: change?.old }))
+  if (custom) errors.push(...validateCustom(version.schema(), object, change))
   const part = change && strategy.subresources?.[change.subresource]
   if (part) {
     errors.push(...part.validateUpdate(object, change.old, context))
@@ -250,8 +253,32 @@ export function validateObject(
     errors.push(...(strategy.validate?.(object, context, change?.old) ?? []))
     if (change) errors.push(...(strategy.validateUpdate?.(object, change.old, context) ?? []))
   }
+  const skipped = custom && findSkippedRules(version.schema(), errors)
+  if (skipped) errors.push(skipped)
   if (errors.length > 0)
     throw newInvalid({ group: ownerGroup(info), kind: info.kind }, metadata.name ?? '', errors)
+}
+
+/** A custom object of another kind is not looked at any further. */
+function checkCustomKind({ group, kind }: ServedResource['info'], object: JsonObject): void {
+  if (object.kind === kind) return
+  const given = String(object.kind)
+  throw newInvalid({ group, kind: given }, metadataOf(object).name ?? '', [
+    field.invalid(field.Path.of('kind'), given, `must be ${kind}`),
+  ])
+}
+
+/** By its schema; of a status update the status alone, as if it were all there is. */
+function validateCustom(
+  schema: Schema,
+  object: JsonObject,
+  change: { readonly old: JsonObject; readonly subresource: string } | undefined,
+): FieldError[] {
+  if (change?.subresource !== 'status') return compileSchema(schema).validate(object, { old: change?.old })
+  const status = schema.properties?.status
+  if (!status || object.status === undefined) return []
+  const options = { old: change.old.status, path: field.Path.of('status') }
+  return compileSchema(status).validate(object.status, options)
 }
 
 const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])

@@ -3,7 +3,7 @@ import { createFieldManager, type FieldManager } from '@coxswain/apimachinery'
 import type { JsonObject } from '../json.ts'
 import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
+import { apiVersionOf, type ServedResource } from '../registry/served-resource.ts'
 import type { ServerState } from '../request/context.ts'
 import { formatTime } from './lifecycle.ts'
 
@@ -26,16 +26,24 @@ export function fieldManagerOf(state: ServerState, endpoint: Endpoint): FieldMan
   return manager
 }
 
+/** The resources that show the same objects, in whatever group. */
+function siblingsOf({ registry }: ServerState, resource: ServedResource): ServedResource[] {
+  const others = [...registry.resources()].filter(({ cache }) => cache === resource.cache)
+  return others.includes(resource) ? others : [resource]
+}
+
 function makeManager(state: ServerState, endpoint: Endpoint): FieldManager {
   const { resource, version } = endpoint
   const { group, kind } = resource.info
   const hasStatus = version.subresources.some(({ name }) => name === 'status')
-  const byVersion = new Map(
-    resource.info.versions.map(candidate => [
-      apiVersionOf(group, candidate.name),
-      { resource, version: candidate },
-    ]),
-  )
+  const byVersion = new Map<string, Endpoint>()
+  for (const sibling of siblingsOf(state, resource)) {
+    for (const candidate of sibling.info.versions)
+      byVersion.set(apiVersionOf(sibling.info.group, candidate.name), {
+        resource: sibling,
+        version: candidate,
+      })
+  }
   return createFieldManager({
     apiVersion: apiVersionOf(group, version.name),
     kind,

@@ -16,7 +16,6 @@ import {
   readJson,
   type Schema,
   StatusError,
-  writeJson,
 } from '@coxswain/apimachinery'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import { isObject, type JsonObject } from '../json.ts'
@@ -28,6 +27,7 @@ import { bytesOf } from './body.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
 import { receiveObject } from './incoming.ts'
 import { metadataOf, placeInNamespace } from './lifecycle.ts'
+import { patchedText } from './patched-text.ts'
 import { changeObject, checkName, checkVersion } from './update.ts'
 import { View } from './view.ts'
 
@@ -45,7 +45,7 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
   const types = resource.custom
     ? [jsonPatch, mergePatch, applyPatch]
     : [jsonPatch, mergePatch, strategicPatch, applyPatch]
-  if (!types.includes(type)) throw newUnsupportedMediaType(types)
+  if (!types.includes(type)) throw unsupportedPatch(endpoint, types)
   if (type === applyPatch) return await handleApply(context, endpoint)
 
   const view = new View(context, endpoint)
@@ -60,7 +60,9 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
     conditional: () => versioned,
     change: current => {
       const patched = runPatch(patch, current)
-      const object = receivePatched(context, endpoint, patched, options)
+      const object = receivePatched(context, endpoint, patched, options, () =>
+        patchedText(endpoint, { type, body: bytesOf(context) }, { current, patched }),
+      )
       const wanted = metadataOf(object)
       checkName(context, wanted.name)
       versioned = wanted.resourceVersion !== metadataOf(current).resourceVersion
@@ -72,16 +74,24 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
   return view.object(200, result)
 }
 
+/** As in the answer to what a client cannot accept, the words for built-in kinds are the router's. */
+function unsupportedPatch({ resource }: Endpoint, types: readonly string[]): StatusError {
+  const error = newUnsupportedMediaType(types)
+  if (resource.custom) return error
+  return new StatusError({ ...error.status, message: '415: Unsupported Media Type', details: {} })
+}
+
 function receivePatched(
   context: ResourceContext,
   endpoint: Endpoint,
   patched: JsonObject,
   options: WriteOptions,
+  describe: () => string,
 ): JsonObject {
   try {
     return receiveObject(context, endpoint, { object: { ...patched }, duplicates: [] }, options)
   } catch (error) {
-    throw asPatchError(error, patched)
+    throw asPatchError(error, describe)
   }
 }
 
@@ -99,7 +109,7 @@ export function patchValue(
 ): (value: JsonObject) => JsonObject {
   const { type } = parseMediaType(getHeader(context.request.headers, 'content-type') ?? '')
   const types = [jsonPatch, mergePatch, ...(endpoint.resource.custom ? [] : [strategicPatch])]
-  if (!types.includes(type)) throw newUnsupportedMediaType(types)
+  if (!types.includes(type)) throw newUnsupportedMediaType([...types, applyPatch])
   const patch = compilePatch(schema, type, bytesOf(context))
   return value => runPatch(patch, value)
 }
@@ -116,7 +126,14 @@ function compilePatch(schema: Schema, type: string, body: Uint8Array): Patcher {
       return current => applyMergePatch(current, patch)
     }
     const patch = decodeStrategicMergePatch(value)
-    return current => applyStrategicMergePatch(current, patch, schema)
+    return current => {
+      try {
+        return applyStrategicMergePatch(current, patch, schema)
+      } catch (error) {
+        if (isMachineryError(error) && error.code !== 'PatchUndecodable') throw unprocessable(error.message)
+        throw error
+      }
+    }
   } catch (error) {
     if (isMachineryError(error, 'PatchTooLarge') || isMachineryError(error, 'JsonTooLarge')) {
       throw newRequestEntityTooLarge(error.message)
@@ -142,18 +159,16 @@ function runPatch(patch: Patcher, current: JsonObject): JsonObject {
 }
 
 /** A well-formed patch that cannot be applied. */
-function unprocessable(): StatusError {
+function unprocessable(message: string = refusal): StatusError {
   const { status } = newInvalid({ group: '', kind: '' }, '', [])
-  return new StatusError({ ...status, message: refusal, details: {} })
+  return new StatusError({ ...status, message, details: {} })
 }
 
 const refusal = 'the server rejected our request due to an error in our request'
 
 /** What the patch leaves behind cannot be read as the kind: the patch is to blame. */
-function asPatchError(error: unknown, patched: JsonObject): unknown {
+function asPatchError(error: unknown, describe: () => string): unknown {
   if (!isStatusError(error) || error.reason !== 'BadRequest') return error
   const detail = error.message.replace(/^.* cannot be handled as an? [^:]*: /, '')
-  return newInvalid({ group: '', kind: '' }, '', [
-    field.invalid(field.Path.of('patch'), writeJson(patched), detail),
-  ])
+  return newInvalid({ group: '', kind: '' }, '', [field.invalid(field.Path.of('patch'), describe(), detail)])
 }

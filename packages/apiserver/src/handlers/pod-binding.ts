@@ -7,7 +7,7 @@ import {
   type StatusError,
   successStatus,
 } from '@coxswain/apimachinery'
-import type { WireResponse } from '@coxswain/wire'
+import { getHeader, type WireResponse } from '@coxswain/wire'
 import { childObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -72,7 +72,7 @@ async function assign(
       return { type: 'put', object: pod }
     },
   })
-  return statusResponse(successStatus(undefined, 201))
+  return statusResponse(successStatus(undefined, 201), getHeader(context.request.headers, 'accept'))
 }
 
 /** Upstream answers these mistakes of the client with a 500. */

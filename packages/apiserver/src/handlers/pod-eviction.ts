@@ -12,7 +12,7 @@ import {
   StatusError,
   successStatus,
 } from '@coxswain/apimachinery'
-import type { WireResponse } from '@coxswain/wire'
+import { getHeader, type WireResponse } from '@coxswain/wire'
 import { isObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
@@ -48,7 +48,7 @@ export async function evictPod(context: ResourceContext, endpoint: Endpoint): Pr
     if (pinned && isConflict(error) && !options.preconditions.resourceVersion) throw stillProcessed(pinned)
     throw error
   })
-  return statusResponse(successStatus(undefined, 201))
+  return statusResponse(successStatus(undefined, 201), getHeader(context.request.headers, 'accept'))
 }
 
 function checkVersion({ apiVersion = '', kind = '' }: JsonObject): void {

@@ -1,4 +1,5 @@
 import {
+  isValidPathSegmentName,
   newBadRequest,
   newMethodNotSupported,
   newNotFound,
@@ -9,7 +10,7 @@ import type { WireResponse } from '@coxswain/wire'
 import type { Endpoint } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
 import type { RequestVerb, ResourceRequestInfo } from '../request/request-info.ts'
-import { notFoundPage } from '../response.ts'
+import { notFoundPage, unknownResource } from '../response.ts'
 import { handleCreate } from './create.ts'
 import { handleDelete, handleDeleteCollection } from './delete.ts'
 import { serveDocument } from './document.ts'
@@ -33,6 +34,11 @@ const handlers: Readonly<Record<RequestVerb, EndpointHandler>> = {
   watch: handleWatch,
 }
 
+const servedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** What may be asked of all namespaces at once. */
+const acrossNamespaces: ReadonlySet<RequestVerb> = new Set<RequestVerb>(['list', 'watch'])
+
 /** The end of the filter list: finds the handler of a request. */
 export async function route(context: RequestContext): Promise<WireResponse> {
   const { info, path, request } = context
@@ -40,14 +46,20 @@ export async function route(context: RequestContext): Promise<WireResponse> {
   if (!info.isResource || info.resource === '') return await serveDocument(context)
   const endpoint = context.state.registry.find(info.group, info.version, info.resource)
   if (!endpoint) {
-    if (!context.state.registry.hasGroupVersion(info.group, info.version)) return notFoundPage
+    const { registry } = context.state
+    if (!registry.hasGroupVersion(info.group, info.version) && !registry.hasBuiltinGroup(info.group))
+      return notFoundPage
     throw unknownResource()
   }
-  if (request.method === 'HEAD' || request.method === 'OPTIONS')
-    throw newMethodNotSupported(info, request.method)
+  if (!servedMethods.has(request.method)) throw methodNotAllowed()
   const { info: resource } = endpoint.resource
   const namespaceObject = info.group === '' && info.resource === 'namespaces'
-  if (!resource.namespaced && info.namespace !== '' && !namespaceObject) throw unknownResource()
+  const isElsewhere = resource.namespaced
+    ? info.namespace === '' && !acrossNamespaces.has(info.verb)
+    : info.namespace !== '' && !namespaceObject
+  // Paths of custom resources are not the router's: where one does not lead anywhere, nobody knows it.
+  if (isElsewhere && endpoint.resource.custom) return notFoundPage
+  if (!resource.namespaced && isElsewhere) throw unknownResource()
   checkSegment('Name', info.name)
   if (!namespaceObject) checkSegment('Namespace', info.namespace)
   const resourceContext = context as ResourceContext
@@ -57,6 +69,10 @@ export async function route(context: RequestContext): Promise<WireResponse> {
   if (resource.namespaced && info.namespace === '' && info.name !== '') throw unknownResource()
   if (!(endpoint.version.verbs as readonly string[]).includes(info.verb))
     throw withoutVerb(endpoint, info.verb)
+  if (info.verb === 'create' && info.name !== '' && endpoint.resource.custom) {
+    return await handleCreate({ ...resourceContext, info: { ...info, name: '' } }, endpoint)
+  }
+  if (endpoint.resource.custom && !hasPlace(info)) throw newBadRequest('name must be provided')
   const isNowhere = resource.namespaced && info.namespace === '' && isCollectionWrite(info.verb)
   if (!hasPlace(info) || isNowhere || (info.legacyWatch && request.method !== 'GET')) throw methodNotAllowed()
   const handler =
@@ -69,7 +85,10 @@ export async function route(context: RequestContext): Promise<WireResponse> {
 async function routeSubresource(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
   const { info } = context
   const subresource = endpoint.version.subresources.find(candidate => candidate.name === info.subresource)
-  if (!subresource || info.name === '') throw unknownResource()
+  if (!subresource || info.name === '' || info.legacyWatch) {
+    const { custom, info: resource } = endpoint.resource
+    throw custom && info.name !== '' ? newNotFound(resource, info.name) : unknownResource()
+  }
   if (!(subresource.verbs as readonly string[]).includes(info.verb)) throw withoutVerb(endpoint, info.verb)
   const isPart = info.subresource === 'status' || endpoint.resource.strategy.subresources?.[info.subresource]
   const handler = isPart ? handlers[info.verb] : findSubresourceHandler(endpoint, info)
@@ -99,25 +118,13 @@ function methodNotAllowed(): StatusError {
   return new StatusError({ ...status, message, details: {} })
 }
 
-/** 404 as for a path that no resource has. */
-function unknownResource(): StatusError {
-  const { status } = newNotFound({ group: '', resource: '' }, '')
-  return new StatusError({
-    ...status,
-    message: 'the server could not find the requested resource',
-    details: {},
-  })
-}
-
 function notImplemented(message: string): StatusError {
   return new StatusError({ ...newUnknownError(message).status, reason: 'NotImplemented', code: 501 })
 }
 
 /** A name or namespace that could be mistaken for a way through the tree is refused before anything looks it up. */
 function checkSegment(what: string, value: string): void {
-  if (value === '.' || value === '..' || value.includes('/') || value.includes('%')) {
-    throw newBadRequest(
-      `${what} parameter invalid: ${JSON.stringify(value)}: may not be or contain '.', '..', '/' or '%'`,
-    )
-  }
+  const problems = isValidPathSegmentName(value)
+  if (problems.length > 0)
+    throw newBadRequest(`${what} parameter invalid: ${JSON.stringify(value)}: ${problems.join(';')}`)
 }

@@ -72,8 +72,8 @@ export function managersOfParent(
 
 /** Applied entries first, then by time; those without one are the oldest. */
 function byTime(one: ManagedFieldsEntry, other: ManagedFieldsEntry): number {
-  const key = ({ operation = '', time = '', manager = '', subresource = '' }: ManagedFieldsEntry) =>
-    [operation, time, manager, subresource].join('\n')
+  const key = ({ operation, time = '', manager = '', subresource = '' }: ManagedFieldsEntry) =>
+    [operation ?? '', time, manager, subresource].join('\n')
   return key(one) < key(other) ? -1 : 1
 }
 

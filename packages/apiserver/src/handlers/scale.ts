@@ -4,6 +4,7 @@ import {
   deepClone,
   type FieldManager,
   field,
+  isMachineryError,
   labelSelectorAsSelector,
   type ManagedFieldsEntry,
   newBadRequest,
@@ -31,7 +32,7 @@ import { formatTime, metadataOf } from './lifecycle.ts'
 import { isApplyPatch, patchValue } from './patch.ts'
 import { freshen, getStored } from './read.ts'
 import { managersOfParent, managersOfScale, type ReplicasPaths } from './scale-managers.ts'
-import { changeObject } from './update.ts'
+import { changeObject, checkUid } from './update.ts'
 import { View } from './view.ts'
 
 /** Where a kind keeps what a Scale shows. */
@@ -69,6 +70,15 @@ const scaleColumns: readonly PrinterColumn[] = [
   { name: 'Age', type: 'string', priority: 0 },
 ]
 
+/** Custom resources print theirs with another printer. */
+const customScaleColumns: readonly PrinterColumn[] = scaleColumns.map(column =>
+  column.name === 'Name'
+    ? { ...column, format: 'name' }
+    : column.name === 'Age'
+      ? { ...column, type: 'date' }
+      : column,
+)
+
 /** The endpoint of a kind's scale, for showing it: its answers are Scales, whatever the kind is. */
 function scaleEndpoint({ resource, version }: Endpoint): Endpoint {
   const cells = (scale: JsonObject, now: number) => {
@@ -78,7 +88,7 @@ function scaleEndpoint({ resource, version }: Endpoint): Endpoint {
     return [name, replicas ?? 0, status.replicas ?? 0, formatAge(creationTimestamp, now)]
   }
   const { group, kind, version: name } = scaleKind
-  const shown = { ...version, name, columns: scaleColumns }
+  const shown = { ...version, name, columns: resource.custom ? customScaleColumns : scaleColumns }
   const info = { ...resource.info, group, kind }
   return {
     resource: { ...resource, info, custom: false, storageVersion: shown, strategy: { cells } },
@@ -114,7 +124,7 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
       const live = toScale(paths, object)
       metadataOf(live).managedFields = managersOfScale(entries, replicasPaths)
       const scale = write(live)
-      checkScale(context, scale)
+      checkScale(context, endpoint, scale)
       const { resourceVersion, uid, managedFields } = metadataOf(scale)
       versioned = Boolean(resourceVersion)
       if (resourceVersion && resourceVersion !== metadataOf(current).resourceVersion) {
@@ -145,10 +155,25 @@ function updateScale(context: ResourceContext, endpoint: Endpoint, options: Writ
     const wish = patch
       ? patch(live)
       : readBody(context, false, { apiVersion: scaleVersion, kind: 'Scale' }).object
-    const next = decodeBuiltin(scaleKind, { ...wish, apiVersion: scaleVersion, kind: 'Scale' }).object
+    const next = decodeScale(endpoint, wish)
     const { fieldManager: manager } = options
     return scaleManager(context).update({ live, next, manager, subresource: 'scale' }) as JsonObject
   }
+}
+
+/** Throws a 400 when it is no Scale. */
+function decodeScale({ resource }: Endpoint, wish: JsonObject): JsonObject {
+  const { kind = 'Scale', apiVersion = scaleVersion } = wish
+  try {
+    if (!resource.custom || (kind === 'Scale' && apiVersion === scaleVersion)) {
+      return decodeBuiltin(scaleKind, { ...wish, apiVersion: scaleVersion, kind: 'Scale' }).object
+    }
+  } catch (error) {
+    if (!isMachineryError(error)) throw error
+    if (!resource.custom)
+      throw newBadRequest(`Scale in version "v1" cannot be handled as a Scale: ${error.message}`)
+  }
+  throw newBadRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"')
 }
 
 function applyScale(context: ResourceContext, options: WriteOptions): ScaleWrite {
@@ -191,26 +216,14 @@ function replicasPathsOf({ resource, version }: Endpoint): ReplicasPaths {
   }
 }
 
-function checkUid({ resource }: Endpoint, current: JsonObject, wanted: string | undefined): void {
-  const { uid = '', name = '', namespace = '' } = metadataOf(current)
-  if (!wanted || wanted === uid) return
-  const { group, resource: plural } = resource.info
-  const folder = group === '' && plural === 'replicationcontrollers' ? 'controllers' : plural
-  const detail = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`
-  throw newConflict(
-    resource.info,
-    name,
-    `StorageError: invalid object, Code: 4, Key: /registry/${folder}/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
-  )
-}
-
-function checkScale({ info }: ResourceContext, scale: JsonObject): void {
+function checkScale({ info }: ResourceContext, { resource }: Endpoint, scale: JsonObject): void {
   const { name } = metadataOf(scale) ?? {}
   if (name !== undefined && name !== info.name) {
     throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`)
   }
   const replicas = isObject(scale.spec) ? scale.spec.replicas : 0
-  if (typeof replicas === 'number' && replicas < 0) {
+  // What a custom resource takes is for its own validation to say.
+  if (!resource.custom && typeof replicas === 'number' && replicas < 0) {
     const error = field.invalid(
       field.Path.of('spec', 'replicas'),
       replicas,

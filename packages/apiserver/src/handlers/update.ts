@@ -62,7 +62,7 @@ export async function handleUpdate(context: ResourceContext, endpoint: Endpoint)
     conditional: () => Boolean(wanted.resourceVersion),
     change: current => {
       checkVersion(resource.info, current, wanted.resourceVersion)
-      checkUid(resource.info, current, wanted.uid)
+      checkUid(endpoint, current, wanted.uid)
       return changeObject(context, endpoint, deepClone(received), current, options)
     },
   })
@@ -91,19 +91,29 @@ export function checkVersion(
   }
 }
 
-function checkUid(
-  resource: { readonly group: string; readonly resource: string },
-  current: JsonObject,
-  uid: string | undefined,
-): void {
-  const { uid: found, name = '' } = metadataOf(current)
-  if (uid && uid !== found) {
-    throw newConflict(
-      resource,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
-    )
-  }
+/** Where upstream keeps kinds whose folder is not named after them; clients see it in a conflict. */
+const folders: Readonly<Record<string, string>> = {
+  '/endpoints': 'services/endpoints',
+  '/nodes': 'minions',
+  '/replicationcontrollers': 'controllers',
+  '/services': 'services/specs',
+  'apiextensions.k8s.io/customresourcedefinitions': 'apiextensions.k8s.io/customresourcedefinitions',
+  'apiregistration.k8s.io/apiservices': 'apiregistration.k8s.io/apiservices',
+}
+
+/** Throws a 409 when the client means another object of the same name. */
+export function checkUid({ resource }: Endpoint, current: JsonObject, wanted: string | undefined): void {
+  const { uid = '', name = '', namespace } = metadataOf(current)
+  if (!wanted || wanted === uid) return
+  const { group, resource: plural } = resource.info
+  const folder = resource.custom ? `${group}/${plural}` : (folders[`${group}/${plural}`] ?? plural)
+  const key = ['/registry', folder, ...(namespace ? [namespace] : []), name].join('/')
+  const detail = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`
+  throw newConflict(
+    resource.info,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
+  )
 }
 
 function requireVersion({ resource }: Endpoint, version: string | undefined, name: string): void {
@@ -134,6 +144,7 @@ export async function changeObject(
     dryRun: options.dryRun,
     user: context.user,
     state,
+    warn: (text: string) => void context.warnings.push(text),
   }
   dedupeOwners(context, object)
   if (!options.applied) {

@@ -1,9 +1,9 @@
 import { builtinProtobuf, decodeBuiltin } from '@coxswain/api'
-import { newNotAcceptable, protobufMediaType, writeJsonBytes } from '@coxswain/apimachinery'
+import { newNotAcceptable, protobufMediaType, StatusError, writeJsonBytes } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'
-import { encodeText, type JsonObject, joinBytes } from '../json.ts'
+import { childObject, encodeText, type JsonObject, joinBytes } from '../json.ts'
 import { convertForServing, isServedAsStored } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
@@ -49,7 +49,7 @@ export class View implements EventEncoder {
   constructor(context: RequestContext, endpoint: Endpoint) {
     const speaks = (encoding: Encoding) => encoding !== 'protobuf' || !endpoint.resource.custom
     const accepted = negotiate(getHeader(context.request.headers, 'accept'), speaks)
-    if (!accepted) throw newNotAcceptable(Object.values(mediaTypes))
+    if (!accepted) throw notAcceptable(endpoint)
     this.#endpoint = endpoint
     this.#accepted = accepted
     this.#now = context.state.env.clock.now
@@ -69,10 +69,11 @@ export class View implements EventEncoder {
 
   list(objects: readonly StoredObject[], metadata: ListMetadata): WireResponse {
     const { transform, encoding } = this.#accepted
+    const { continue: next, ...rest } = metadata
+    // The lists of custom objects say that there is no more; what they are turned into does not.
+    const shown = transform && !next ? rest : metadata
     if (transform?.as === 'Table') {
       const rows = objects.map(object => this.#row(this.#value(object), transform))
-      const { continue: next, ...rest } = metadata
-      const shown = next ? metadata : rest
       return this.#response(200, this.#encode(this.#table(rows, shown, { transform, columns: true })))
     }
     const { info } = this.#endpoint.resource
@@ -80,9 +81,9 @@ export class View implements EventEncoder {
     const apiVersion = transform ? `meta.k8s.io/${transform.version}` : this.#apiVersion
     if (encoding !== 'json') {
       const items = objects.map(object => this.#item(this.#value(object)))
-      return this.#response(200, this.#encode({ kind, apiVersion, metadata, items }))
+      return this.#response(200, this.#encode({ kind, apiVersion, metadata: shown, items }))
     }
-    const head = JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)
+    const head = JSON.stringify({ kind, apiVersion, metadata: shown }).slice(0, -1)
     const pieces: Uint8Array[] = [encodeText(`${head},"items":[`)]
     objects.forEach((object, index) => {
       if (index > 0) pieces.push(comma)
@@ -121,7 +122,8 @@ export class View implements EventEncoder {
     const { transform, encoding } = this.#accepted
     let value = object
     if (transform?.as === 'Table') {
-      const cells = this.#printer!.columns.map(() => '')
+      const unnamed = { ...object, metadata: { ...(object.metadata as JsonObject), name: '' } }
+      const cells = this.#printer!.cells(unnamed, this.#now())
       const row = { cells, object: partialMetadata(object, transform.version) }
       const columns = this.#takeColumns()
       value = this.#table([row], { resourceVersion: String(revision) }, { transform, columns })
@@ -147,7 +149,11 @@ export class View implements EventEncoder {
         ...(initialEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
       },
     }
-    return resource.custom ? object : decodeBuiltin({ group, version: version.name, kind }, object).object
+    if (resource.custom) return object
+    const empty = decodeBuiltin({ group, version: version.name, kind }, object).object
+    // Upstream's internal types count replicas in a plain number.
+    if (version.subresources.some(({ name }) => name === 'scale')) childObject(empty, 'spec').replicas = 0
+    return empty
   }
 
   #response(status: number, body: Uint8Array): WireResponse {
@@ -160,7 +166,7 @@ export class View implements EventEncoder {
       case 'json':
         return writeJsonBytes(value)
       case 'yaml':
-        return encodeText(writeYaml(value))
+        return encodeText(writeYaml(value, { sorted: true }))
       case 'protobuf':
         return builtinProtobuf.encode(value)
     }
@@ -168,7 +174,8 @@ export class View implements EventEncoder {
 
   /** One event of a stream that is not JSON: protobuf has its length in front. */
   #frame(type: string, object: JsonObject): Uint8Array {
-    if (this.#accepted.encoding === 'yaml') return encodeText(`---\n${writeYaml({ type, object })}`)
+    if (this.#accepted.encoding === 'yaml')
+      return encodeText(`---\n${writeYaml({ type, object }, { sorted: true })}`)
     const bytes = builtinProtobuf.encodeWatchEvent({ type, object })
     const frame = new Uint8Array(4 + bytes.length)
     new DataView(frame.buffer).setUint32(0, bytes.length)
@@ -255,6 +262,15 @@ const eventHeads: Readonly<Record<string, Uint8Array>> = Object.fromEntries(
     encodeText(`{"type":"${type}","object":`),
   ]),
 )
+
+/** Built-in kinds are refused by the router, custom ones by their handler: the words differ. */
+function notAcceptable({ resource }: Endpoint): StatusError {
+  const types = Object.values(mediaTypes)
+  const error = newNotAcceptable(types)
+  if (resource.custom) return error
+  const message = `406: Not Acceptable\n\nAvailable representations: ${types.join(', ')}`
+  return new StatusError({ ...error.status, message, details: {} })
+}
 
 /** One line of a watch stream. */
 function eventBytes(type: string, object: readonly Uint8Array[]): Uint8Array {

@@ -48,7 +48,7 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
       env,
       cache: objects,
       encoder: view,
-      namespace: context.info.namespace,
+      namespace: endpoint.resource.info.namespaced ? context.info.namespace : '',
       matches,
       begin: fromState
         ? { from: 'state', endBookmark: options.allowWatchBookmarks && !isOldForm }

@@ -38,6 +38,13 @@ export class Registry {
     return false
   }
 
+  /** Whether Kubernetes itself has the group, whatever its versions. */
+  hasBuiltinGroup(group: string): boolean {
+    for (const resource of this.#resources.values())
+      if (!resource.custom && resource.info.group === group) return true
+    return false
+  }
+
   /** Takes the place of what was served under the same group and name. */
   add(resource: ServedResource): void {
     this.remove(resource.info.group, resource.info.resource)

@@ -44,6 +44,11 @@ export function objectKey(resource: ServedResource, namespace: string, name: str
     : `${resource.cache.prefix}${name}`
 }
 
+/** How long an object lives from a write on; nothing when for ever. */
+export function ttlOf({ strategy }: ServedResource): { readonly ttl?: number } {
+  return strategy.ttl === undefined ? {} : { ttl: strategy.ttl }
+}
+
 export function apiVersionOf(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`
 }

@@ -118,6 +118,8 @@ export interface Strategy {
   readonly returnsDeleted?: boolean
   /** Whether `metadata.generation` counts changes of everything but metadata and status. @default false */
   readonly generation?: boolean
+  /** Told to a client that deletes and does not say what becomes of dependents. */
+  readonly propagationWarning?: string
   /** What a delete does with dependents when the client does not say; nothing has `unsupported` ones. @default background */
   readonly propagation?: 'orphan' | 'background' | 'unsupported'
   /** A copy of `object` in another version; kinds with one version, and those whose versions are alike, have none. */

@@ -22,7 +22,7 @@ export interface UserInfo {
 export interface ClusterNetwork {
   /** CIDRs of which services get their addresses, one a family, the default family first. */
   readonly serviceRanges: readonly string[]
-  /** Where the endpoints of the service `kubernetes` point to; asked once, at start. */
+  /** Where the endpoints of the service `kubernetes` point to. */
   readonly advertise: () => Advertised | Promise<Advertised>
 }
 

@@ -1,19 +1,17 @@
-interface Match {
-  readonly a: number
-  readonly b: number
-  readonly size: number
-}
-
-/** Lines of `a` between `a0` and `a1` that became those of `b` between `b0` and `b1`. */
-interface Change {
-  readonly isEqual: boolean
-  readonly a0: number
-  readonly a1: number
-  readonly b0: number
-  readonly b1: number
-}
+/** Two texts line by line, as `diff -u` shows them: the longest common runs stay, three lines of them around a change. */
 
 const context = 3
+/** In long texts, lines that stand there very often do not count as something in common. */
+const longText = 200
+
+type Opcode = readonly [
+  tag: 'equal' | 'replace' | 'delete' | 'insert',
+  from1: number,
+  to1: number,
+  from2: number,
+  to2: number,
+]
+type Block = readonly [at1: number, at2: number, length: number]
 
 /** What changed between two values, as a unified diff of their JSON with one space of indentation; empty when nothing. */
 export function diffValues(old: unknown, value: unknown): string {
@@ -21,100 +19,145 @@ export function diffValues(old: unknown, value: unknown): string {
 }
 
 function printLines(value: unknown): string[] {
-  const escapeChar = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const escapeSign = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(value, null, 1)
-    .replace(/[<>&\u2028\u2029]/g, escapeChar)
+    .replace(/[<>&\u2028\u2029]/g, escapeSign)
     .split('\n')
 }
 
-export function unifiedDiff(a: readonly string[], b: readonly string[]): string {
-  let out = ''
-  for (const group of groupChanges(findChanges(a, b))) {
+export function unifiedDiff(before: readonly string[], after: readonly string[]): string {
+  let text = ''
+  for (const group of groups(opcodes(before, after))) {
     const first = group[0]!
     const last = group.at(-1)!
-    out += `@@ -${printRange(first.a0, last.a1)} +${printRange(first.b0, last.b1)} @@\n`
-    for (const { isEqual, a0, a1, b0, b1 } of group) {
-      for (const line of a.slice(a0, a1)) out += `${isEqual ? ' ' : '-'}${line}\n`
-      if (!isEqual) for (const line of b.slice(b0, b1)) out += `+${line}\n`
+    text += `@@ -${range(first[1], last[2])} +${range(first[3], last[4])} @@\n`
+    for (const [tag, from1, to1, from2, to2] of group) {
+      if (tag === 'equal') text += show(' ', before.slice(from1, to1))
+      else text += show('-', before.slice(from1, to1)) + show('+', after.slice(from2, to2))
     }
   }
-  return out
+  return text
 }
 
-function printRange(start: number, end: number): string {
-  const length = end - start
+const show = (sign: string, part: readonly string[]): string => part.map(line => `${sign}${line}\n`).join('')
+
+function range(start: number, stop: number): string {
+  const length = stop - start
   if (length === 1) return String(start + 1)
   return `${length === 0 ? start : start + 1},${length}`
 }
 
-/** The longest run of equal lines, the first of several. */
-function longestMatch(a: readonly string[], b: readonly string[], within: Omit<Change, 'isEqual'>): Match {
-  let best: Match = { a: within.a0, b: within.b0, size: 0 }
-  let lengths = new Map<number, number>()
-  for (let i = within.a0; i < within.a1; i++) {
+/** Changes with the lines around them; equal parts that are longer separate two groups. */
+function groups(codes: Opcode[]): Opcode[][] {
+  if (codes.every(([tag]) => tag === 'equal')) return []
+  const [tag, from1, to1, from2, to2] = codes[0]!
+  if (tag === 'equal')
+    codes[0] = [tag, Math.max(from1, to1 - context), to1, Math.max(from2, to2 - context), to2]
+  const end = codes.at(-1)!
+  if (end[0] === 'equal') {
+    const [, at1, stop1, at2, stop2] = end
+    codes[codes.length - 1] = [
+      'equal',
+      at1,
+      Math.min(stop1, at1 + context),
+      at2,
+      Math.min(stop2, at2 + context),
+    ]
+  }
+  const result: Opcode[][] = []
+  let group: Opcode[] = []
+  for (const code of codes) {
+    const [kind, at1, stop1, at2, stop2] = code
+    if (kind === 'equal' && stop1 - at1 > 2 * context) {
+      group.push(['equal', at1, at1 + context, at2, at2 + context])
+      result.push(group)
+      group = [['equal', stop1 - context, stop1, stop2 - context, stop2]]
+    } else group.push(code)
+  }
+  if (group.length > 1 || group[0]?.[0] !== 'equal') result.push(group)
+  return result
+}
+
+function opcodes(before: readonly string[], after: readonly string[]): Opcode[] {
+  const codes: Opcode[] = []
+  let at1 = 0
+  let at2 = 0
+  for (const [start1, start2, length] of matchingBlocks(before, after)) {
+    if (at1 < start1 && at2 < start2) codes.push(['replace', at1, start1, at2, start2])
+    else if (at1 < start1) codes.push(['delete', at1, start1, at2, start2])
+    else if (at2 < start2) codes.push(['insert', at1, start1, at2, start2])
+    at1 = start1 + length
+    at2 = start2 + length
+    if (length > 0) codes.push(['equal', start1, at1, start2, at2])
+  }
+  return codes
+}
+
+/** Common runs in order, no two adjacent; an empty one at the end. */
+function matchingBlocks(before: readonly string[], after: readonly string[]): Block[] {
+  const places = placesOf(after)
+  const found: Block[] = []
+  const match = (from1: number, to1: number, from2: number, to2: number): void => {
+    const block = longestMatch(before, after, places, [from1, to1, from2, to2])
+    const [at1, at2, length] = block
+    if (length === 0) return
+    if (from1 < at1 && from2 < at2) match(from1, at1, from2, at2)
+    found.push(block)
+    if (at1 + length < to1 && at2 + length < to2) match(at1 + length, to1, at2 + length, to2)
+  }
+  match(0, before.length, 0, after.length)
+  const joined: Block[] = []
+  for (const [at1, at2, length] of found) {
+    const previous = joined.at(-1)
+    if (previous && previous[0] + previous[2] === at1 && previous[1] + previous[2] === at2)
+      joined[joined.length - 1] = [previous[0], previous[1], previous[2] + length]
+    else joined.push([at1, at2, length])
+  }
+  return [...joined, [before.length, after.length, 0]]
+}
+
+function placesOf(after: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>()
+  for (const [index, line] of after.entries()) {
+    const known = places.get(line)
+    if (known) known.push(index)
+    else places.set(line, [index])
+  }
+  if (after.length < longText) return places
+  const limit = Math.floor(after.length / 100) + 1
+  return new Map([...places].filter(([, at]) => at.length <= limit))
+}
+
+function longestMatch(
+  before: readonly string[],
+  after: readonly string[],
+  places: ReadonlyMap<string, readonly number[]>,
+  [from1, to1, from2, to2]: readonly [number, number, number, number],
+): Block {
+  let at1 = from1
+  let at2 = from2
+  let length = 0
+  let runs = new Map<number, number>()
+  for (let i = from1; i < to1; i++) {
     const next = new Map<number, number>()
-    for (let j = within.b0; j < within.b1; j++) {
-      if (a[i] !== b[j]) continue
-      const size = (lengths.get(j - 1) ?? 0) + 1
-      next.set(j, size)
-      if (size > best.size) best = { a: i - size + 1, b: j - size + 1, size }
+    for (const j of places.get(before[i]!) ?? []) {
+      if (j < from2) continue
+      if (j >= to2) break
+      const run = (runs.get(j - 1) ?? 0) + 1
+      next.set(j, run)
+      if (run > length) {
+        at1 = i - run + 1
+        at2 = j - run + 1
+        length = run
+      }
     }
-    lengths = next
+    runs = next
   }
-  return best
-}
-
-function findMatches(a: readonly string[], b: readonly string[], within: Omit<Change, 'isEqual'>): Match[] {
-  const match = longestMatch(a, b, within)
-  if (match.size === 0) return []
-  const { a0, a1, b0, b1 } = within
-  return [
-    ...findMatches(a, b, { a0, a1: match.a, b0, b1: match.b }),
-    match,
-    ...findMatches(a, b, { a0: match.a + match.size, a1, b0: match.b + match.size, b1 }),
-  ]
-}
-
-function findChanges(a: readonly string[], b: readonly string[]): Change[] {
-  const changes: Change[] = []
-  let at = { a: 0, b: 0 }
-  const end = { a: a.length, b: b.length, size: 0 }
-  for (const match of [...findMatches(a, b, { a0: 0, a1: a.length, b0: 0, b1: b.length }), end]) {
-    if (at.a < match.a || at.b < match.b)
-      changes.push({ isEqual: false, a0: at.a, a1: match.a, b0: at.b, b1: match.b })
-    at = { a: match.a + match.size, b: match.b + match.size }
-    if (match.size === 0) continue
-    const before = changes.at(-1)
-    if (before?.isEqual) changes[changes.length - 1] = { ...before, a1: at.a, b1: at.b }
-    else changes.push({ isEqual: true, a0: match.a, a1: at.a, b0: match.b, b1: at.b })
+  while (at1 > from1 && at2 > from2 && before[at1 - 1] === after[at2 - 1]) {
+    at1--
+    at2--
+    length++
   }
-  return changes
-}
-
-/** Changes that are near each other, with the lines around them. */
-function groupChanges(changes: readonly Change[]): Change[][] {
-  const groups: Change[][] = []
-  let group: Change[] = []
-  for (const [index, change] of changes.entries()) {
-    if (!change.isEqual) {
-      group.push(change)
-      continue
-    }
-    const { a0, a1, b0, b1 } = change
-    const isFirst = index === 0
-    const isLast = index === changes.length - 1
-    if (!isFirst && !isLast && a1 - a0 <= 2 * context) {
-      group.push(change)
-      continue
-    }
-    if (!isFirst) {
-      const size = Math.min(context, a1 - a0)
-      group.push({ isEqual: true, a0, a1: a0 + size, b0, b1: b0 + size })
-      groups.push(group)
-    }
-    const size = Math.min(context, a1 - a0)
-    group = isLast ? [] : [{ isEqual: true, a0: a1 - size, a1, b0: b1 - size, b1 }]
-  }
-  if (group.some(({ isEqual }) => !isEqual)) groups.push(group)
-  return groups
+  while (at1 + length < to1 && at2 + length < to2 && before[at1 + length] === after[at2 + length]) length++
+  return [at1, at2, length]
 }

@@ -1,5 +1,5 @@
 import { type Library, overload } from '../functions.ts'
-import { codePointLength, codePoints } from '../text.ts'
+import { codePoints } from '../text.ts'
 import { fault, ListValue, type Value } from '../values.ts'
 import { formatString } from './string-format.ts'
 
@@ -9,28 +9,25 @@ function charAt(text: string, at: number): string {
   return points[at] ?? ''
 }
 
+/** An offset beyond the end is no error, and nothing is found there; an empty part is found at any offset. */
 function indexOf(text: string, part: string, from = 0): number {
-  const points = codePoints(text)
+  if (part === '') return from
   if (from < 0) fault(`index out of range: ${from}`)
-  if (part === '') return Math.min(from, from >= points.length ? from : from) > points.length ? -1 : from
-  if (from >= points.length) return -1
-  const found = points.slice(from).join('').indexOf(part)
-  return found < 0 ? -1 : from + codePointLength(points.slice(from).join('').slice(0, found))
+  const points = codePoints(text)
+  const wanted = codePoints(part)
+  for (let i = from; i <= points.length - wanted.length; i++) if (wanted.every((c, j) => points[i + j] === c)) return i
+  return -1
 }
 
 function lastIndexOf(text: string, part: string, from?: number): number {
   const points = codePoints(text)
-  if (part === '') {
-    if (from === undefined) return points.length
-    if (from < 0) fault(`index out of range: ${from}`)
-    return from > points.length ? -1 : from
-  }
+  if (part === '') return from ?? points.length
   if (from !== undefined && from < 0) fault(`index out of range: ${from}`)
-  const wanted = codePoints(part)
-  if (points.length < wanted.length) return -1
   if (from !== undefined && from >= points.length) return -1
-  const start = Math.min(from ?? points.length, points.length - wanted.length)
-  for (let i = start; i >= 0; i--) if (wanted.every((c, j) => points[i + j] === c)) return i
+  const wanted = codePoints(part)
+  for (let i = Math.min(from ?? points.length, points.length - wanted.length); i >= 0; i--) {
+    if (wanted.every((c, j) => points[i + j] === c)) return i
+  }
   return -1
 }
 

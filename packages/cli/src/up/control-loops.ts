@@ -35,13 +35,23 @@ const controllers: Readonly<Record<ControllerName, (options: ControlLoopOptions)
 export async function startControlLoops(options: ControlLoopOptions): Promise<void> {
   const { connect, env, group } = options
   const clientOf = (userAgent: string): Client => createClient({ env, userAgent, transport: connect() })
-  const start = (operator: Operator, userAgent: string) =>
-    group.spawn(signal => runOperator(operator, { client: clientOf(userAgent), env, signal }))
-  for (const name of options.controllers) start(controllers[name](options), `coxswain-${name}/0.1`)
+  // The garbage collector watches deprecated kinds too: nobody can do anything about what it is told of them.
+  const ownClientOf = (userAgent: string): Client =>
+    createClient({
+      env,
+      userAgent,
+      transport: connect(),
+      onWarning: ({ text }, { path }) => env.log.debug('server warning', { text, path }),
+    })
+  const start = (operator: Operator, client: Client) =>
+    group.spawn(signal => runOperator(operator, { client, env, signal }))
+  for (const name of options.controllers) {
+    start(controllers[name](options), ownClientOf(`coxswain-${name}/0.1`))
+  }
   if (options.controllers.length > 0 && options.nodes > 0) {
-    start(createSimulatedNodes({ count: options.nodes }), 'coxswain-node/0.1')
+    start(createSimulatedNodes({ count: options.nodes }), ownClientOf('coxswain-node/0.1'))
   }
   if (options.operators.length === 0) return
   await installKinds(clientOf('coxswain-install/0.1'), options.operators)
-  for (const operator of options.operators) start(operator, `${operator.name}/0.1`)
+  for (const operator of options.operators) start(operator, clientOf(`${operator.name}/0.1`))
 }

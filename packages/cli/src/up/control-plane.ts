@@ -5,7 +5,7 @@ import { createKubeconfig, writeKubeconfig } from '@coxswain/client/kubeconfig'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 import { createInProcessTransport, type PeerCertificate } from '@coxswain/wire'
-import { serve } from '@coxswain/wire/node'
+import { createWebSocketUpgrade, serve } from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { stopOnSignals } from '../signals.ts'
 import { createAuthentication, createAuthorization } from './access.ts'
@@ -108,7 +108,13 @@ async function writeAdminKubeconfig(
 async function listen(port: number, handler: Parameters<typeof serve>[0]['handler'], pki: Pki, env: Env) {
   try {
     const { certificate: cert, key } = pki.server
-    return await serve({ handler, port, tls: { cert, key, clientCa: pki.ca.certificate }, log: env.log })
+    return await serve({
+      handler,
+      port,
+      tls: { cert, key, clientCa: pki.ca.certificate },
+      log: env.log,
+      upgrade: createWebSocketUpgrade({ handler, log: env.log }),
+    })
   } catch (error) {
     throw new CommandError(
       `port ${port} of 127.0.0.1 ${explainSystemError(error)}; choose another with --port, or 0 for any`,

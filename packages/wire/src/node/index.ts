@@ -16,6 +16,7 @@ export {
   type ServerTls,
   serve,
 } from './server/serve.ts'
+export { createWebSocketUpgrade, type WebSocketOptions } from './websocket/upgrade.ts'
 export {
   type CertificateTemplate,
   createCertificate,

@@ -10,6 +10,7 @@ import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, countCell, nameCell } from '../cells.ts'
 import { type Findings, listOf, objectOf, textOf, validateQualifiedName } from '../pod/validation/reading.ts'
+import { keepStatusMetadata } from '../status-metadata.ts'
 import { validateMatchConditions } from './match-conditions.ts'
 import {
   defaultMatchResources,
@@ -40,6 +41,7 @@ const common: Strategy = {
 export const validatingAdmissionPolicyStrategy: Strategy = {
   ...common,
   validate: (object, _context, old) => [...validateValidatingPolicy(object, old)],
+  prepareForStatusUpdate: keepStatusMetadata,
   validateStatusUpdate: object => [...validateStatus(objectOf(object.status))],
   cells: (object, now) => printPolicy(object, 'validations', now),
 }

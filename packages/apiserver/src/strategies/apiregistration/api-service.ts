@@ -18,6 +18,7 @@ import {
   objectOf,
   textOf,
 } from '../pod/validation/reading.ts'
+import { keepStatusMetadata } from '../status-metadata.ts'
 
 const maxGroupPriority = 20000
 const maxVersionPriority = 1000
@@ -34,7 +35,7 @@ export const apiServiceStrategy: Strategy = {
   prepareForCreate(object, { clock }) {
     if (!isObject(objectOf(object.spec).service)) object.status = localStatus(clock.now())
   },
-  prepareForStatusUpdate: keepMetadata,
+  prepareForStatusUpdate: keepStatusMetadata,
   validate: object => [...validateName(object), ...validateSpec(objectOf(object.spec))],
   validateStatusUpdate: object => [...validateStatus(object)],
   resetFields: subresource =>
@@ -59,16 +60,6 @@ export function localStatus(now: number): JsonObject {
         message: 'Local APIServices are always available',
       },
     ],
-  }
-}
-
-/** Labels and annotations do not change with the status. */
-function keepMetadata(object: JsonObject, old: JsonObject): void {
-  const metadata = object.metadata as JsonObject
-  const before = old.metadata as JsonObject
-  for (const name of ['labels', 'annotations']) {
-    if (before[name] === undefined) delete metadata[name]
-    else metadata[name] = before[name]
   }
 }
 

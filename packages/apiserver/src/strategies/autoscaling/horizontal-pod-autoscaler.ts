@@ -1,4 +1,4 @@
-import { field } from '@coxswain/apimachinery'
+import { deepClone, field } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
@@ -104,7 +104,7 @@ function setDefaults(object: JsonObject): void {
   if (!isObject(spec.behavior)) return
   const { scaleUp, scaleDown } = spec.behavior
   spec.behavior = {
-    scaleUp: { ...structuredClone(scaleUpDefaults), ...objectOf(scaleUp) },
-    scaleDown: { ...structuredClone(scaleDownDefaults), ...objectOf(scaleDown) },
+    scaleUp: { ...deepClone(scaleUpDefaults), ...objectOf(scaleUp) },
+    scaleDown: { ...deepClone(scaleDownDefaults), ...objectOf(scaleDown) },
   }
 }

@@ -1,5 +1,5 @@
 import { decodeBuiltin } from '@coxswain/api'
-import { writeJson } from '@coxswain/apimachinery'
+import { deepClone, writeJson } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../json.ts'
 import { listOf, objectOf, recordOf, textOf } from '../pod/validation/reading.ts'
 import { behaviorFromText, behaviorToText } from './behavior.ts'
@@ -115,7 +115,7 @@ export function toV1(object: JsonObject): JsonObject {
 
 function decode(version: string, object: JsonObject): JsonObject {
   const kind = { group: 'autoscaling', version, kind: 'HorizontalPodAutoscaler' }
-  return decodeBuiltin(kind, structuredClone(object)).object
+  return decodeBuiltin(kind, deepClone(object)).object
 }
 
 /** A list of objects that an annotation holds; undefined when it holds something else. */

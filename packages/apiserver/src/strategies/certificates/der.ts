@@ -12,8 +12,8 @@ export const tags = {
 export interface DerElement {
   readonly tag: number
   readonly content: Uint8Array
-  /** How many bytes it has with tag and length. */
-  readonly size: number
+  /** Tag, length and content. */
+  readonly whole: Uint8Array
 }
 
 /** The elements that `bytes` consists of; undefined when they are not well-formed. */
@@ -23,7 +23,7 @@ export function readDer(bytes: Uint8Array): DerElement[] | undefined {
     const element = readElement(bytes, at)
     if (!element) return undefined
     elements.push(element)
-    at += element.size
+    at += element.whole.length
   }
   return elements
 }
@@ -38,7 +38,8 @@ function readElement(bytes: Uint8Array, at: number): DerElement | undefined {
   for (let i = 0; i < lengthBytes; i++) length = length * 256 + (bytes[at + 2 + i] ?? 0)
   const start = at + 2 + lengthBytes
   if (start + length > bytes.length) return undefined
-  return { tag, content: bytes.subarray(start, start + length), size: start + length - at }
+  const end = start + length
+  return { tag, content: bytes.subarray(start, end), whole: bytes.subarray(at, end) }
 }
 
 /** The elements within one of that tag; undefined when it is another or not well-formed. */

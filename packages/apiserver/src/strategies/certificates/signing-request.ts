@@ -95,7 +95,6 @@ export const certificateSigningRequestStrategy: Strategy = {
 
 const certificateOf = (object: JsonObject): string => textOf(objectOf(object.status).certificate)
 
-/** The signature of the request is checked by whoever signs: here only its form counts. */
 function* validateRequest(object: JsonObject, old: JsonObject | undefined): Findings {
   const spec = objectOf(object.spec)
   const path = field.Path.of('spec')

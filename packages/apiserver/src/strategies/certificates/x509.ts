@@ -1,5 +1,6 @@
 import { type DerElement, readDer, readObjectIdentifier, readText, readWithin, tags } from './der.ts'
 import { decodeBase64, readPem } from './pem.ts'
+import { describeSignatureProblem } from './signature.ts'
 
 /** What the server looks at in a certificate request. */
 export interface RequestSubject {
@@ -10,7 +11,10 @@ export interface RequestSubject {
 const commonName = '2.5.4.3'
 const organization = '2.5.4.10'
 
-/** Reads the base64 of a PEM request (PKCS #10). The text says what is wrong with it, in Go's words where they are known. */
+/**
+ * Reads the base64 of a PEM request (PKCS #10) and checks that its author has the key, where the algorithm is known here.
+ * The text says what is wrong with it, in Go's words where they are known.
+ */
 export function readCertificateRequest(base64: string): RequestSubject | string {
   const [block] = readPem(textOf(base64))
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
@@ -19,10 +23,12 @@ export function readCertificateRequest(base64: string): RequestSubject | string 
   if (!outer?.[0]) return malformed
   if (outer.length > 1) return 'asn1: syntax error: trailing data'
   const [info, algorithm, signature] = readWithin(outer[0], tags.sequence) ?? []
-  if (algorithm?.tag !== tags.sequence || signature?.tag !== tags.bitString) return malformed
+  if (!info || algorithm?.tag !== tags.sequence || signature?.tag !== tags.bitString) return malformed
   const [, subject, publicKey] = readWithin(info, tags.sequence) ?? []
-  if (publicKey?.tag !== tags.sequence) return malformed
-  return readName(subject) ?? malformed
+  const name = readName(subject)
+  if (publicKey?.tag !== tags.sequence || !name) return malformed
+  const signed = { message: info.whole, algorithm, signature: signature.content, publicKey }
+  return describeSignatureProblem(signed) ?? name
 }
 
 /** As Go reads a name: the last common name counts, organizations in their order. */

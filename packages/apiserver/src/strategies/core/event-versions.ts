@@ -1,4 +1,5 @@
 import { decodeBuiltin } from '@coxswain/api'
+import { deepClone } from '@coxswain/apimachinery'
 import type { JsonObject } from '../../json.ts'
 
 /** What the newer group calls what the core group has; everything else has the same name in both. */
@@ -24,7 +25,7 @@ export function convertEvent(object: JsonObject, apiVersion: string): JsonObject
     delete renamed[from]
   }
   const [group, version] = toCore ? ['', 'v1'] : ['events.k8s.io', 'v1']
-  return decodeBuiltin({ group, version, kind: 'Event' }, structuredClone(renamed)).object
+  return decodeBuiltin({ group, version, kind: 'Event' }, deepClone(renamed)).object
 }
 
 export function toCoreEvent(object: JsonObject): JsonObject {

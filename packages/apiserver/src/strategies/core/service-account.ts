@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { ageCell, countCell, nameCell } from '../cells.ts'
+import { ageCell, nameCell } from '../cells.ts'
 import { recordOf } from '../pod/validation/reading.ts'
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
@@ -16,7 +16,7 @@ export const serviceAccountStrategy: Strategy = {
       `metadata.annotations[${enforceAnnotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
     ]
   },
-  cells: (object, now) => [nameCell(object), countCell(object.secrets), ageCell(object, now)],
+  cells: (object, now) => [nameCell(object), ageCell(object, now)],
 }
 
 const isEnforcing = (object: JsonObject): boolean =>

@@ -13,6 +13,7 @@ import {
   stringsOf,
   textOf,
 } from '../pod/validation/reading.ts'
+import { keepStatusMetadata } from '../status-metadata.ts'
 import { mandatoryFlowSchemas } from './bootstrap.ts'
 import { validateStatus } from './status.ts'
 
@@ -28,6 +29,7 @@ export const flowSchemaStrategy: Strategy = {
     if (numberOf(spec.matchingPrecedence) === 0) spec.matchingPrecedence = 1000
   },
   validate: object => [...validateFlowSchema(object)],
+  prepareForStatusUpdate: keepStatusMetadata,
   validateStatusUpdate: object => [...validateStatus(object)],
   cells(object, now) {
     const { priorityLevelConfiguration, matchingPrecedence, distinguisherMethod } = objectOf(object.spec)

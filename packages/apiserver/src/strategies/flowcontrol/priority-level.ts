@@ -4,6 +4,7 @@ import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { embedded, number, plain, pointer, struct, text } from '../go-form.ts'
 import { type Findings, numberOf, objectOf, printed, recordOf, textOf } from '../pod/validation/reading.ts'
+import { keepStatusMetadata } from '../status-metadata.ts'
 import { mandatoryPriorityLevels } from './bootstrap.ts'
 import { validateStatus } from './status.ts'
 
@@ -16,6 +17,7 @@ export const priorityLevelConfigurationStrategy: Strategy = {
   generation: true,
   default: object => defaultLevel(objectOf(object.spec)),
   validate: object => [...validateLevel(object)],
+  prepareForStatusUpdate: keepStatusMetadata,
   validateStatusUpdate: object => [...validateStatus(object)],
   cells(object, now) {
     const { type, limited } = objectOf(object.spec)

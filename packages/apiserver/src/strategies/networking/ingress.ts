@@ -206,7 +206,7 @@ function* validateServiceBackend(service: JsonObject, path: field.Path): Finding
 
 /** A reference to an object by group, kind and name. */
 export function* validateTypedReference(reference: JsonObject, path: field.Path): Findings {
-  if (reference.apiGroup !== undefined) {
+  if (reference.apiGroup !== undefined && reference.apiGroup !== null) {
     const group = textOf(reference.apiGroup)
     yield* invalidBecause(path.child('apiGroup'), group, isDNS1123Subdomain(group))
   }

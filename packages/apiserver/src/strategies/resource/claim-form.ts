@@ -18,6 +18,11 @@ const tolerations = list(
 )
 const capacity = pointer('capacity', struct({ Requests: plain('requests') }))
 
+const opaque = pointer(
+  'opaque',
+  struct({ Driver: text('driver'), Parameters: source => source.parameters ?? null }),
+)
+
 const claimForm: GoForm = struct({
   Devices: embedded(
     'devices',
@@ -64,14 +69,49 @@ const claimForm: GoForm = struct({
         'config',
         struct({
           Requests: plain('requests'),
-          Opaque: pointer(
-            'opaque',
-            struct({ Driver: text('driver'), Parameters: source => source.parameters ?? null }),
-          ),
+          Opaque: opaque,
         }),
       ),
     }),
   ),
+})
+
+const requirement = struct({ Key: text('key'), Operator: text('operator'), Values: plain('values') })
+
+/** How Go prints the terms of a node selector. */
+export const nodeSelectorTermsForm: GoForm = list(
+  'nodeSelectorTerms',
+  struct({
+    MatchExpressions: list('matchExpressions', requirement),
+    MatchFields: list('matchFields', requirement),
+  }),
+)
+
+/** How Go prints what was allocated. */
+export const allocationForm: GoForm = struct({
+  Devices: embedded(
+    'devices',
+    struct({
+      Results: list(
+        'results',
+        struct({
+          Request: text('request'),
+          Driver: text('driver'),
+          Pool: text('pool'),
+          Device: text('device'),
+          AdminAccess: plain('adminAccess'),
+          Tolerations: tolerations,
+          BindingConditions: plain('bindingConditions'),
+          BindingFailureConditions: plain('bindingFailureConditions'),
+          ShareID: plain('shareID'),
+          ConsumedCapacity: plain('consumedCapacity'),
+        }),
+      ),
+      Config: list('config', struct({ Source: text('source'), Requests: plain('requests'), Opaque: opaque })),
+    }),
+  ),
+  NodeSelector: pointer('nodeSelector', struct({ NodeSelectorTerms: nodeSelectorTermsForm })),
+  AllocationTimestamp: plain('allocationTimestamp'),
 })
 
 /** How Go prints the spec of a claim. */

@@ -18,6 +18,7 @@ import {
   stringsOf,
   textOf,
 } from '../pod/validation/reading.ts'
+import { allocationForm } from './claim-form.ts'
 import {
   validateDeviceName,
   validateDriverName,
@@ -51,6 +52,15 @@ function deviceId({ driver, pool, device, shareID }: JsonObject): string {
   return `${textOf(driver)}/${textOf(pool)}/${textOf(device)}${share === '' ? '' : `/${share}`}`
 }
 
+function printDeviceId({ driver, pool, device, shareID }: JsonObject): field.Printed {
+  return printed({
+    Driver: textOf(driver),
+    Pool: textOf(pool),
+    Device: textOf(device),
+    ShareID: textOf(shareID),
+  })
+}
+
 const allocationOf = (object: JsonObject): JsonObject | undefined => {
   const { allocation } = objectOf(object.status)
   return isObject(allocation) ? allocation : undefined
@@ -58,6 +68,12 @@ const allocationOf = (object: JsonObject): JsonObject | undefined => {
 
 const resultsOf = (object: JsonObject): JsonObject[] =>
   listOf(objectOf(allocationOf(object)?.devices).results)
+
+/** Tolerations of what was allocated compare as those of requests do. */
+export function defaultResults(object: JsonObject): void {
+  for (const { tolerations } of resultsOf(object))
+    for (const toleration of listOf(tolerations)) toleration.operator ||= 'Equal'
+}
 
 /** The status of a device that is no longer allocated goes with its allocation. */
 export function dropDeallocated(object: JsonObject, old: JsonObject): void {
@@ -92,7 +108,11 @@ export function* validateClaimStatus(object: JsonObject, old: JsonObject): Findi
   yield* validateSet(
     listOf(status.devices),
     -1,
-    { rule: (device, at) => validateDeviceStatus(device, allocated, at), keyOf: deviceId, printed: true },
+    {
+      rule: (device, at) => validateDeviceStatus(device, allocated, at),
+      keyOf: deviceId,
+      print: printDeviceId,
+    },
     path.child('devices'),
   )
   yield* validateReservations(object, old, path.child('reservedFor'))
@@ -105,7 +125,7 @@ export function* validateClaimStatus(object: JsonObject, old: JsonObject): Findi
       path.child('allocation'),
     )
   else if (!deepEqual(allocation, before))
-    yield field.invalid(path.child('allocation'), printed(allocation), fieldImmutableMessage)
+    yield field.invalid(path.child('allocation'), printed(allocationForm(allocation)), fieldImmutableMessage)
 }
 
 function* validateReservations(object: JsonObject, old: JsonObject, path: field.Path): Findings {
@@ -204,7 +224,7 @@ function* validateDeviceStatus(
   yield* validateDeviceName(textOf(device.device), path.child('device'))
   yield* validateShareID(device.shareID, path.child('shareID'))
   if (!allocated.has(deviceId(device)))
-    yield field.invalid(path, new field.Printed(deviceId(device)), 'must be an allocated device in the claim')
+    yield field.invalid(path, printDeviceId(device), 'must be an allocated device in the claim')
   const conditions = listOf(device.conditions)
   const at = path.child('conditions')
   if (conditions.length > maxDeviceConditions) yield field.tooMany(at, conditions.length, maxDeviceConditions)

@@ -3,15 +3,19 @@ import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy, StrategyContext } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, listOf, objectOf, printed, recordOf, textOf } from '../pod/validation/reading.ts'
+import { keepStatusMetadata } from '../status-metadata.ts'
 import { isSamePrinted, printClaimSpec, printTemplateSpec } from './claim-form.ts'
-import { dropDeallocated, validateClaimStatus } from './claim-status.ts'
+import { defaultResults, dropDeallocated, validateClaimStatus } from './claim-status.ts'
 import { defaultRequests, validateDeviceClaim } from './requests.ts'
 
 export const resourceClaimStrategy: Strategy = {
   returnsDeleted: true,
-  default: object => defaultRequests(childObject(childObject(object, 'spec'), 'devices')),
+  default(object) {
+    defaultRequests(childObject(childObject(object, 'spec'), 'devices'))
+    defaultResults(object)
+  },
   prepareForStatusUpdate(object, old) {
-    keepMetadata(object, old)
+    keepStatusMetadata(object, old)
     dropDeallocated(object, old)
   },
   validate: (object, context, old) =>
@@ -62,16 +66,6 @@ function* validateTemplate(object: JsonObject): Findings {
 function* validateUnchanged(spec: JsonObject, old: JsonObject): Findings {
   if (!isSamePrinted(spec, old))
     yield field.invalid(field.Path.of('spec'), printed(spec), fieldImmutableMessage)
-}
-
-/** Labels and annotations do not change with the status. */
-function keepMetadata(object: JsonObject, old: JsonObject): void {
-  const metadata = object.metadata as JsonObject
-  const before = old.metadata as JsonObject
-  for (const name of ['labels', 'annotations']) {
-    if (before[name] === undefined) delete metadata[name]
-    else metadata[name] = before[name]
-  }
 }
 
 const adminLabel = 'resource.kubernetes.io/admin-access'

@@ -86,7 +86,11 @@ export function* validateItems<T>(
 export function* validateSet<T>(
   items: readonly T[],
   max: number,
-  rules: { readonly rule: Rule<T>; readonly keyOf: (item: T) => string; readonly printed?: boolean },
+  rules: {
+    readonly rule: Rule<T>
+    readonly keyOf: (item: T) => string
+    readonly print?: (item: T) => unknown
+  },
   path: field.Path,
 ): Findings {
   yield* validateItems(items, max, rules.rule, path)
@@ -94,7 +98,7 @@ export function* validateSet<T>(
   const seen = new Set<string>()
   for (const [index, item] of items.entries()) {
     const key = rules.keyOf(item)
-    if (seen.has(key)) yield field.duplicate(path.index(index), rules.printed ? new field.Printed(key) : key)
+    if (seen.has(key)) yield field.duplicate(path.index(index), rules.print?.(item) ?? key)
     seen.add(key)
   }
 }

@@ -40,7 +40,7 @@ export function requestNamesOf(devices: JsonObject): RequestNames {
   )
 }
 
-/** Fills in how many devices a request is for. */
+/** Fills in how many devices a request is for and how tolerations compare. */
 export function defaultRequests(devices: JsonObject): void {
   for (const request of listOf(devices.requests)) {
     if (isObject(request.exactly)) defaultMode(request.exactly)
@@ -51,6 +51,7 @@ export function defaultRequests(devices: JsonObject): void {
 function defaultMode(request: JsonObject): void {
   request.allocationMode ||= 'ExactCount'
   if (request.allocationMode === 'ExactCount') request.count ||= 1
+  for (const toleration of listOf(request.tolerations)) toleration.operator ||= 'Equal'
 }
 
 /** The devices that a claim asks for. */

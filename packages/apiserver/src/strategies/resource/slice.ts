@@ -13,6 +13,7 @@ import {
   printed,
   textOf,
 } from '../pod/validation/reading.ts'
+import { nodeSelectorTermsForm } from './claim-form.ts'
 import { validateCounters, validateDevice } from './device.ts'
 import { validateDriverName, validatePoolName, validateSet } from './names.ts'
 
@@ -154,7 +155,7 @@ function* validateNodes(spec: JsonObject, path: field.Path): Findings {
     if (terms.length !== 1)
       yield field.invalid(
         at.child('nodeSelectorTerms'),
-        printed(nodeSelector.nodeSelectorTerms ?? null),
+        printed(nodeSelectorTermsForm(nodeSelector)),
         'must have exactly one node selector term',
       )
   }

@@ -134,23 +134,24 @@ function takeClusterIPs(service: JsonObject, claim: ServiceClaim): void {
 }
 
 function takeAddress(service: JsonObject, family: string, ip: string, claim: ServiceClaim): string {
-  if (ip !== '') {
-    const refusal = claim.takeAddress(ip)
-    if (refusal === undefined) return ip
-    const { clusterIPs } = specOf(service)
-    throw refuse(service, specPath.child('clusterIPs'), clusterIPs, `failed to allocate IP ${ip}: ${refusal}`)
-  }
   const { name = '' } = service.metadata as { name?: string }
-  const found = claim.takeNextAddress(family)
-  // The address names its owner, and what cannot be a name is refused there first.
+  const refusal = ip === '' ? undefined : claim.takeAddress(ip)
+  const taken = ip === '' ? claim.takeNextAddress(family) : ip
+  if (taken === undefined)
+    throw newInternalError(new Error(`failed to allocate a serviceIP for Service "${name}": range is full`))
+  const reason = refusal ?? (claim.isDryRun ? undefined : ownerProblem(name, taken))
+  if (reason === undefined) return taken
+  const what = ip === '' ? 'IP' : `IP ${ip}`
+  const value = ip === '' ? [''] : specOf(service).clusterIPs
+  throw refuse(service, specPath.child('clusterIPs'), value, `failed to allocate ${what}: ${reason}`)
+}
+
+/** An address names its owner, and what cannot be a name is refused there first. */
+function ownerProblem(name: string, ip: string): string | undefined {
   const [problem] = isValidPathSegmentName(name)
-  if (found !== undefined && problem !== undefined && !claim.isDryRun) {
-    const detail = `spec.parentRef.name: Invalid value: ${JSON.stringify(name)}: ${problem}`
-    const reason = `failed to allocate IP: IPAddress.networking.k8s.io "${found}" is invalid: ${detail}`
-    throw refuse(service, specPath.child('clusterIPs'), [''], reason)
-  }
-  if (found !== undefined) return found
-  throw newInternalError(new Error(`failed to allocate a serviceIP for Service "${name}": range is full`))
+  if (problem === undefined) return undefined
+  const detail = `spec.parentRef.name: Invalid value: ${JSON.stringify(name)}: ${problem}`
+  return `IPAddress.networking.k8s.io "${ip}" is invalid: ${detail}`
 }
 
 function updateClusterIPs(service: JsonObject, old: ServiceSpec, claim: ServiceClaim): void {

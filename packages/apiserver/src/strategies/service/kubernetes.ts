@@ -5,11 +5,16 @@ import { formatTime } from '../../handlers/lifecycle.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ServerState } from '../../request/context.ts'
 import { addressAt, familyOf, parseRange, rangePrefix } from './pools.ts'
-import { repairAllocations } from './repair.ts'
+import { repairAllocations, watchDeletions } from './repair.ts'
 
 const namespace = 'default'
 const name = 'kubernetes'
 const portName = 'https'
+const rangeKey = rangePrefix + name
+const serviceKey = `/core/services/${namespace}/${name}`
+const endpointsKey = `/core/endpoints/${namespace}/${name}`
+const sliceKey = `/discovery.k8s.io/endpointslices/${namespace}/${name}`
+const keys = [rangeKey, serviceKey, endpointsKey, sliceKey]
 
 /**
  * What lets clients inside the cluster find the API server: the range of service addresses, the service `kubernetes` on
@@ -18,12 +23,12 @@ const portName = 'https'
 export async function createKubernetesService(state: ServerState): Promise<void> {
   const { serviceRanges, advertise } = state.network
   const { address, port } = await advertise()
-  await ensure(state, rangePrefix + name, serviceCIDR(serviceRanges))
-  await ensure(state, `/core/services/${namespace}/${name}`, service(serviceRanges[0]!, port))
+  await ensure(state, rangeKey, serviceCIDR(serviceRanges))
+  await ensure(state, serviceKey, service(serviceRanges[0]!, port))
   await repairAllocations(state)
-  await ensure(state, `/core/endpoints/${namespace}/${name}`, endpoints(address, port), ['subsets'])
+  await ensure(state, endpointsKey, endpoints(address, port), ['subsets'])
   const slice = endpointSlice(address, port)
-  await ensure(state, `/discovery.k8s.io/endpointslices/${namespace}/${name}`, slice, ['endpoints', 'ports'])
+  await ensure(state, sliceKey, slice, ['endpoints', 'ports'])
 
   function serviceCIDR(cidrs: readonly string[]): JsonObject {
     const ready = {
@@ -42,6 +47,15 @@ export async function createKubernetesService(state: ServerState): Promise<void>
     }
   }
 }
+
+/** Puts back what somebody deletes of it. Resolves once `signal` aborts. */
+export async function keepKubernetesService(state: ServerState, signal: AbortSignal): Promise<void> {
+  for await (const deleted of watchDeletions(state, keys.map(prefixOf), signal))
+    if (keys.includes(deleted.key)) await createKubernetesService(state)
+}
+
+/** `/GROUP/RESOURCE/` of a key. */
+const prefixOf = (key: string): string => key.slice(0, key.indexOf('/', key.indexOf('/', 1) + 1) + 1)
 
 function service(range: string, targetPort: number): JsonObject {
   const { family, first } = parseRange(range)!
@@ -92,8 +106,7 @@ async function ensure(
   kept: readonly string[] = [],
 ): Promise<void> {
   const { clock, random } = state.env
-  const prefix = key.slice(0, key.indexOf('/', key.indexOf('/', 1) + 1) + 1)
-  const stored = state.cache.resource(prefix).get(key)
+  const stored = state.cache.resource(prefixOf(key)).get(key)
   let wanted: JsonObject
   if (stored) {
     const present = stored.parse()

@@ -147,17 +147,15 @@ export class ServiceClaim {
     const ip = canonicalAddress(address)
     const family = familyOf(ip)
     const number = toNumber(parseIP(ip)!.bytes)
-    const range = readRanges(this.#context.state).find(
-      candidate =>
-        candidate.ready &&
-        candidate.family === family &&
-        number >= candidate.network &&
-        number <= candidate.last + (family === 'IPv4' ? 1n : 0n),
-    )
-    if (!range) return 'the provided network does not match the current range'
-    if (number < range.first || number > range.last)
-      return `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${range.text}`
-    if (this.#context.dryRun) return undefined
+    const ranges = readRanges(this.#context.state).filter(range => range.ready && range.family === family)
+    const isInside = ranges.some(({ first, last }) => number >= first && number <= last)
+    if (this.#context.dryRun) {
+      const valid = ranges[0]?.text ?? ''
+      return isInside
+        ? undefined
+        : `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${valid}`
+    }
+    if (!isInside) return 'the provided network does not match the current range'
     if (this.#isAddressTaken(ip)) return 'provided IP is already allocated'
     this.#putAddress(ip)
     return undefined

@@ -56,25 +56,36 @@ export async function repairAllocations(state: ServerState): Promise<void> {
 
 /** Puts an IPAddress back that is deleted while its service has the address. Resolves once `signal` aborts. */
 export async function keepAddresses(state: ServerState, signal: AbortSignal): Promise<void> {
+  for await (const deleted of watchDeletions(state, [addressPrefix], signal)) {
+    const transaction = findHolder(state, deleted)
+    if (transaction) await state.store.transact(transaction)
+  }
+}
+
+/** Objects under `prefixes` that go, from now on until `signal` aborts. */
+export async function* watchDeletions(
+  state: ServerState,
+  prefixes: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<StoredObject, void, undefined> {
   const queue = new AsyncQueue<StoredObject>()
-  const cache = state.cache.resource(addressPrefix)
   const watcher: CacheWatcher = {
     namespace: '',
     onEvent: ({ type, object }) => void (type === 'DELETED' && queue.push(object)),
     onEnd: () => queue.end(),
   }
   const stop = () => queue.end()
-  cache.addWatcher(watcher)
+  const caches = prefixes.map(prefix => state.cache.resource(prefix))
+  for (const cache of caches) cache.addWatcher(watcher)
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   try {
     for await (const deleted of queue) {
       if (signal.aborted) return
-      const transaction = findHolder(state, deleted)
-      if (transaction) await state.store.transact(transaction)
+      yield deleted
     }
   } finally {
-    cache.removeWatcher(watcher)
+    for (const cache of caches) cache.removeWatcher(watcher)
     signal.removeEventListener('abort', stop)
   }
 }

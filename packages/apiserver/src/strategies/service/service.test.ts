@@ -229,6 +229,34 @@ describe('the service kubernetes', () => {
   })
 })
 
+describe('the service kubernetes that is deleted', () => {
+  it('comes back with its address and its endpoints', async () => {
+    await using world = await createWorld('10.0.0.0/16')
+    assert.equal((await world.send('DELETE', services)).status, 200)
+    await world.env.settle()
+    assert.equal((await world.send('GET', `${services}/kubernetes`)).body.spec.clusterIP, '10.0.0.1')
+    assert.deepEqual(await world.addresses(), ['10.0.0.1'])
+    assert.equal((await world.send('GET', '/api/v1/namespaces/default/endpoints/kubernetes')).status, 200)
+  })
+})
+
+describe('a cluster of two families', () => {
+  it('gives a service an address of each, takes the second back and gives it again as its policy changes', async () => {
+    await using world = await createWorld('10.0.0.0/16,fd00::/112')
+    const wish = service('a', { ipFamilyPolicy: 'PreferDualStack' })
+    const { clusterIPs } = (await world.send('POST', services, wish)).body.spec
+    assert.match(clusterIPs.join(' '), /^10\.0\.\S+ fd00::\S+$/)
+    const single = { spec: { ipFamilyPolicy: 'SingleStack' } }
+    const reduced = await world.send('PATCH', `${services}/a`, single, mergePatch)
+    assert.deepEqual(reduced.body.spec.clusterIPs, clusterIPs.slice(0, 1), reduced.body.message)
+    assert.ok(!(await world.addresses()).includes(clusterIPs[1]!))
+    const both = { spec: { ipFamilyPolicy: 'RequireDualStack' } }
+    const extended = await world.send('PATCH', `${services}/a`, both, mergePatch)
+    assert.equal(extended.body.spec.clusterIPs.length, 2, extended.body.message)
+    assert.ok((await world.addresses()).includes(extended.body.spec.clusterIPs[1]!))
+  })
+})
+
 describe('an address that a service has', () => {
   it('stays taken when somebody deletes its IPAddress', async () => {
     await using world = await createWorld('10.0.0.0/16')
@@ -236,6 +264,29 @@ describe('an address that a service has', () => {
     await world.send('DELETE', `${addresses}/${clusterIP}`)
     await world.env.settle()
     assert.equal((await world.send('GET', `${addresses}/${clusterIP}`)).status, 200)
+  })
+})
+
+describe('an ingress that names no class', () => {
+  it('gets the newest default class there is', async () => {
+    await using world = await createWorld('10.0.0.0/16')
+    const ingresses = '/apis/networking.k8s.io/v1/namespaces/default/ingresses'
+    const ingress = (name: string) => ({
+      metadata: { name },
+      spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } },
+    })
+    const classOf = async (name: string) => {
+      const { spec } = (await world.send('POST', ingresses, ingress(name))).body
+      return (spec as unknown as { ingressClassName?: string }).ingressClassName
+    }
+    assert.equal(await classOf('a'), undefined)
+    for (const name of ['old', 'new']) {
+      const annotations = { 'ingressclass.kubernetes.io/is-default-class': 'true' }
+      const body = { metadata: { name, annotations }, spec: { controller: 'example.com/c' } }
+      await world.send('POST', '/apis/networking.k8s.io/v1/ingressclasses', body)
+      await world.env.advance(2_000)
+    }
+    assert.equal(await classOf('b'), 'new')
   })
 })
 

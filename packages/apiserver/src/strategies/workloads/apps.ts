@@ -183,7 +183,7 @@ export const daemonSetStrategy: Strategy = {
       fill(childObject(strategy, 'rollingUpdate'), { maxUnavailable: 1, maxSurge: 0 })
     }
     defaultTemplate(spec)
-    childObject(object.metadata as JsonObject, 'annotations')[templateGeneration] ??= '0'
+    childObject(object.metadata as JsonObject, 'annotations')[templateGeneration] ??= '1'
   },
   prepareForCreate(object) {
     const annotations = childObject(object.metadata as JsonObject, 'annotations')

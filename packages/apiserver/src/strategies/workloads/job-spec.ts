@@ -1,5 +1,6 @@
 import { field, isDNS1123Subdomain, regexError } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../json.ts'
+import { goValue } from '../pod/go-value.ts'
 import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
 import {
   type Findings,
@@ -172,12 +173,7 @@ const maxIndexesText = 64 * 1024
 function* validateSuccessPolicy(spec: JsonObject, path: field.Path): Findings {
   const policy = objectOf(spec.successPolicy)
   if (spec.completionMode !== 'Indexed') {
-    const shown = listOf(policy.rules).map(rule => ({
-      SucceededIndexes: rule.succeededIndexes ?? null,
-      SucceededCount: rule.succeededCount ?? null,
-    }))
-    const value = printed({ Rules: policy.rules === undefined ? null : shown })
-    yield field.invalid(path, value, 'requires indexed completion mode')
+    yield field.invalid(path, printed(goValue('SuccessPolicy', policy)), 'requires indexed completion mode')
     return
   }
   const rules = listOf(policy.rules)

@@ -9,6 +9,7 @@ import {
 } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
+import { goValue } from '../pod/go-value.ts'
 import {
   type Findings,
   listOf,
@@ -54,6 +55,8 @@ export const jobStrategy: Strategy = {
   cells: jobCells,
   generation: true,
   propagation: 'orphan',
+  propagationWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   default(object) {
     const spec = specOf(object)
     defaultJob(spec)
@@ -166,14 +169,15 @@ function* validateJobChange(job: JsonObject, oldJob: JsonObject): Findings {
   }
   yield* validateImmutable(spec.selector, old.selector, specPath.child('selector'))
   yield* validateTemplateChange(spec, old, oldJob)
-  for (const member of [
-    'completionMode',
-    'podFailurePolicy',
-    'backoffLimitPerIndex',
-    'managedBy',
-    'successPolicy',
-  ])
+  for (const member of ['completionMode', 'backoffLimitPerIndex', 'managedBy'])
     yield* validateImmutable(spec[member], old[member], specPath.child(member))
+  for (const [member, type] of [
+    ['podFailurePolicy', 'PodFailurePolicy'],
+    ['successPolicy', 'SuccessPolicy'],
+  ] as const) {
+    const shown = (value: unknown) => (isObject(value) ? goValue(type, value) : undefined)
+    yield* validateImmutable(shown(spec[member]), shown(old[member]), specPath.child(member))
+  }
 }
 
 /** The template is fixed; of a suspended job without pods, where its pods may run and what they need is not. */
@@ -188,13 +192,18 @@ function* validateTemplateChange(spec: JsonObject, old: JsonObject, oldJob: Json
   const before = deepClone(objectOf(old.template)) as JsonObject
   const path = specPath.child('template')
   if (!isMutable) {
-    if (!deepEqual(template, before)) yield field.invalid(path, printed(template), 'field is immutable')
+    if (!deepEqual(template, before))
+      yield field.invalid(path, printed(goValue('PodTemplateSpec', template)), 'field is immutable')
     return
   }
   adoptDirectives(childObject(before, 'spec'), objectOf(template.spec))
   adoptResources(childObject(before, 'spec'), objectOf(template.spec))
   if (!deepEqual(template.spec, before.spec))
-    yield field.invalid(specPath.child('template.spec'), printed(template.spec), 'field is immutable')
+    yield field.invalid(
+      specPath.child('template.spec'),
+      printed(goValue('PodSpec', objectOf(template.spec))),
+      'field is immutable',
+    )
 }
 
 function adoptDirectives(before: JsonObject, spec: JsonObject): void {

@@ -2,7 +2,7 @@
 import type { Kind } from '@coxswain/apimachinery'
 import { createKinds, createRefs, type Ref } from '../../../handle.ts'
 import type { Apply, Create } from '../../../variants.ts'
-import { table } from '../../tables/apiregistration.v1.ts'
+import { apiregistration_v1 as table } from '../../tables.ts'
 import type * as T from '../../types/apiregistration.v1.ts'
 
 const kind = createKinds(table)

@@ -2,7 +2,7 @@
 import type { Kind } from '@coxswain/apimachinery'
 import { createKinds, createRefs, type Ref } from '../../../handle.ts'
 import type { Apply, Create } from '../../../variants.ts'
-import { table } from '../../tables/autoscaling.v2.ts'
+import { autoscaling_v2 as table } from '../../tables.ts'
 import type * as T from '../../types/autoscaling.v2.ts'
 
 const kind = createKinds(table)

@@ -2,7 +2,7 @@
 import type { Kind } from '@coxswain/apimachinery'
 import { createKinds, createRefs, type Ref } from '../../../handle.ts'
 import type { Apply, Create } from '../../../variants.ts'
-import { table } from '../../tables/events.v1.ts'
+import { events_v1 as table } from '../../tables.ts'
 import type * as T from '../../types/events.v1.ts'
 
 const kind = createKinds(table)

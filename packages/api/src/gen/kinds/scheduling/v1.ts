@@ -2,7 +2,7 @@
 import type { Kind } from '@coxswain/apimachinery'
 import { createKinds } from '../../../handle.ts'
 import type { Apply, Create } from '../../../variants.ts'
-import { table } from '../../tables/scheduling.v1.ts'
+import { scheduling_v1 as table } from '../../tables.ts'
 import type * as T from '../../types/scheduling.v1.ts'
 
 const kind = createKinds(table)

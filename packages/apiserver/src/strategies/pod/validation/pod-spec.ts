@@ -1,5 +1,6 @@
 import { field, nameIsDNSSubdomain, validateAnnotations, validateLabels } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../../json.ts'
+import { goValue } from '../go-value.ts'
 import { validateAffinity } from './affinity.ts'
 import { mirrorAnnotation, validatePodAnnotations, validateProfilesMatch } from './annotations.ts'
 import {
@@ -98,11 +99,7 @@ function* validateResourceClaims(
     names.add(name)
     const members = ['resourceClaimName', 'resourceClaimTemplateName']
     const given = members.filter(member => claim[member] !== undefined)
-    const shown = printed({
-      Name: name,
-      ResourceClaimName: claim.resourceClaimName ?? null,
-      ResourceClaimTemplateName: claim.resourceClaimTemplateName ?? null,
-    })
+    const shown = printed(goValue('PodResourceClaim', claim))
     if (given.length > 1) {
       const message = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
       yield field.invalid(at, shown, message)

@@ -1,5 +1,7 @@
 import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
 import type { JsonObject } from '../../../json.ts'
+import { diffValues } from '../../unified-diff.ts'
+import { goValue } from '../go-value.ts'
 import { mirrorAnnotation, validateAnnotationChanges } from './annotations.ts'
 import { type Findings, listOf, objectOf, printed, recordOf, textOf } from './reading.ts'
 import { sameSpec } from './semantic.ts'
@@ -45,7 +47,8 @@ export function* validatePodUpdate(pod: JsonObject, oldPod: JsonObject): Finding
   const munged = withOldValues(spec, old)
   if (listOf(old.schedulingGates).length > 0) yield* adoptNodeChoice(munged, old)
   if (!sameSpec(munged, old)) {
-    const message = `pod updates may not change fields other than ${updatable}\n`
+    const difference = diffValues(goValue('PodSpec', old), goValue('PodSpec', munged))
+    const message = `pod updates may not change fields other than ${updatable}\n${difference}`
     yield field.forbidden(path, message)
   }
 }
@@ -134,6 +137,7 @@ function* validateNodeAffinityChange(now: JsonObject, before: JsonObject): Findi
   const terms = listOf(objectOf(now[required]).nodeSelectorTerms)
   const at = path.child('affinity', 'nodeAffinity', required, 'nodeSelectorTerms')
   if (oldTerms.length === 0) return
+  const goTerm = (term: JsonObject) => goValue('NodeSelectorTerm', term)
   if (oldTerms.length !== terms.length) {
     const message = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed'
     yield field.invalid(at, printed(terms.map(goTerm)), message)
@@ -154,22 +158,6 @@ function* validateNodeAffinityChange(now: JsonObject, before: JsonObject): Findi
   }
 }
 
-/** A term with the names that Go prints. */
-function goTerm(term: JsonObject): JsonObject {
-  const requirements = (value: unknown) =>
-    value === undefined
-      ? null
-      : listOf(value).map(({ key, operator, values }) => ({
-          Key: key,
-          Operator: operator,
-          Values: values ?? null,
-        }))
-  return {
-    MatchExpressions: requirements(term.matchExpressions),
-    MatchFields: requirements(term.matchFields),
-  }
-}
-
 /** Ephemeral containers only come; there is no way back. */
 export function* validateEphemeralContainersUpdate(pod: JsonObject, old: JsonObject): Findings {
   yield* annotationChanges(pod, old)
@@ -183,7 +171,13 @@ export function* validateEphemeralContainersUpdate(pod: JsonObject, old: JsonObj
     if (!now)
       yield field.forbidden(at, `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`)
     else if (!deepEqual(now, container))
-      yield field.forbidden(at, `existing ephemeral containers ${JSON.stringify(name)} may not be changed\n`)
+      yield field.forbidden(
+        at,
+        `existing ephemeral containers ${JSON.stringify(name)} may not be changed\n${diffValues(
+          goValue('EphemeralContainer', container),
+          goValue('EphemeralContainer', now),
+        )}`,
+      )
   }
 }
 

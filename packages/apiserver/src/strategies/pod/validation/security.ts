@@ -1,5 +1,6 @@
 import { field, isValidGroupID, isValidUserID } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../../json.ts'
+import { goValue } from '../go-value.ts'
 import { validateDescendingPath } from './paths.ts'
 import {
   type Findings,
@@ -58,7 +59,11 @@ export function* validateContainerSecurity(context: unknown, path: field.Path, h
   yield* validateSeccompProfile(context.seccompProfile, path.child('seccompProfile'))
   if (context.allowPrivilegeEscalation === false) {
     const refuse = (what: string) =>
-      field.invalid(path, printed(context), `cannot set \`allowPrivilegeEscalation\` to false and ${what}`)
+      field.invalid(
+        path,
+        printed(goValue('SecurityContext', context)),
+        `cannot set \`allowPrivilegeEscalation\` to false and ${what}`,
+      )
     if (context.privileged === true) yield refuse('`privileged` to true')
     for (const capability of stringsOf(objectOf(context.capabilities).add))
       if (capability === 'CAP_SYS_ADMIN') yield refuse('`capabilities.Add` CAP_SYS_ADMIN')
@@ -121,8 +126,7 @@ function* validateSeccompProfile(profile: unknown, path: field.Path): Findings {
   const at = path.child('localhostProfile')
   if (type !== 'Localhost') {
     if (profile.localhostProfile !== undefined) {
-      const { localhostProfile, ...rest } = profile
-      const shown = printed({ Type: rest.type ?? '', LocalhostProfile: localhostProfile })
+      const shown = printed(goValue('SeccompProfile', profile))
       yield field.invalid(at, shown, 'can only be set when seccomp type is Localhost')
     }
   } else if (profile.localhostProfile === undefined) {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { JsonObject } from '../../json.ts'
+import { type Level, violationsOf } from './checks.ts'
+
+const texts = (level: Level, spec: JsonObject, annotations: JsonObject = {}): string[] =>
+  violationsOf(level, { annotations }, spec).map(({ reason, detail }) => `${reason} (${detail})`)
+
+const confined = {
+  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+  containers: [
+    {
+      name: 'c',
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    },
+  ],
+}
+
+describe('the levels of pod security', () => {
+  it('let everything pass that is privileged, and a confined pod everywhere', () => {
+    assert.deepEqual(texts('privileged', { hostPID: true, containers: [] }), [])
+    assert.deepEqual(texts('restricted', confined), [])
+  })
+
+  it('keep pods off the host from the baseline on', () => {
+    const spec = {
+      hostNetwork: true,
+      hostPID: true,
+      volumes: [{ name: 'v', hostPath: { path: '/' } }],
+      containers: [
+        { name: 'a', ports: [{ hostPort: 80 }, { hostPort: 81 }] },
+        { name: 'b', securityContext: { privileged: true, capabilities: { add: ['SYS_ADMIN'] } } },
+      ],
+    }
+    assert.deepEqual(texts('baseline', spec), [
+      'non-default capabilities (container "b" must not include "SYS_ADMIN" in securityContext.capabilities.add)',
+      'host namespaces (hostNetwork=true, hostPID=true)',
+      'hostPath volumes (volume "v")',
+      'hostPort (container "a" uses hostPorts 80, 81)',
+      'privileged (container "b" must not set securityContext.privileged=true)',
+    ])
+  })
+
+  it('ask a restricted pod to say that it is confined', () => {
+    assert.deepEqual(texts('restricted', { containers: [{ name: 'c' }] }), [
+      'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false)',
+      'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"])',
+      'runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
+      'seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+    ])
+  })
+
+  it('tell of a volume type once, by the stricter check', () => {
+    const spec = { ...confined, volumes: [{ name: 'v', hostPath: { path: '/' } }] }
+    assert.deepEqual(texts('restricted', spec), [
+      'restricted volume types (volume "v" uses restricted volume type "hostPath")',
+    ])
+  })
+
+  it('let a pod with users of its own be root', () => {
+    const { runAsNonRoot: _, ...securityContext } = confined.securityContext
+    assert.deepEqual(texts('restricted', { ...confined, securityContext, hostUsers: false }), [])
+  })
+})

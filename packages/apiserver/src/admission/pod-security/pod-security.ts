@@ -1,0 +1,113 @@
+import { newForbidden } from '@coxswain/apimachinery'
+import type { JsonObject } from '../../json.ts'
+import { listOf, objectOf, recordOf, textOf } from '../../strategies/pod/validation/reading.ts'
+import type { AdmissionPlugin, Attributes } from '../admission.ts'
+import { type Level, violationsOf } from './checks.ts'
+
+const prefix = 'pod-security.kubernetes.io/'
+
+/** How strict a namespace is in one way, and by the standard of which version; the version only shows in messages. */
+interface Standard {
+  readonly level: Level
+  readonly version: string
+}
+
+/**
+ * Keeps pods out of a namespace that are less confined than its labels demand, and tells authors of pods and of workloads
+ * what its `warn` label would not allow.
+ */
+export const podSecurity: AdmissionPlugin = {
+  name: 'PodSecurity',
+  validate(attributes) {
+    const { operation, object } = attributes
+    if (operation === 'DELETE' || !object) return
+    const podSpec = podSpecOf(attributes, object)
+    if (!podSpec) return
+    const labels = labelsOf(attributes)
+    const enforced = standardOf(labels, 'enforce', 'restricted')
+    const warned = standardOf(labels, 'warn', 'privileged')
+    if (enforced.level === 'privileged' && warned.level === 'privileged') return
+    const isPod = attributes.resource.info.resource === 'pods'
+    if (isPod && attributes.oldObject && !hasNewContainers(object, attributes.oldObject)) return
+    const { metadata, spec } = podSpec
+    if (isPod) {
+      const forbidden = describe(enforced, metadata, spec)
+      if (forbidden !== undefined) {
+        const name = textOf(objectOf(object.metadata).name)
+        throw newForbidden(attributes.resource.info, name, `violates PodSecurity ${forbidden}`)
+      }
+    }
+    const discouraged = describe(warned, metadata, spec)
+    if (discouraged !== undefined) attributes.warn?.(`would violate PodSecurity ${discouraged}`)
+  },
+}
+
+function labelsOf({ state, namespace }: Attributes): Readonly<Record<string, string>> {
+  const { cache } = state.registry.find('', 'v1', 'namespaces')!.resource
+  const stored = cache.get(cache.prefix + namespace)
+  return stored ? recordOf(objectOf(stored.parse().metadata).labels) : {}
+}
+
+const levels: readonly string[] = ['privileged', 'baseline', 'restricted']
+
+/** A level that does not exist counts as `otherwise`; without a label everything goes. */
+function standardOf(
+  labels: Readonly<Record<string, string>>,
+  mode: 'enforce' | 'warn',
+  otherwise: Level,
+): Standard {
+  const level = labels[prefix + mode]
+  const version = labels[`${prefix}${mode}-version`] ?? 'latest'
+  if (level === undefined) return { level: 'privileged', version }
+  return { level: levels.includes(level) ? (level as Level) : otherwise, version }
+}
+
+function describe({ level, version }: Standard, metadata: JsonObject, spec: JsonObject): string | undefined {
+  const violations = violationsOf(level, metadata, spec)
+  if (violations.length === 0) return undefined
+  const texts = violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`))
+  return `"${level}:${version}": ${texts.join(', ')}`
+}
+
+interface PodParts {
+  readonly metadata: JsonObject
+  readonly spec: JsonObject
+}
+
+const workloads = new Set([
+  ...['/replicationcontrollers', 'apps/replicasets', 'apps/deployments', 'apps/statefulsets'],
+  ...['apps/daemonsets', 'batch/jobs'],
+])
+
+/** The pod that is written, or that the workload which is written makes; undefined for everything else. */
+function podSpecOf({ resource, subresource }: Attributes, object: JsonObject): PodParts | undefined {
+  const name = `${resource.info.group}/${resource.info.resource}`
+  if (name === '/pods') {
+    if (subresource !== '' && subresource !== 'ephemeralcontainers' && subresource !== 'resize')
+      return undefined
+    return partsOf(object)
+  }
+  if (subresource !== '') return undefined
+  if (name === '/podtemplates') return partsOf(objectOf(object.template))
+  const spec = objectOf(object.spec)
+  if (name === 'batch/cronjobs') return partsOf(objectOf(objectOf(objectOf(spec.jobTemplate).spec).template))
+  return workloads.has(name) ? partsOf(objectOf(spec.template)) : undefined
+}
+
+const partsOf = ({ metadata, spec }: JsonObject): PodParts => ({
+  metadata: objectOf(metadata),
+  spec: objectOf(spec),
+})
+
+/** Whether an update brings containers or images that were not judged before; nothing else of a pod can change. */
+function hasNewContainers(object: JsonObject, old: JsonObject): boolean {
+  return ['containers', 'initContainers', 'ephemeralContainers'].some(kind => {
+    const before = listOf(objectOf(old.spec)[kind])
+    const now = listOf(objectOf(object.spec)[kind])
+    if (kind !== 'ephemeralContainers' && now.length !== before.length) return true
+    return now.some(container => {
+      const known = before.find(({ name }) => name === container.name)
+      return known?.image !== container.image
+    })
+  })
+}

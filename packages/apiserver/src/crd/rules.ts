@@ -1,0 +1,32 @@
+import { type FieldError, field, type Schema } from '@coxswain/apimachinery'
+import { eachSchema } from './definition.ts'
+
+const known = new WeakMap<Schema, boolean>()
+
+/** Whether a schema has rules anywhere. */
+export function hasRules(schema: Schema): boolean {
+  let found = known.get(schema)
+  if (found === undefined) {
+    found = false
+    for (const node of eachSchema(schema)) if (node['x-kubernetes-validations']?.length) found = true
+    known.set(schema, found)
+  }
+  return found
+}
+
+/** Errors after which an object is not what rules expect. */
+const blocking: ReadonlySet<string> = new Set<FieldError['type']>([
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueNotSupported',
+  'FieldValueTypeInvalid',
+])
+
+/** Rules are not asked about an object that is not of its schema's shape, and the client is told so. */
+export function findSkippedRules(schema: Schema, errors: readonly FieldError[]): FieldError | undefined {
+  if (!hasRules(schema) || !errors.some(({ type }) => blocking.has(type))) return undefined
+  const detail =
+    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+  return field.invalid(field.Path.root, null, detail)
+}

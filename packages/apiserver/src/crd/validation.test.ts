@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { field } from '@coxswain/apimachinery'
+import type { JsonObject } from '../json.ts'
+import { unrecognizedFormats } from './formats.ts'
+import { acceptNames, takenNames } from './names.ts'
+import { validateDefinition } from './validation.ts'
+
+const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } }
+const version = (name: string, more: JsonObject = {}) => ({
+  name,
+  served: true,
+  storage: true,
+  schema,
+  ...more,
+})
+
+function definition(spec: JsonObject = {}, more: JsonObject = {}): JsonObject {
+  return {
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
+      versions: [version('v1')],
+      conversion: { strategy: 'None' },
+      ...spec,
+    },
+    status: { storedVersions: ['v1'] },
+    ...more,
+  }
+}
+
+const established = { storedVersions: ['v1'], conditions: [{ type: 'Established', status: 'True' }] }
+const problems = (object: JsonObject, old?: JsonObject) =>
+  validateDefinition(object, old).map(field.formatFieldError)
+const fields = (object: JsonObject, old?: JsonObject) =>
+  validateDefinition(object, old).map(error => error.field)
+
+describe('validateDefinition', () => {
+  it('has nothing against a plain definition', () => {
+    assert.deepEqual(problems(definition()), [])
+  })
+
+  it('tells what all versions share at the spec, and what they do not at the version', () => {
+    const columns = [{ name: 'A', type: 'text', jsonPath: 'spec.a' }]
+    const same = definition({ versions: [version('v1', { additionalPrinterColumns: columns })] })
+    assert.deepEqual(fields(same), [
+      'spec.additionalPrinterColumns[0].type',
+      'spec.additionalPrinterColumns[0].JSONPath',
+    ])
+    const other = definition({
+      versions: [version('v1'), version('v2', { storage: false, additionalPrinterColumns: columns })],
+    })
+    assert.deepEqual(fields(other), [
+      'spec.versions[1].additionalPrinterColumns[0].type',
+      'spec.versions[1].additionalPrinterColumns[0].JSONPath',
+    ])
+  })
+
+  it('wants one storage version, and keeps versions that objects may be stored in', () => {
+    const two = definition({ versions: [version('v1'), version('v2')] })
+    assert.deepEqual(fields(two), ['spec.versions', 'status.storedVersions'])
+    const dropped = definition({ versions: [version('v2')] }, { status: { storedVersions: ['v1', 'v2'] } })
+    assert.match(
+      problems(dropped, definition())[0]!,
+      /^status\.storedVersions\[0\]: .*v1 was previously a storage/,
+    )
+  })
+
+  it('lets scope and kind change until the definition is established', () => {
+    const changed = definition({
+      scope: 'Cluster',
+      names: { plural: 'things', singular: 'thing', kind: 'Other', listKind: 'OtherList' },
+    })
+    assert.deepEqual(fields(changed, definition()), [])
+    assert.deepEqual(fields(changed, definition({}, { status: established })), [
+      'spec.scope',
+      'spec.names.kind',
+    ])
+    assert.ok(fields(definition({ group: 'other.com' }), definition()).includes('spec.group'))
+  })
+
+  it('wants an approval for groups of the Kubernetes project, unless it was missing before', () => {
+    const names = { metadata: { name: 'things.x.k8s.io' } }
+    const missing = definition({ group: 'x.k8s.io' }, names)
+    const path = 'metadata.annotations[api-approved.kubernetes.io]'
+    assert.deepEqual(fields(missing), [path])
+    assert.deepEqual(fields(missing, missing), [])
+    const approved = (annotation: string) =>
+      definition(
+        { group: 'x.k8s.io' },
+        { metadata: { ...names.metadata, annotations: { 'api-approved.kubernetes.io': annotation } } },
+      )
+    assert.deepEqual(fields(approved('https://example.com/1')), [])
+    assert.deepEqual(fields(approved('unapproved, experimental')), [])
+    assert.deepEqual(fields(approved('yes')), [path])
+  })
+
+  it('judges a bad CA bundle only once the definition is established', () => {
+    const webhook = (caBundle: string) => ({
+      strategy: 'Webhook',
+      webhook: { clientConfig: { url: 'https://a.example', caBundle }, conversionReviewVersions: ['v1'] },
+    })
+    const bad = definition({ conversion: webhook('AAAA') })
+    assert.deepEqual(fields(bad), [])
+    assert.deepEqual(fields(bad, definition({}, { status: established })), [
+      'spec.conversion.webhookClientConfig.caBundle',
+    ])
+    assert.deepEqual(fields(bad, definition({ conversion: webhook('AAAA') }, { status: established })), [])
+  })
+
+  it('follows selectable fields through the schema', () => {
+    const withField = (jsonPath: string) =>
+      problems(definition({ versions: [version('v1', { schema: typed, selectableFields: [{ jsonPath }] })] }))
+    const typed = {
+      openAPIV3Schema: {
+        type: 'object',
+        properties: {
+          spec: { type: 'object', properties: { a: { type: 'string' }, n: { type: 'number' } } },
+        },
+      },
+    }
+    assert.deepEqual(withField('.spec.a'), [])
+    assert.match(withField('.spec.n')[0]!, /must point to a field of type/)
+    assert.match(withField('.spec.b')[0]!, /does not refer to a valid field/)
+    assert.match(withField('.spec["a"]')[0]!, /array notation is not allowed/)
+    assert.match(withField('spec.a')[0]!, /expected \[ or \. but got: spec/)
+  })
+})
+
+describe('unrecognizedFormats', () => {
+  const withFormat = (format: string, type = 'string') =>
+    definition({ versions: [version('v1', { schema: { openAPIV3Schema: { type, format } } })] })
+
+  it('knows formats by their type, and forgives those that were there before', () => {
+    assert.deepEqual(unrecognizedFormats(withFormat('date-time'), undefined), [])
+    assert.deepEqual(unrecognizedFormats(withFormat('int32', 'integer'), undefined), [])
+    assert.deepEqual(unrecognizedFormats(withFormat('int32'), undefined), ['int32'])
+    assert.deepEqual(unrecognizedFormats(withFormat('pony'), withFormat('pony')), [])
+  })
+})
+
+describe('acceptNames', () => {
+  const wanted = {
+    plural: 'things',
+    singular: 'thing',
+    kind: 'Thing',
+    listKind: 'ThingList',
+    shortNames: ['th'],
+  }
+
+  it('accepts names that nobody has', () => {
+    const { accepted, condition } = acceptNames(wanted, {}, takenNames([{ plural: 'others', kind: 'Other' }]))
+    assert.deepEqual(accepted, wanted)
+    assert.equal(condition.status, 'True')
+  })
+
+  it('keeps back the names that somebody has, and tells the last conflict', () => {
+    const taken = takenNames([{ plural: 'th', kind: 'ThingList' }])
+    const { accepted, condition } = acceptNames(wanted, {}, taken)
+    assert.deepEqual(accepted, { plural: 'things', singular: 'thing', kind: 'Thing' })
+    assert.deepEqual(
+      [condition.status, condition.reason, condition.message],
+      ['False', 'ListKindConflict', '"ThingList" is already in use'],
+    )
+  })
+
+  it('leaves a definition the names it holds', () => {
+    const { condition } = acceptNames(wanted, wanted, takenNames([wanted]))
+    assert.equal(condition.status, 'True')
+  })
+})

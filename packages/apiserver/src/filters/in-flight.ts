@@ -1,0 +1,42 @@
+import { newTooManyRequests } from '@coxswain/apimachinery'
+import type { Filter } from './filter.ts'
+import { isLongRunning } from './long-running.ts'
+
+export interface InFlightLimits {
+  /** Requests that only read, at one time. */
+  readonly readOnly: number
+  readonly mutating: number
+}
+
+/** Upstream's. */
+export const defaultInFlightLimits: InFlightLimits = { readOnly: 400, mutating: 200 }
+
+const readVerbs = new Set(['get', 'list', 'watch'])
+
+/** Seconds that a refused client is told to wait. */
+const retryAfterSeconds = 1
+
+/**
+ * Refuses requests beyond the limit with a 429, before they cost anything. Administrators are always let in: they are
+ * the ones who can help. Comes after authentication for that reason.
+ */
+export function createInFlightLimit(limits: InFlightLimits = defaultInFlightLimits): Filter {
+  let reading = 0
+  let mutating = 0
+  return async (context, next) => {
+    if (isLongRunning(context.info)) return await next(context)
+    const isRead = readVerbs.has(context.info.verb)
+    const isFull = isRead ? reading >= limits.readOnly : mutating >= limits.mutating
+    if (isFull && !context.user.groups.includes('system:masters')) {
+      throw newTooManyRequests('Too many requests, please try again later.', retryAfterSeconds)
+    }
+    if (isRead) reading++
+    else mutating++
+    try {
+      return await next(context)
+    } finally {
+      if (isRead) reading--
+      else mutating--
+    }
+  }
+}

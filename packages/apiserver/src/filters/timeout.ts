@@ -1,0 +1,81 @@
+import {
+  durationToMilliseconds,
+  isMachineryError,
+  newBadRequest,
+  newTimeout,
+  parseDuration,
+} from '@coxswain/apimachinery'
+import type { Clock, Timer } from '@coxswain/kit'
+import { discardBody, type WireResponse } from '@coxswain/wire'
+import type { RequestContext } from '../request/context.ts'
+import type { Filter } from './filter.ts'
+import { isLongRunning } from './long-running.ts'
+
+/** The longest that a request may take; a client may ask for less with `?timeout=`. */
+const longest = 60_000
+/** How often deadlines are looked at: one timer for all requests instead of one each. */
+const sweepInterval = 1000
+
+interface Pending {
+  readonly deadline: number
+  readonly expire: () => void
+}
+
+/**
+ * Answers a request that takes too long with a 504. What it has begun goes on unseen, so a write may still happen: as
+ * with every timeout, the client cannot know.
+ */
+export function createTimeout(clock: Clock): Filter {
+  const pending = new Set<Pending>()
+  let sweep: Timer | undefined
+
+  function onSweep(): void {
+    sweep = undefined
+    const now = clock.monotonic()
+    for (const request of pending) if (request.deadline <= now) request.expire()
+    if (pending.size > 0) sweep = clock.after(sweepInterval, onSweep)
+  }
+
+  function forget(request: Pending): void {
+    pending.delete(request)
+    if (pending.size > 0) return
+    sweep?.cancel()
+    sweep = undefined
+  }
+
+  function limit(work: Promise<WireResponse>, ms: number): Promise<WireResponse> {
+    return new Promise((resolve, reject) => {
+      const request: Pending = {
+        deadline: clock.monotonic() + ms,
+        expire() {
+          forget(request)
+          reject(newTimeout('request did not complete within the allotted timeout', 0))
+          work.then(({ body }) => discardBody(body)).catch(() => {}) // nobody is left to tell
+        },
+      }
+      pending.add(request)
+      sweep ??= clock.after(sweepInterval, onSweep)
+      work.then(resolve, reject).finally(() => forget(request))
+    })
+  }
+
+  return async (context, next) => {
+    if (isLongRunning(context.info)) return await next(context)
+    const ms = readTimeout(context)
+    return await limit(next(context), ms)
+  }
+}
+
+/** Throws a 400 in upstream's words for what is no duration. */
+function readTimeout({ query }: RequestContext): number {
+  const text = query.get('timeout') ?? ''
+  if (text === '') return longest
+  let ms: number
+  try {
+    ms = durationToMilliseconds(parseDuration(text))
+  } catch (error) {
+    if (!isMachineryError(error)) throw error
+    throw newBadRequest(`invalid timeout specified in the request URL - ${error.message}`)
+  }
+  return ms > 0 ? Math.min(ms, longest) : longest
+}

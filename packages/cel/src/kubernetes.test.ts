@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import type { Schema } from '@coxswain/apimachinery'
+import { compileExpression, schemaVariable, type VariableDeclaration } from './compile-expression.ts'
+import { show } from './test-support/show.ts'
+import { formatType } from './types.ts'
+
+interface Answer {
+  readonly expr: string
+  readonly issues?: string
+  readonly type?: string
+  readonly value?: string
+  readonly error?: string
+  readonly cost: number
+  readonly minCost?: string
+  readonly maxCost?: string
+}
+
+interface Recorded {
+  readonly schema: Schema
+  readonly self: object
+  readonly oldSelf: object
+  readonly cases: readonly Answer[]
+}
+
+/** Integers beyond 2^53 stay exact. */
+function reviveBig(_key: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(context?.source ?? 0) : value
+}
+
+const file = new URL('../fixtures/kubernetes.json.gz', import.meta.url)
+const recorded = JSON.parse(gunzipSync(readFileSync(file)).toString('utf8'), reviveBig as never) as Recorded
+const declared = schemaVariable(recorded.schema) as VariableDeclaration
+
+function answer(expr: string): Answer {
+  const compilation = compileExpression(expr, { variables: { self: declared, oldSelf: declared } })
+  if (!compilation.ok) return { expr, issues: compilation.message, cost: 0 }
+  const { self, oldSelf } = recorded
+  const result = compilation.program.evaluate({ self, oldSelf }, { costLimit: 10_000_000 })
+  const { min, max } = compilation.cost
+  return {
+    expr,
+    type: formatType(compilation.type),
+    ...(result.ok ? { value: show(result.value) } : { error: result.error }),
+    cost: result.cost,
+    minCost: String(BigInt(Math.min(min, 2 ** 63))),
+    maxCost: String(BigInt(Math.min(max, 2 ** 63))),
+  }
+}
+
+/** Bounds beyond 2^63 count as "unbounded", however large. */
+function bounded(cost: string | undefined): string {
+  const value = BigInt(cost ?? 0)
+  return String(value >= 2n ** 63n ? 2n ** 63n : value)
+}
+
+function differences(aspect: (a: Answer) => unknown): string[] {
+  const found: string[] = []
+  for (const expected of recorded.cases) {
+    const actual = answer(expected.expr)
+    const [want, have] = [aspect(expected), aspect(actual)]
+    if (want !== have) found.push(`${expected.expr}\n    expected ${want}\n    actual   ${have}`)
+  }
+  return found
+}
+
+/** Opaque names differ by kind upstream; objects are named by the environment. */
+const typeName = (a: Answer): string | undefined => a.type?.replace(/selfType[\w.@]*/g, 'selfType')
+
+/** Syntax errors list the tokens ANTLR expects; only their positions are compared. */
+function issues(a: Answer): string | undefined {
+  return a.issues?.replace(/Syntax error: .*/g, 'Syntax error').split('\n')[0]
+}
+
+describe('agreement with the Go environment of Kubernetes 1.36', () => {
+  const report = (name: string, aspect: (a: Answer) => unknown): void => {
+    it(name, () => {
+      const found = differences(aspect)
+      assert.equal(found.length, 0, `${found.length} of ${recorded.cases.length}\n${found.join('\n')}`)
+    })
+  }
+  it('has at least 300 recorded cases', () => assert.ok(recorded.cases.length >= 300))
+  report('finds the same problems at the same places', issues)
+  report('deduces the same types', typeName)
+  report('computes the same values', a => a.value)
+  report('fails with the same messages', a => a.error)
+  report('costs the same at run time', a => a.cost)
+  report('estimates the same costs', a => `${bounded(a.minCost)}..${bounded(a.maxCost)}`)
+})

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { getHeader } from '../../headers.ts'
+import type { WireHeaders } from '../../message.ts'
+
+/** What a server answers to a request to speak WebSocket. */
+export type Handshake =
+  | { readonly status: 101; readonly headers: Readonly<Record<string, string>> }
+  | { readonly status: 400 | 403; readonly headers: Readonly<Record<string, string>> }
+
+const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/** Protocols that carry a token for the server, not a way to speak. */
+const bearerPrefix = 'base64url.bearer.authorization.k8s.io.'
+
+/**
+ * Judges the headers of an upgrade (RFC 6455, 4.2). A request without an Origin is refused, as upstream does: a page of
+ * another site may not hide where it comes from. The first protocol offered is taken, whatever its name.
+ */
+export function acceptHandshake(headers: WireHeaders): Handshake {
+  const key = getHeader(headers, 'sec-websocket-key')?.trim() ?? ''
+  if (getHeader(headers, 'sec-websocket-version')?.trim() !== '13') {
+    return { status: 400, headers: { 'sec-websocket-version': '13' } }
+  }
+  if (!/^[A-Za-z0-9+/]{22}==$/.test(key)) return { status: 400, headers: {} }
+  if (!getHeader(headers, 'origin')) return { status: 403, headers: {} }
+  const [protocol] = (getHeader(headers, 'sec-websocket-protocol') ?? '')
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '' && !name.startsWith(bearerPrefix))
+  return {
+    status: 101,
+    headers: {
+      upgrade: 'websocket',
+      connection: 'Upgrade',
+      'sec-websocket-accept': createHash('sha1')
+        .update(key + magic)
+        .digest('base64'),
+      ...(protocol !== undefined && { 'sec-websocket-protocol': protocol }),
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type Logger, silentLogger } from '@coxswain/kit'
+import { discardBody, isStream } from '../../body.ts'
+import { getHeader } from '../../headers.ts'
+import type { Handler, WireHeaders, WireRequest, WireResponse } from '../../message.ts'
+import type { ServeOptions } from '../server/serve.ts'
+import { closePayload, encodeFrame, FrameReader, opcodes } from './frame.ts'
+import { acceptHandshake } from './handshake.ts'
+
+export interface WebSocketOptions {
+  /** The same handler that answers ordinary requests. */
+  readonly handler: Handler
+  /** Milliseconds after which a client that does not read is given up. @default 60000 */
+  readonly stallTimeout?: number
+  /** @default silent */
+  readonly log?: Logger
+}
+
+const defaultStallTimeout = 60_000
+const newline = 0x0a
+
+/**
+ * Serves streams over WebSocket: the handler answers an upgrade request like any other, and each chunk of a stream
+ * becomes a frame, of text where the content is JSON. Answers that are no streams, errors among them, go out as plain
+ * HTTP, as do answers to other upgrades.
+ *
+ *   GET ...?watch=1, Upgrade: websocket -> handler -> 200 and a stream -> 101, a frame an event, close
+ *                                                  -> anything else    -> the answer, close
+ */
+export function createWebSocketUpgrade(options: WebSocketOptions): NonNullable<ServeOptions['upgrade']> {
+  const { handler, stallTimeout = defaultStallTimeout, log = silentLogger } = options
+  const answer = async (request: WireRequest, socket: Duplex, head: Uint8Array) => {
+    const response = await handler(request)
+    const { body } = response
+    const wantsWebSocket = /^websocket$/i.test(getHeader(request.headers, 'upgrade') ?? '')
+    if (!isStream(body) || response.status !== 200 || !wantsWebSocket) {
+      if (!isStream(body)) sendPlain(socket, response)
+      else {
+        sendPlain(socket, { status: 400, headers: {} })
+        await discardBody(body)
+      }
+      return
+    }
+    const handshake = acceptHandshake(request.headers)
+    if (handshake.status !== 101) {
+      sendPlain(socket, handshake)
+      await discardBody(body)
+      return
+    }
+    socket.write(formatHead(101, { ...ownHeaders(response.headers), ...handshake.headers }))
+    listen(socket, head)
+    await sendFrames(socket, response, body, stallTimeout)
+  }
+  return (request, socket, head) => {
+    socket.on('error', () => {}) // the peer reset the connection; 'close' follows
+    answer(request, socket, head).catch(error => {
+      if (!request.signal.aborted) log.error('websocket broken off', { error, path: request.path })
+      socket.destroy()
+    })
+    return true
+  }
+}
+
+/** What the handler says besides the content. */
+function ownHeaders(headers: WireHeaders): WireHeaders {
+  const { 'content-type': _type, 'content-length': _length, ...rest } = headers
+  return rest
+}
+
+/** Answers pings and closes; what else the client sends is thrown away. */
+function listen(socket: Duplex, head: Uint8Array): void {
+  const reader = new FrameReader({
+    onControl(opcode, payload) {
+      if (opcode === opcodes.ping) socket.write(encodeFrame(opcodes.pong, payload))
+      else if (opcode === opcodes.close) close(socket, payload.length < 2 ? closePayload(1000) : payload)
+    },
+    onError: () => close(socket, closePayload(1002)),
+  })
+  socket.on('data', (chunk: Uint8Array) => reader.push(chunk))
+  socket.on('end', () => socket.end())
+  if (head.length > 0) reader.push(head)
+}
+
+function close(socket: Duplex, payload: Uint8Array): void {
+  if (!socket.writableEnded) socket.end(encodeFrame(opcodes.close, payload))
+  socket.once('finish', () => socket.destroy())
+}
+
+async function sendFrames(
+  socket: Duplex,
+  response: WireResponse,
+  body: AsyncIterable<Uint8Array>,
+  stallTimeout: number,
+): Promise<void> {
+  const isText = getHeader(response.headers, 'content-type')?.startsWith('application/json')
+  const opcode = isText ? opcodes.text : opcodes.binary
+  for await (const chunk of body) {
+    if (socket.destroyed || socket.writableEnded) return
+    const payload = isText && chunk.at(-1) === newline ? chunk.subarray(0, -1) : chunk
+    if (!socket.write(encodeFrame(opcode, payload)) && !(await hasRoom(socket, stallTimeout))) return
+  }
+  close(socket, closePayload(1000))
+}
+
+/** Resolves when the client has read, with whether it is still there. */
+function hasRoom(socket: Duplex, stallTimeout: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const timer = setTimeout(() => socket.destroy(), stallTimeout)
+    const done = () => {
+      clearTimeout(timer)
+      socket.off('drain', done).off('close', done)
+      resolve(!socket.destroyed)
+    }
+    socket.on('drain', done).on('close', done)
+  })
+}
+
+/** An ordinary answer on a connection that ends with it. */
+function sendPlain(socket: Duplex, { status, headers, body }: WireResponse): void {
+  const content = !body || isStream(body) ? [] : body instanceof Uint8Array ? [body] : body
+  const length = content.reduce((sum, piece) => sum + piece.length, 0)
+  const end = body ? { 'content-length': String(length) } : {}
+  socket.write(formatHead(status, { ...headers, ...end, connection: 'close' }))
+  for (const piece of content) socket.write(piece)
+  socket.end()
+  socket.resume()
+}
+
+function formatHead(status: number, headers: WireHeaders): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+  for (const [name, value] of Object.entries(headers)) {
+    for (const line of typeof value === 'string' ? [value] : value) {
+      head += `${name}: ${line.replace(/[\r\n]/g, ' ')}\r\n`
+    }
+  }
+  return `${head}\r\n`
+}
