@@ -26,6 +26,7 @@ import { type Authenticator, anonymous, authenticateCertificate } from './authn/
 import { type Authorizer, authorizeMasters } from './authz/authorizer.ts'
 import { createBootstrapObjects } from './bootstrap.ts'
 import { WatchCache } from './cache/watch-cache.ts'
+import { compactHistory } from './compaction.ts'
 import { CrdController } from './crd/controller.ts'
 import { Documents } from './documents.ts'
 import { createAuthenticate } from './filters/authenticate.ts'
@@ -171,6 +172,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         const crds = new CrdController(state, definitions)
         crds.loadEstablished()
         group.spawn(cancel => crds.run(cancel))
+        group.spawn(cancel => compactHistory(store, env, cancel))
         group.spawn(cancel => keepAddresses(state, cancel))
         group.spawn(cancel => keepKubernetesService(state, cancel))
         isReady = true

@@ -207,7 +207,7 @@ export class Checker {
     let joined: CelType | undefined
     expr.elements.forEach((element, i) => {
       const type = this.#visit(element)
-      joined = this.#join(element, joined, expr.optional.has(i) ? this.#optionalElement(element, type) : type)
+      joined = this.#join(joined, expr.optional.has(i) ? this.#optionalElement(element, type) : type)
     })
     return listOf(joined ?? this.#types.fresh())
   }
@@ -216,17 +216,17 @@ export class Checker {
     let keys: CelType | undefined
     let values: CelType | undefined
     for (const { key, value, optional } of expr.entries) {
-      keys = this.#join(key, keys, this.#visit(key))
+      keys = this.#join(keys, this.#visit(key))
       const type = this.#visit(value)
-      values = this.#join(value, values, optional ? this.#optionalElement(value, type) : type)
+      values = this.#join(values, optional ? this.#optionalElement(value, type) : type)
     }
     return mapOf(keys ?? this.#types.fresh(), values ?? this.#types.fresh())
   }
 
-  #join(expr: Expr, previous: CelType | undefined, current: CelType): CelType {
+  #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current
     if (this.#types.isAssignable(previous, current)) return mostGeneral(previous, current)
-    return this.#environment.homogeneousLiterals ? this.#mismatch(expr, previous, current) : dynType
+    return dynType
   }
 
   #struct(expr: StructExpr): CelType {

@@ -1,13 +1,14 @@
 import type { CallExpr, Expr } from './ast.ts'
-import { type Compiled, type Compiler, constant } from './compile.ts'
+import { type Compiled, type Compiler, constant, ProgramFault } from './compile.ts'
 import { findFunction } from './environment.ts'
 import { equals } from './equality.ts'
 import { absorbable, checkCost, Frame, type Step } from './frame.ts'
 import { dispatch, type Overload } from './functions.ts'
-import { add, greater, greaterEquals, less, lessEquals, subtract } from './operators.ts'
+import { greater, greaterEquals, less, lessEquals } from './operators.ts'
 import { dottedName } from './parser.ts'
+import { compileRegex } from './regex.ts'
 import { callCost, type CallCost, equalityCost } from './runtime-cost.ts'
-import { type EvalFault, fault, ListValue, normalizeKey, type Value } from './values.ts'
+import { EvalFault, fault, ListValue, normalizeKey, OptionalValue, type Value } from './values.ts'
 
 const conversions: ReadonlySet<string> = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '))
 
@@ -23,6 +24,12 @@ export function compileCall(expr: CallExpr, compiler: Compiler): Compiled {
       return { step: equality(compiler, expr, true) }
     case '_!=_':
       return { step: equality(compiler, expr, false) }
+    case 'or':
+    case 'orValue':
+      if (expr.target !== undefined && expr.args.length === 1 && compiler.environment.macros.optionals) {
+        return { step: otherwise(compiler.step(expr.target), compiler.step(expr.args[0] as Expr), expr.fn === 'or') }
+      }
+      break
     case '@in': {
       const member = constantMembership(expr, compiler)
       if (member !== undefined) return { step: member }
@@ -55,6 +62,16 @@ function logic(terms: readonly Step[], decisive: boolean): Step {
   }
 }
 
+/** `or` and `orValue` look at their argument only where there is need, and cost nothing. */
+function otherwise(optional: Step, alternative: Step, keepsOptional: boolean): Step {
+  return f => {
+    const value = optional(f)
+    if (!(value instanceof OptionalValue)) return fault('no such overload')
+    if (value.value === undefined) return alternative(f)
+    return keepsOptional ? value : value.value
+  }
+}
+
 function notStrictlyFalse(operand: Step): Step {
   return f => {
     f.cost++
@@ -71,11 +88,38 @@ function equality(compiler: Compiler, expr: CallExpr, positive: boolean): Step {
   const [left, right] = expr.args.map(a => compiler.step(a)) as [Step, Step]
   const isEquals = positive
   return f => {
-    const a = left(f)
-    const b = right(f)
+    let a: Value
+    let b: Value
+    try {
+      a = left(f)
+    } catch (error) {
+      return failed(error, f, right, 1)
+    }
+    try {
+      b = right(f)
+    } catch (error) {
+      return failed(error, f, undefined, 1)
+    }
     f.cost += typeof a === 'number' || typeof a === 'boolean' ? 1 : equalityCost(a, b, isEquals)
     return (a === b || equals(a, b)) === positive
   }
+}
+
+/**
+ * A call whose first operand failed still evaluates the other and costs what it would have, as in cel-go. Operands that
+ * failed count as of size one.
+ */
+function failed(error: unknown, f: Frame, rest: Step | undefined, cost: CallCost): never {
+  const caught = absorbable(error)
+  if (rest !== undefined) {
+    try {
+      rest(f)
+    } catch (other) {
+      absorbable(other)
+    }
+  }
+  f.cost += typeof cost === 'number' ? cost : cost([null, null], null)
+  throw caught
 }
 
 /** `x in ['a', 'b']` with nothing but constants is a set look-up, and costs nothing, as in cel-go. */
@@ -138,7 +182,8 @@ function functionCall(expr: CallExpr, compiler: Compiler): Compiled {
     cost,
   )
   const isFoldable = conversions.has(expr.fn) && args.length === 1 && args[0]?.constant !== undefined
-  return isFoldable ? fold(step) : { step }
+  if (compiler.environment.strictLiterals) checkPattern(target.name, args[1])
+  return isFoldable ? fold(step, compiler.environment.strictLiterals) : { step }
 }
 
 /** The checker saw a type through and through, so that the overload's argument needs no check. */
@@ -154,11 +199,24 @@ function dynamicCall(name: string, candidates: readonly Overload[]): (...args: V
   return (...args) => dispatch(name, candidates, args)
 }
 
-function fold(step: Step): Compiled {
+function fold(step: Step, strict: boolean): Compiled {
   try {
     return constant(step(new Frame([], Number.POSITIVE_INFINITY)))
-  } catch {
+  } catch (error) {
+    if (strict && error instanceof EvalFault) throw new ProgramFault(error.message)
     return { step }
+  }
+}
+
+/** Constant patterns are compiled beforehand. */
+function checkPattern(fn: string, pattern: Compiled | undefined): void {
+  const text = pattern?.constant?.value
+  if ((fn !== 'find' && fn !== 'findAll') || typeof text !== 'string') return
+  try {
+    compileRegex(text)
+  } catch (error) {
+    if (error instanceof EvalFault) throw new ProgramFault(error.message)
+    throw error
   }
 }
 
@@ -173,8 +231,18 @@ function numberFirst(fast: (a: number, b: number) => boolean, slow: (a: Value, b
   const name = slow === less ? 'less' : slow === lessEquals ? 'less_equals' : slow === greater ? 'greater' : 'greater_equals'
   const textCost = callCost('', `${name}_string`) as (args: readonly Value[], result: Value) => number
   return (left, right) => f => {
-    const a = left(f)
-    const b = right(f)
+    let a: Value
+    let b: Value
+    try {
+      a = left(f)
+    } catch (error) {
+      return failed(error, f, right, 1)
+    }
+    try {
+      b = right(f)
+    } catch (error) {
+      return failed(error, f, undefined, 1)
+    }
     if (typeof a === 'number' && typeof b === 'number') {
       f.cost++
       return fast(a, b)
@@ -185,43 +253,61 @@ function numberFirst(fast: (a: number, b: number) => boolean, slow: (a: Value, b
 }
 
 function callStep(name: string, steps: readonly Step[], run: (...args: Value[]) => Value, cost: CallCost): Step {
-  const [first, second, third] = steps as [Step, Step, Step]
-  if (steps.length === 2) {
-    const fast = fastBinary.get(name)
-    if (fast !== undefined) return fast(first, second)
-    const inner = run === add ? add : run === subtract ? subtract : run
-    if (typeof cost === 'number') {
-      return f => {
-        const a = first(f)
-        const b = second(f)
-        f.cost += cost
-        return inner(a, b)
-      }
-    }
-  }
-  if (typeof cost === 'number') {
-    if (steps.length === 1) {
-      return f => {
-        const a = first(f)
-        f.cost += cost
-        return run(a)
-      }
-    }
-    if (steps.length === 3) {
-      return f => {
-        const a = first(f)
-        const b = second(f)
-        const c = third(f)
-        f.cost += cost
-        return run(a, b, c)
-      }
-    }
-  }
+  const [first, second] = steps as [Step, Step]
+  if (steps.length === 2) return fastBinary.get(name)?.(first, second) ?? binaryStep(first, second, run, cost)
+  if (steps.length === 1) return unaryStep(first, run, cost)
   return f => {
     const args = steps.map(s => s(f))
-    const result = run(...args)
-    f.cost += typeof cost === 'number' ? cost : cost(args, result)
-    checkCost(f)
-    return result
+    return charged(f, args, run, cost)
+  }
+}
+
+/** Runs the function and adds its cost, also where it fails. */
+function charged(f: Frame, args: readonly Value[], run: (...args: Value[]) => Value, cost: CallCost): Value {
+  if (typeof cost === 'number') {
+    f.cost += cost
+    return run(...args)
+  }
+  let result: Value = null
+  try {
+    result = run(...args)
+  } finally {
+    f.cost += cost(args, result)
+  }
+  checkCost(f)
+  return result
+}
+
+function unaryStep(operand: Step, run: (...args: Value[]) => Value, cost: CallCost): Step {
+  return f => {
+    let a: Value
+    try {
+      a = operand(f)
+    } catch (error) {
+      return failed(error, f, undefined, cost)
+    }
+    if (typeof cost !== 'number') return charged(f, [a], run, cost)
+    f.cost += cost
+    return run(a)
+  }
+}
+
+function binaryStep(left: Step, right: Step, run: (...args: Value[]) => Value, cost: CallCost): Step {
+  return f => {
+    let a: Value
+    let b: Value
+    try {
+      a = left(f)
+    } catch (error) {
+      return failed(error, f, right, cost)
+    }
+    try {
+      b = right(f)
+    } catch (error) {
+      return failed(error, f, undefined, cost)
+    }
+    if (typeof cost !== 'number') return charged(f, [a, b], run, cost)
+    f.cost += cost
+    return run(a, b)
   }
 }

@@ -1,6 +1,6 @@
 import type { Schema } from '@coxswain/apimachinery'
 import { Checker } from './checker.ts'
-import { Compiler } from './compile.ts'
+import { Compiler, ProgramFault } from './compile.ts'
 import type { Environment } from './environment.ts'
 import { type Estimate, unknownSize } from './estimate.ts'
 import { checkCost, Frame, type Step } from './frame.ts'
@@ -13,6 +13,7 @@ import { type SchemaType, schemaType } from './schema-type.ts'
 import { jsonValue } from './schema-values.ts'
 import { estimateCost } from './static-cost.ts'
 import { type CelType, dynType, optionalOf } from './types.ts'
+import { validate } from './validators.ts'
 import { EvalFault, noneValue, OptionalValue, type Value } from './values.ts'
 
 /** What a variable is: its type, and how to make a CEL value of what `evaluate` is given. */
@@ -68,12 +69,19 @@ export type Compilation =
       /** The static estimate; `max` is 2^64 where nothing bounds it. */
       readonly cost: Estimate
     }
-  | { readonly ok: false; readonly issues: readonly Issue[]; readonly message: string }
+  | {
+      readonly ok: false
+      /** `program`: the expression is well-typed, but one of its constants cannot be computed. */
+      readonly stage: 'compilation' | 'program'
+      readonly issues: readonly Issue[]
+      /** All issues as cel-go displays them; for a program the one message. */
+      readonly message: string
+    }
 
 export function compileExpression(source: string, options: CompileOptions = {}): Compilation {
   const environment = options.environment ?? kubernetesEnvironment()
   const variables = options.variables ?? {}
-  const fail = (issues: readonly Issue[]): Compilation => ({ ok: false, issues, message: formatIssues(source, issues) })
+  const fail = (issues: readonly Issue[]): Compilation => ({ ok: false, stage: 'compilation', issues, message: formatIssues(source, issues) })
   try {
     const expr = parse(source, environment.macros)
     const names = Object.keys(variables)
@@ -81,7 +89,9 @@ export function compileExpression(source: string, options: CompileOptions = {}):
     const checker = new Checker(environment, types)
     if (options.check !== false) {
       checker.check(expr)
-      if (checker.problems.length > 0) return fail(checker.problems.map(p => issueAt(source, p.offset, p.message)))
+      const isSound = checker.problems.length === 0
+      const problems = isSound && environment.strictLiterals ? validate(expr) : checker.problems
+      if (problems.length > 0) return fail(problems.map(p => issueAt(source, p.offset, p.message)))
     }
     const type = expr.type ?? { kind: 'dyn', name: 'dyn', params: [] }
     const compiler = new Compiler(environment, new Set(names))
@@ -89,6 +99,7 @@ export function compileExpression(source: string, options: CompileOptions = {}):
     const cost = options.check === false ? unknownSize : estimateCost(expr, schemaRoots(variables))
     return { ok: true, program: createProgram(step, type, compiler, variables), type, cost }
   } catch (error) {
+    if (error instanceof ProgramFault) return { ok: false, stage: 'program', issues: [], message: error.message }
     if (error instanceof SyntaxFault) return fail([issueAt(source, error.offset, error.message)])
     throw error
   }

@@ -17,6 +17,14 @@ import {
   type Value,
 } from './values.ts'
 
+/** A constant part of the expression that cannot be computed. */
+export class ProgramFault {
+  readonly message: string
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
 /** A step with what its users may exploit: a value known beforehand. */
 export interface Compiled {
   readonly step: Step

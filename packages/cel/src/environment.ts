@@ -30,8 +30,8 @@ export interface Environment {
   readonly types: ReadonlyMap<string, CelType>
   readonly macros: MacroOptions
   readonly container: string
-  /** List and map literals whose elements differ in type are refused, as Kubernetes does. */
-  readonly homogeneousLiterals: boolean
+  /** Literals are validated and constant conversions must succeed, as Kubernetes has it. */
+  readonly strictLiterals: boolean
 }
 
 const standardTypes: readonly (readonly [string, CelType])[] = [
@@ -52,7 +52,8 @@ const standardTypes: readonly (readonly [string, CelType])[] = [
 export interface EnvironmentOptions {
   readonly libraries: readonly Library[]
   readonly container?: string
-  readonly homogeneousLiterals?: boolean
+  /** @default false */
+  readonly strictLiterals?: boolean
 }
 
 export function createEnvironment(options: EnvironmentOptions): Environment {
@@ -81,9 +82,10 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
       bindings: names.has('bindings'),
       math: names.has('math'),
       sortBy: names.has('lists'),
+      quotedNames: options.strictLiterals !== true,
     },
     container: options.container ?? '',
-    homogeneousLiterals: options.homogeneousLiterals ?? false,
+    strictLiterals: options.strictLiterals ?? false,
   }
 }
 

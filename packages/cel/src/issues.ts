@@ -1,4 +1,4 @@
-/** Positions of a compilation problem; `line` and `column` count from one, columns in code points. */
+/** A compilation problem. `line` and `column` count from one, columns in code points; -1 and 0 for the whole source. */
 export interface Issue {
   readonly line: number
   readonly column: number
@@ -6,6 +6,7 @@ export interface Issue {
 }
 
 export function issueAt(source: string, offset: number, message: string): Issue {
+  if (offset < 0) return { line: -1, column: 0, message }
   const before = source.slice(0, offset)
   const start = before.lastIndexOf('\n') + 1
   return { line: before.split('\n').length, column: [...before.slice(start)].length + 1, message }

@@ -46,6 +46,6 @@ let environment: Environment | undefined
 
 /** What Kubernetes 1.36 offers to every expression, the variables aside. */
 export function kubernetesEnvironment(): Environment {
-  environment ??= createEnvironment({ libraries: kubernetesLibraries, homogeneousLiterals: true })
+  environment ??= createEnvironment({ libraries: kubernetesLibraries, strictLiterals: true })
   return environment
 }

@@ -11,7 +11,7 @@ export interface Token {
   readonly digits?: bigint
 }
 
-/** A syntax error at an offset of the source. */
+/** A syntax error at an offset of the source; -1 where it is about the whole. */
 export class SyntaxFault {
   readonly message: string
   readonly offset: number

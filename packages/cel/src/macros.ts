@@ -1,13 +1,15 @@
 import type { Expr } from './ast.ts'
 import { SyntaxFault } from './lexer.ts'
 
-/** Which macros beyond the standard ones are known. */
+/** Which syntax beyond the standard is known. */
 export interface MacroOptions {
   readonly optionals: boolean
   readonly twoVariables: boolean
   readonly bindings: boolean
   readonly math: boolean
   readonly sortBy: boolean
+  /** Field names in backticks. */
+  readonly quotedNames: boolean
 }
 
 interface Call {

@@ -20,7 +20,7 @@ export function parse(source: string, options: MacroOptions): Expr {
   if (source.length > maxCodePoints) {
     const size = [...source].length
     if (size > maxCodePoints) {
-      throw new SyntaxFault(`expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}`, 0)
+      throw new SyntaxFault(`expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}`, -1)
     }
   }
   return new Parser(tokenize(source), options).whole()
@@ -78,7 +78,7 @@ class Parser {
 
   #expr(): Expr {
     if (++this.#depth > maxDepth) {
-      throw new SyntaxFault(`expression recursion limit exceeded: ${maxDepth}`, this.#peek().offset)
+      throw new SyntaxFault(`expression recursion limit exceeded: ${maxDepth}`, -1)
     }
     const condition = this.#logic('||', '_||_', () => this.#logic('&&', '_&&_', () => this.#binary(0)))
     const question = this.#take('?')
@@ -106,12 +106,19 @@ class Parser {
     const operators = level === 0 ? relations : level === 1 ? sums : products
     const operand = (): Expr => (level === 2 ? this.#unary() : this.#binary((level + 1) as 1 | 2))
     let left = operand()
+    let chained = 0
     for (let token = this.#peek(); token.kind === 'op' && operators.has(token.text); token = this.#peek()) {
       this.#next()
+      this.#checkChain(++chained)
       const fn = token.text === 'in' ? '@in' : `_${token.text}_`
       left = call(fn, token.offset, left, operand())
     }
     return left
+  }
+
+  /** Chains of operators make trees as deep as they are long. */
+  #checkChain(length: number): void {
+    if (length + this.#depth > maxDepth) throw new SyntaxFault('max recursion depth exceeded', -1)
   }
 
   #unary(): Expr {
@@ -160,18 +167,17 @@ class Parser {
         this.#expect(']')
         expr = call(optional ? '_[?_]' : '_[_]', open.offset, expr, index)
       }
-      if (++chained + this.#depth > 5000) throw new SyntaxFault('expression recursion limit exceeded: 5000', expr.offset)
+      this.#checkChain(++chained)
     }
     return expr
   }
 
   #select(operand: Expr, offset: number): Expr {
     const optional = this.#take('?') !== undefined
-    const name = this.#next()
-    if (name.kind !== 'ident' && name.kind !== 'quoted') {
-      this.#at--
-      return this.#unexpected('IDENTIFIER')
-    }
+    const name = this.#peek()
+    if (name.kind !== 'ident' && name.kind !== 'quoted') return this.#unexpected('IDENTIFIER')
+    this.#checkQuoted(name)
+    this.#next()
     if (optional) {
       return call('_?._', offset, operand, { kind: 'const', value: name.text, offset: name.offset })
     }
@@ -186,6 +192,10 @@ class Parser {
       if (path !== undefined) return this.#struct(`${path}.${name.text}`)
     }
     return { kind: 'select', operand, field: name.text, testOnly: false, offset }
+  }
+
+  #checkQuoted(name: Token): void {
+    if (name.kind === 'quoted' && !this.#options.quotedNames) throw new SyntaxFault("unsupported syntax: '`'", name.offset)
   }
 
   #args(): Expr[] {
@@ -217,11 +227,9 @@ class Parser {
   }
 
   #identifier(prefix: string): Expr {
-    const name = this.#next()
-    if (name.kind !== 'ident') {
-      this.#at--
-      return this.#unexpected('IDENTIFIER')
-    }
+    const name = this.#peek()
+    if (name.kind !== 'ident') return this.#unexpected('IDENTIFIER')
+    this.#next()
     if (reserved.has(name.text)) throw new SyntaxFault(`reserved identifier: ${name.text}`, name.offset)
     const open = this.#take('(')
     if (open !== undefined) {
@@ -283,11 +291,10 @@ class Parser {
     const fields: StructExpr['fields'][number][] = []
     while (!this.#is('}')) {
       const optional = this.#take('?') !== undefined
-      const field = this.#next()
-      if (field.kind !== 'ident' && field.kind !== 'quoted') {
-        this.#at--
-        this.#unexpected('IDENTIFIER')
-      }
+      const field = this.#peek()
+      if (field.kind !== 'ident' && field.kind !== 'quoted') this.#unexpected('IDENTIFIER')
+      this.#checkQuoted(field)
+      this.#next()
       this.#expect(':')
       fields.push({ name: field.text, value: this.#expr(), optional, offset: field.offset })
       if (this.#take(',') === undefined) break

@@ -24,7 +24,7 @@ let names = 0
 
 /**
  * The type of a schema, or undefined where CEL cannot see it (no type, or unknown fields only). `isRoot` adds what every
- * resource has: apiVersion, kind, metadata.name, metadata.generateName. Throws RangeError on a schema that contains itself.
+ * resource has: apiVersion, kind, metadata.name, metadata.generateName. Where a schema contains itself, CEL does not see the inner one.
  */
 export function schemaType(schema: Schema, isRoot = false): SchemaType | undefined {
   return build(schema, isRoot, new Set())
@@ -34,7 +34,7 @@ function build(schema: Schema, isRoot: boolean, above: ReadonlySet<Schema>): Sch
   const known = cache.get(schema)
   const slot = isRoot ? 'root' : 'inner'
   if (known !== undefined && slot in known) return known[slot]
-  if (above.has(schema)) throw new RangeError('a schema that contains itself has no CEL type')
+  if (above.has(schema)) return undefined
   const made = make(isRoot ? withObjectMeta(schema) : schema, new Set([...above, schema]))
   const typed = made && { ...made, convert: nullChecked(schema, made.convert) }
   cache.set(schema, { ...known, [slot]: typed })
@@ -121,12 +121,14 @@ function makeObject(schema: Schema, above: ReadonlySet<Schema>): SchemaType | un
     if (name !== undefined) {
       fields.set(name, made)
       accessors.set(name, { property, convert: made.convert })
+      // Field names may be keywords; they are escaped for the sake of older expressions.
+      if (name === `__${property}__`) accessors.set(property, { property, convert: made.convert, alias: true })
     }
     if (schema.required?.includes(property) && child.default === undefined) {
       minSerializedSize += new TextEncoder().encode(property).length + made.minSerializedSize + 4
     }
   }
-  const type: CelType = { kind: 'object', name: `selfType${names++}`, params: [], fields: name => fields.get(name)?.type }
+  const type: CelType = { kind: 'object', name: `selfType${names++}`, params: [], fields: name => (fields.get(name) ?? fields.get(`__${accessors.has(name) ? name : ''}__`))?.type }
   return {
     type,
     convert: raw => new ObjectValue(record(raw), accessors, type),

@@ -40,20 +40,24 @@ function doubleToUint(d: CelDouble): Value {
   return new CelUint(BigInt(Math.trunc(v)))
 }
 
+function cannotConvert(type: string): string {
+  return `type conversion error from 'string' to '${type}'`
+}
+
 function parseInt64(text: string): Value {
-  if (!/^[+-]?\d+$/.test(text)) fault(`strconv.ParseInt: parsing "${text}": invalid syntax`)
-  return checkedInt(BigInt(text.replace(/^\+/, '')), `strconv.ParseInt: parsing "${text}": value out of range`)
+  if (!/^[+-]?\d+$/.test(text)) fault(cannotConvert('int'))
+  return checkedInt(BigInt(text.replace(/^\+/, '')), cannotConvert('int'))
 }
 
 function parseUint64(text: string): Value {
-  if (!/^\d+$/.test(text)) fault(`strconv.ParseUint: parsing "${text}": invalid syntax`)
-  return checkedUint(BigInt(text), `strconv.ParseUint: parsing "${text}": value out of range`)
+  if (!/^\d+$/.test(text)) fault(cannotConvert('uint'))
+  return checkedUint(BigInt(text), cannotConvert('uint'))
 }
 
 const floatText = /^[+-]?(?:\d[\d_]*\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf|infinity|nan)$/i
 
 function parseDouble(text: string): Value {
-  if (!floatText.test(text)) fault(`strconv.ParseFloat: parsing "${text}": invalid syntax`)
+  if (!floatText.test(text)) fault(cannotConvert('double'))
   const word = text.replace(/^[+-]/, '').toLowerCase()
   if (word.startsWith('inf')) return new CelDouble(text.startsWith('-') ? -Infinity : Infinity)
   return new CelDouble(word === 'nan' ? Number.NaN : Number(text))
@@ -65,15 +69,15 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ])
 
 function toBool(text: string): boolean {
-  return booleans.get(text) ?? fault(`strconv.ParseBool: parsing "${text}": invalid syntax`)
+  return booleans.get(text) ?? fault(cannotConvert('bool'))
 }
 
 function toTimestamp(text: string): Timestamp {
-  return parseTimestamp(text) ?? fault(`parsing time "${text}" as "2006-01-02T15:04:05Z07:00": cannot parse "${text}" as "2006"`)
+  return parseTimestamp(text) ?? fault(cannotConvert('google.protobuf.Timestamp'))
 }
 
 function toDuration(text: string): Duration {
-  return parseDuration(text) ?? fault(`time: invalid duration "${text}"`)
+  return parseDuration(text) ?? fault(cannotConvert('google.protobuf.Duration'))
 }
 
 const same = (v: Value): Value => v

@@ -201,9 +201,11 @@ export class RecordMap implements MapValue {
 export interface ObjectField {
   readonly property: string
   readonly convert: Converter
+  /** A second name for the property, left out of `keys`. */
+  readonly alias?: boolean
 }
 
-/** A JSON object with a schema: fields by their escaped names. */
+/** A JSON object with a schema: fields by their escaped names. A null field counts as absent. */
 export class ObjectValue implements MapValue {
   readonly isMap = true as const
   readonly record: JsonRecord
@@ -219,12 +221,15 @@ export class ObjectValue implements MapValue {
   }
   get(key: Value): Value | undefined {
     const field = typeof key === 'string' ? this.fields.get(key) : undefined
-    if (field === undefined || !Object.hasOwn(this.record, field.property)) return undefined
-    return field.convert(this.record[field.property])
+    if (field === undefined) return undefined
+    const raw = Object.hasOwn(this.record, field.property) ? this.record[field.property] : undefined
+    return raw === undefined || raw === null ? undefined : field.convert(raw)
   }
   keys(): Value[] {
     const keys: Value[] = []
-    for (const [name, field] of this.fields) if (Object.hasOwn(this.record, field.property)) keys.push(name)
+    for (const [name, field] of this.fields) {
+      if (field.alias !== true && Object.hasOwn(this.record, field.property)) keys.push(name)
+    }
     return keys
   }
 }

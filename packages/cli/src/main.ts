@@ -44,6 +44,7 @@ export function createProgram(): Command {
     .showHelpAfterError('(coxswain --help lists what there is)')
   addUp(program)
   addRun(program)
+  addStore(program)
   return program
 }
 
@@ -127,6 +128,29 @@ function addRun(program: Command): void {
       const { runRun } = await import('./run/run.ts')
       await runRun(files, options)
     })
+}
+
+function addStore(program: Command): void {
+  const store = inherit(program, 'store').description(
+    'Look after the store of a data directory; a server may be using it.',
+  )
+  const withDirectory = (command: Command) =>
+    command.option('--data-dir <dir>', 'as given to coxswain up', '.coxswain')
+  withDirectory(inherit(store, 'check'))
+    .description('Read all of it and verify what must always hold.')
+    .action(async options => (await import('./store/store.ts')).runCheck(options))
+  withDirectory(inherit(store, 'backup'))
+    .description('Copy the state of one revision, with its history, into a file.')
+    .argument('<file>', 'where to')
+    .action(async (file: string, options) => (await import('./store/store.ts')).runBackup(file, options))
+  withDirectory(inherit(store, 'restore'))
+    .description(
+      'Put a backup in place of what is there; a running server shows it to its watchers as changes.',
+    )
+    .argument('<file>', 'a file that backup wrote')
+    .action(
+      async (file: string, options) => await (await import('./store/store.ts')).runRestore(file, options),
+    )
 }
 
 /** A command that fails the way the program does. */

@@ -64,6 +64,41 @@ describe('ResourceCache', () => {
   })
 })
 
+describe('ResourceCache.setReader', () => {
+  const reader = (object: StoredObject) =>
+    object.name === 'x' ? object.as({ ...object.parse(), data: { read: 'yes' } }) : object
+
+  it('puts what it reads in place of what is there, without an event, and of what comes', () => {
+    const cache = new ResourceCache(prefix, 0)
+    const seen: unknown[] = []
+    cache.put(stored('a', 'x', 1))
+    cache.put(stored('a', 'y', 2))
+    cache.addWatcher({
+      namespace: '',
+      onEvent: ({ object }) => seen.push(object.parse().data),
+      onEnd: () => {},
+    })
+    cache.setReader(reader)
+    assert.deepEqual(seen, [])
+    assert.deepEqual(
+      cache.list().map(object => object.parse().data),
+      [{ read: 'yes' }, undefined],
+    )
+    assert.equal(cache.get(`${prefix}a/x`), cache.list()[0])
+    assert.equal(cache.get(`${prefix}a/x`)?.revision, 1)
+    cache.put(stored('b', 'x', 3))
+    cache.setReader(undefined)
+    cache.put(stored('c', 'x', 4))
+    assert.deepEqual(seen, [{ read: 'yes' }, undefined])
+  })
+
+  it('leaves a mark: the store has something else, so the same content is a change', () => {
+    const read = reader(stored('a', 'x', 1))
+    assert.equal(read.hasBytes(encodeStored(read.parse())), false)
+    assert.equal(read.at(2).reread, true)
+  })
+})
+
 describe('StoredObject', () => {
   it('splices the resourceVersion into bytes that do not have it', () => {
     const object = stored('a', 'x', 7)

@@ -194,7 +194,11 @@ async function readHistory(
     for (const kv of page.items) {
       left--
       const [namespace, name] = splitKey(kv.key.slice(resource.cache.prefix.length), resource.info.namespaced)
-      const object = new StoredObject(kv.key, namespace, name, kv.modRevision, kv.value)
+      const cached = resource.cache.get(kv.key)
+      const object =
+        cached?.revision === kv.modRevision
+          ? cached
+          : new StoredObject(kv.key, namespace, name, kv.modRevision, kv.value)
       if (!matcher.matches(object)) continue
       if (options.limit > 0 && found.length === options.limit) {
         return {

@@ -59,10 +59,10 @@ const formats: ReadonlyMap<string, FormatValue> = new Map([
   ['dns1035LabelPrefix', new FormatValue('DNS1035LabelPrefix', 30, s => nameIsDNS1035Label(s, true))],
   ['labelValue', new FormatValue('LabelValue', 40, isValidLabelValue)],
   ['uri', new FormatValue('URI', 1103, uriProblems)],
-  ['uuid', new FormatValue('uuid', 73, s => unless(uuid.test(s), 'does not match the UUID format'))],
+  ['uuid', new FormatValue('uuid', 72, s => unless(uuid.test(s), 'does not match the UUID format'))],
   ['byte', new FormatValue('byte', 84, s => unless(isBase64(s), 'invalid base64'))],
-  ['date', new FormatValue('date', 98, s => unless(isDate(s), 'invalid date'))],
-  ['datetime', new FormatValue('datetime', 98, s => unless(isDateTime(s), 'invalid datetime'))],
+  ['date', new FormatValue('date', 72, s => unless(isDate(s), 'invalid date'))],
+  ['datetime', new FormatValue('datetime', 72, s => unless(isDateTime(s), 'invalid datetime'))],
 ])
 
 export const formatLibrary: Library = {

@@ -38,7 +38,7 @@ export const quantityLibrary: Library = {
   overloads: [
     overload('string_to_quantity', `quantity(string): ${q}`, toQuantity),
     overload('is_quantity_string', 'isQuantity(string): bool', (text: string) => typeof parse(text) !== 'string'),
-    overload('quantity_sign', `sign(this ${q}): int`, (a: QuantityValue) => a.quantity.sign),
+    overload('quantity_sign', `sign(${q}): int`, (a: QuantityValue) => a.quantity.sign),
     overload('quantity_is_greater_than', `isGreaterThan(this ${q}, ${q}): bool`, (a: QuantityValue, b: QuantityValue) =>
       a.quantity.compare(b.quantity) > 0,
     ),

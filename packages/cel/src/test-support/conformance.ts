@@ -6,6 +6,7 @@ import { type Library, type Overload, overload } from '../functions.ts'
 import { bindingsLibrary, kubernetesLibraries } from '../kubernetes-environment.ts'
 import { encodersLibrary } from '../libraries/encoders.ts'
 import { mathLibrary } from '../libraries/math.ts'
+import { currentStringsLibrary } from '../libraries/strings.ts'
 import { parseDuration, parseTimestamp } from '../time.ts'
 import * as t from '../types.ts'
 import {
@@ -136,7 +137,8 @@ export function declarations(test: ConformanceCase): Declarations {
   }
   for (const name of Object.keys(test.bindings ?? {})) variables[name] ??= { type: t.dynType, convert: identity }
   const own: Library = { name: 'declared', overloads: functions }
-  const libraries = [...kubernetesLibraries, bindingsLibrary, mathLibrary, encodersLibrary, own]
+  const kubernetes = kubernetesLibraries.filter(l => l.name !== 'strings')
+  const libraries = [...kubernetes, currentStringsLibrary, bindingsLibrary, mathLibrary, encodersLibrary, own]
   return { environment: createEnvironment({ libraries, container: test.container ?? '' }), variables }
 }
 

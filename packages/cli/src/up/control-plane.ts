@@ -9,6 +9,7 @@ import { createWebSocketUpgrade, serve } from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { stopOnSignals } from '../signals.ts'
 import { createAuthentication, createAuthorization } from './access.ts'
+import { serveControlSocket } from './control-socket.ts'
 import type { ControllerName } from './controller-names.ts'
 import { ensurePki, type Pki } from './pki.ts'
 import type { UpOptions } from './up.ts'
@@ -57,6 +58,7 @@ export async function runControlPlane({
   const boundPort = listening.then(({ port }) => port).catch(() => options.port)
   await using http = await listening
   await server.ready
+  await using _control = await serveControlSocket(dataDir, store)
   const kubeconfig = await writeAdminKubeconfig(options, dataDir, http.url, pki)
   const sayReady = () =>
     process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)

@@ -16,6 +16,7 @@ export function* validatePodAnnotations(
   spec: JsonObject,
   path: field.Path,
 ): Findings {
+  if (Object.keys(annotations).length === 0) return
   const mirror = annotations[mirrorAnnotation]
   if (mirror !== undefined && textOf(spec.nodeName) === '') {
     const message = 'must set spec.nodeName if mirror pod annotation is set'
@@ -52,6 +53,7 @@ function* validateSeccompAnnotation(value: string, path: field.Path): Findings {
 /** Where a profile is given both as an annotation and as a field, they say the same. `path` is the specification's. */
 export function* validateProfilesMatch(metadata: JsonObject, spec: JsonObject, path: field.Path): Findings {
   const annotations = recordOf(metadata.annotations)
+  if (Object.keys(annotations).length === 0) return
   const podContext = objectOf(spec.securityContext)
   const contextPath = path.child('securityContext')
   yield* matchProfile('seccomp', annotations[seccompPod], podContext.seccompProfile, contextPath)

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { TaskGroup, VirtualWorld } from '@coxswain/kit'
+import { createMemoryStore, isCompacted } from '@coxswain/storage'
+import { compactHistory } from './compaction.ts'
+
+describe('compactHistory', () => {
+  it('forgets a revision after five to ten minutes, also when nothing is written', async () => {
+    const world = new VirtualWorld()
+    const store = createMemoryStore({ env: world })
+    const put = (value: string) =>
+      world.run(
+        store.transact({
+          operations: [{ type: 'put', key: '/core/things/a', value: new TextEncoder().encode(value) }],
+        }),
+      )
+    const group = new TaskGroup()
+    group.spawn(signal => compactHistory(store, world, signal))
+    await world.settle()
+    const { revision } = await put('old')
+    await put('new')
+    const read = () => world.run(store.range('/core/', { revision }))
+    await world.advance(5 * 60_000)
+    assert.equal((await read()).items.length, 1)
+    await world.advance(5 * 60_000)
+    await assert.rejects(read(), error => isCompacted(error))
+    const before = (await world.run(store.status())).revision
+    await world.advance(5 * 60_000)
+    assert.ok((await world.run(store.status())).revision > before)
+    group.abort()
+    await world.run(group.join())
+    await world.run(store.close())
+  })
+})

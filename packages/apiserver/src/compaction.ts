@@ -1,0 +1,29 @@
+import type { Env } from '@coxswain/kit'
+import type { Store } from '@coxswain/storage'
+import { encodeText } from './json.ts'
+
+const interval = 5 * 60_000
+
+/** No resource has a key like it: the write moves the revision and is seen by nobody. */
+const heartbeatKey = '/compact_rev_key'
+
+/**
+ * Forgets history as upstream does: every five minutes what is older than five minutes, so that a client that pages
+ * through a list has between five and ten. Each round is a write, or an idle server would have no newer revision to go
+ * on with.
+ */
+export async function compactHistory(store: Store, env: Env, signal: AbortSignal): Promise<void> {
+  let due = (await store.status()).revision
+  for (;;) {
+    await env.clock.sleep(interval, { signal })
+    try {
+      await store.compact(due)
+      const value = encodeText(String(due))
+      const { revision } = await store.transact({ operations: [{ type: 'put', key: heartbeatKey, value }] })
+      due = revision
+    } catch (error) {
+      if (signal.aborted) throw error
+      env.log.warn('history could not be compacted', { error })
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { builtinProtobuf } from '@coxswain/api'
+import { newNotFound, newTooManyRequests } from '@coxswain/apimachinery'
+import { VirtualWorld } from '@coxswain/kit'
+import type { RequestContext } from '../request/context.ts'
+import { answerErrors } from './errors.ts'
+
+async function fail(error: unknown, accept?: string) {
+  const env = new VirtualWorld()
+  const context = {
+    state: { env },
+    request: { headers: { ...(accept && { accept }) }, signal: new AbortController().signal },
+    warnings: ['careful'],
+  } as unknown as RequestContext
+  return await answerErrors(context, () => Promise.reject(error))
+}
+
+const text = (body: unknown) => new TextDecoder().decode(body as Uint8Array)
+const missing = newNotFound({ group: '', resource: 'pods' }, 'x')
+
+describe('answerErrors', () => {
+  it('answers with the Status, in JSON unless the client asks for something else', async () => {
+    for (const accept of [undefined, 'text/html', '*/*', 'application/json;as=Table;v=v1;g=meta.k8s.io']) {
+      const { status, headers, body } = await fail(missing, accept)
+      assert.equal(status, 404)
+      assert.equal(headers['content-type'], 'application/json')
+      assert.equal(JSON.parse(text(body)).reason, 'NotFound')
+    }
+  })
+
+  it('answers in protobuf or YAML where only that is accepted', async () => {
+    const protobuf = await fail(missing, 'application/vnd.kubernetes.protobuf')
+    assert.equal(protobuf.headers['content-type'], 'application/vnd.kubernetes.protobuf')
+    assert.equal(builtinProtobuf.decode(protobuf.body as Uint8Array).reason, 'NotFound')
+    const yaml = await fail(missing, 'application/yaml')
+    assert.match(text(yaml.body), /^reason: NotFound$/m)
+  })
+
+  it('tells when to come again, and warnings too', async () => {
+    const { headers } = await fail(newTooManyRequests('later', 3))
+    assert.equal(headers['retry-after'], '3')
+    assert.deepEqual(headers.warning, ['299 - "careful"'])
+  })
+
+  it('answers what nobody expected with a 500', async () => {
+    const { status, body } = await fail(new Error('broken'))
+    assert.equal(status, 500)
+    assert.equal(JSON.parse(text(body)).reason, 'InternalError')
+  })
+})
