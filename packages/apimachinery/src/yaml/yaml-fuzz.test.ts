@@ -4,8 +4,11 @@ import { createSeededRandom } from '@coxswain/kit'
 import { isMachineryError } from '../errors.ts'
 import { readYamlDocuments, writeYaml } from './index.ts'
 
-describe('YAML, on generated texts', () => {
-  const random = createSeededRandom(4)
+const runs = Number(process.env.TORTURE_RUNS ?? 1_500)
+const seed = Number(process.env.TORTURE_SEED ?? 4)
+
+describe(`YAML, on generated texts, seed ${seed}`, () => {
+  const random = createSeededRandom(seed)
   const pick = <T>(items: readonly T[]): T => items[random.below(items.length)]!
 
   const strings = [
@@ -53,7 +56,7 @@ describe('YAML, on generated texts', () => {
   }
 
   it('reads back what it wrote', () => {
-    for (let i = 0; i < 1_500; i++) {
+    for (let i = 0; i < runs; i++) {
       const value = { root: generate(0) }
       const text = writeYaml(value)
       assert.deepEqual(readYamlDocuments(text), [{ value, problems: [] }], text)
@@ -62,7 +65,7 @@ describe('YAML, on generated texts', () => {
 
   it('answers every damaged text with a value or a MachineryError', () => {
     const noise = [...'{}[]"\':,-?#&*!|>%@` \n\t<~0', '<<: ', '&a ', '*a', '- ', '\n  ', '---\n']
-    for (let i = 0; i < 3_000; i++) {
+    for (let i = 0; i < 2 * runs; i++) {
       let text = writeYaml({ root: generate(0) })
       for (let changes = random.below(4); changes >= 0; changes--) {
         const at = random.below(text.length + 1)

@@ -4,7 +4,16 @@ import { encodeStored } from '../../cache/stored-object.ts'
 import { formatTime } from '../../handlers/lifecycle.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ServerState } from '../../request/context.ts'
-import { addressAt, familyOf, parseRange, rangePrefix } from './pools.ts'
+import { objectOf, stringsOf, textOf } from '../pod/validation/reading.ts'
+import {
+  addressAt,
+  addressPrefix,
+  createIPAddress,
+  familyOf,
+  isOwnedBy,
+  parseRange,
+  rangePrefix,
+} from './pools.ts'
 import { repairAllocations, watchDeletions } from './repair.ts'
 
 const namespace = 'default'
@@ -21,11 +30,22 @@ const keys = [rangeKey, serviceKey, endpointsKey, sliceKey]
  * its first address, and the endpoints behind it. Endpoints follow the advertised address; the rest stays as it is.
  */
 export async function createKubernetesService(state: ServerState): Promise<void> {
+  await ensureAll(state)
+  await repairAllocations(state)
+}
+
+/** Puts back what somebody deletes of it. Resolves once `signal` aborts. */
+export async function keepKubernetesService(state: ServerState, signal: AbortSignal): Promise<void> {
+  for await (const deleted of watchDeletions(state, keys.map(prefixOf), signal))
+    if (keys.includes(deleted.key)) await ensureAll(state)
+}
+
+async function ensureAll(state: ServerState): Promise<void> {
   const { serviceRanges, advertise } = state.network
   const { address, port } = await advertise()
-  await ensure(state, rangeKey, serviceCIDR(serviceRanges))
-  await ensure(state, serviceKey, service(serviceRanges[0]!, port))
-  await repairAllocations(state)
+  const grows = growsByFamily(state, serviceRanges)
+  await ensure(state, rangeKey, serviceCIDR(serviceRanges), grows ? ['spec'] : [])
+  await ensureService(state, service(serviceRanges[0]!, port))
   await ensure(state, endpointsKey, endpoints(address, port), ['subsets'])
   const slice = endpointSlice(address, port)
   await ensure(state, sliceKey, slice, ['endpoints', 'ports'])
@@ -48,10 +68,47 @@ export async function createKubernetesService(state: ServerState): Promise<void>
   }
 }
 
-/** Puts back what somebody deletes of it. Resolves once `signal` aborts. */
-export async function keepKubernetesService(state: ServerState, signal: AbortSignal): Promise<void> {
-  for await (const deleted of watchDeletions(state, keys.map(prefixOf), signal))
-    if (keys.includes(deleted.key)) await createKubernetesService(state)
+/** Whether the cluster has one family and is to have a second: the only change of its range that there can be. */
+function growsByFamily(state: ServerState, ranges: readonly string[]): boolean {
+  const stored = state.cache.resource(rangePrefix).get(rangeKey)
+  const present = stored ? stringsOf(objectOf(stored.parse().spec).cidrs) : []
+  return present.length === 1 && ranges.length === 2 && present[0] === ranges[0]
+}
+
+/** The service and its address, in one transaction; nothing when another service has the address. */
+async function ensureService(state: ServerState, object: JsonObject): Promise<void> {
+  const { env, cache, store } = state
+  if (cache.resource(prefixOf(serviceKey)).get(serviceKey)) return
+  const ip = textOf(objectOf(object.spec).clusterIP)
+  const addressKey = addressPrefix + ip
+  const address = cache.resource(addressPrefix).get(addressKey)
+  const owner = { namespace, name }
+  if (address && !isOwnedBy(address.parse(), owner)) {
+    env.log.warn('the first address of the service range belongs to another service', { address: ip })
+    return
+  }
+  const operations: Operation[] = [
+    { type: 'put', key: serviceKey, value: encodeStored(complete(state, object)) },
+  ]
+  if (!address) {
+    const value = encodeStored(createIPAddress(env, ip, owner))
+    operations.push({ type: 'put', key: addressKey, value })
+  }
+  const result = await store.transact({
+    conditions: [
+      { key: serviceKey, modRevision: 0 },
+      { key: addressKey, modRevision: address?.revision ?? 0 },
+    ],
+    operations,
+  })
+  await cache.waitFor(result.revision)
+}
+
+/** A new object with what every object has. */
+function complete({ env }: ServerState, object: JsonObject): JsonObject {
+  const { name: own, ...rest } = object.metadata as JsonObject
+  const creationTimestamp = formatTime(env.clock.now())
+  return { ...object, metadata: { name: own, uid: env.random.uuid(), creationTimestamp, ...rest } }
 }
 
 /** `/GROUP/RESOURCE/` of a key. */
@@ -105,7 +162,6 @@ async function ensure(
   object: JsonObject,
   kept: readonly string[] = [],
 ): Promise<void> {
-  const { clock, random } = state.env
   const stored = state.cache.resource(prefixOf(key)).get(key)
   let wanted: JsonObject
   if (stored) {
@@ -114,9 +170,7 @@ async function ensure(
     wanted = { ...present }
     for (const member of kept) wanted[member] = object[member]
   } else {
-    const { name: own, ...rest } = object.metadata as JsonObject
-    const creationTimestamp = formatTime(clock.now())
-    wanted = { ...object, metadata: { name: own, uid: random.uuid(), creationTimestamp, ...rest } }
+    wanted = complete(state, object)
   }
   const operation: Operation = { type: 'put', key, value: encodeStored(wanted) }
   const result = await state.store.transact({

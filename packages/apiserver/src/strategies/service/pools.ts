@@ -275,15 +275,19 @@ export function createIPAddress(
   }
 }
 
+/** Whether an IPAddress is a service's. */
+export function isOwnedBy(address: JsonObject, { namespace, name }: Owner): boolean {
+  const parent = objectOf(objectOf(address.spec).parentRef)
+  return parent.resource === 'services' && parent.namespace === namespace && parent.name === name
+}
+
 /** Gives an address back if it is `owner`'s; an address with finalizers has to be deleted by who set them. */
 export function releaseAddress(state: ServerState, address: string, owner: Owner): Operation | undefined {
   const key = addressPrefix + canonicalAddress(address)
   const stored = state.cache.resource(addressPrefix).get(key)
   if (!stored) return undefined
   const object = stored.parse()
-  const parent = objectOf(objectOf(object.spec).parentRef)
-  const isOwn =
-    parent.resource === 'services' && parent.namespace === owner.namespace && parent.name === owner.name
+  const isOwn = isOwnedBy(object, owner)
   const isHeld = listOf(objectOf(object.metadata).finalizers).length > 0
   return isOwn && !isHeld ? { type: 'delete', key } : undefined
 }

@@ -33,7 +33,7 @@ interface World extends AsyncDisposable {
   /** One for each server; all share one store. To be run with `env.run`. */
   readonly servers: readonly Send[]
   readonly send: Send
-  start(port?: number): Promise<Send>
+  start(port?: number, ranges?: string): Promise<Send>
   /** The numbers of the node ports that are taken. */
   nodePorts(): Promise<string[]>
   addresses(): Promise<string[]>
@@ -43,9 +43,9 @@ async function createWorld(range: string, count = 1): Promise<World> {
   const env = new VirtualWorld()
   const store = createMemoryStore({ env })
   const group = new TaskGroup()
-  const start = async (port = 6443): Promise<Send> => {
+  const start = async (port = 6443, ranges = range): Promise<Send> => {
     const advertise = () => ({ address: '192.0.2.7', port })
-    const server = createApiServer({ env, store, serviceClusterIpRange: range, advertise })
+    const server = createApiServer({ env, store, serviceClusterIpRange: ranges, advertise })
     group.spawn(signal => server.run(signal))
     await env.run(server.ready)
     const transport = createInProcessTransport(server.handler, env, { peer: admin })
@@ -74,8 +74,8 @@ async function createWorld(range: string, count = 1): Promise<World> {
     store,
     servers,
     send: (...request) => env.run(servers[0]!(...request)),
-    async start(port) {
-      const send = await start(port)
+    async start(port, ranges) {
+      const send = await start(port, ranges)
       return (...request) => env.run(send(...request))
     },
     nodePorts: () => keysUnder('/ranges/servicenodeports/'),
@@ -254,6 +254,16 @@ describe('a cluster of two families', () => {
     const extended = await world.send('PATCH', `${services}/a`, both, mergePatch)
     assert.equal(extended.body.spec.clusterIPs.length, 2, extended.body.message)
     assert.ok((await world.addresses()).includes(extended.body.spec.clusterIPs[1]!))
+  })
+})
+
+describe('a cluster that gets a second family', () => {
+  it('gives services addresses of it from then on', async () => {
+    await using world = await createWorld('10.0.0.0/16')
+    const wish = (name: string) => service(name, { ipFamilyPolicy: 'PreferDualStack' })
+    assert.equal((await world.send('POST', services, wish('a'))).body.spec.clusterIPs.length, 1)
+    const send = await world.start(6443, '10.0.0.0/16,fd00::/112')
+    assert.equal((await send('POST', services, wish('b'))).body.spec.clusterIPs.length, 2)
   })
 })
 
