@@ -76,7 +76,7 @@ async function checkPackage(
   const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
   const used = new Set<string>()
   const base = `packages/${folder}`
-  for (const source of await readSources(root, [`${base}/src/**/*.ts`, `${base}/bin/**/*.ts`])) {
+  for (const source of await readSources(root, [`${base}/src/**/*.ts`, `${base}/bin/**/*.{ts,js}`])) {
     const file = source.path
     const test = isTest(file)
     for (const { specifier, line } of findImports(source)) {

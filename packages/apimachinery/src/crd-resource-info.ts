@@ -1,4 +1,8 @@
-import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from './crd.ts'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from './crd.ts'
 import { toCustomResourceDefinition } from './crd.ts'
 import type { AnyDefinedKind } from './define-kind.ts'
 import type { PrinterColumn, ResourceInfo, SubresourceInfo, Verb, VersionInfo } from './resource-info.ts'
@@ -44,7 +48,7 @@ export function resourceInfoFromCrd(crd: CustomResourceDefinition): ResourceInfo
     categories: names.categories ?? [],
     namespaced: scope === 'Namespaced',
     versions: crd.spec.versions
-      .map(version => versionInfo(version, group, names.kind))
+      .map(version => versionInfo(version, crd.spec))
       .sort((a, b) => comparePreferredVersions(a.name, b.name)),
   }
 }
@@ -54,10 +58,13 @@ export function resourceInfoFromKind(kind: AnyDefinedKind): ResourceInfo {
   return resourceInfoFromCrd(toCustomResourceDefinition(kind))
 }
 
-function versionInfo(version: CustomResourceDefinitionVersion, group: string, kind: string): VersionInfo {
+function versionInfo(
+  version: CustomResourceDefinitionVersion,
+  spec: CustomResourceDefinitionSpec,
+): VersionInfo {
   const schema = version.schema?.openAPIV3Schema ?? anything
   const columns = version.additionalPrinterColumns
-  const warning = version.deprecationWarning ?? `${group}/${version.name} ${kind} is deprecated`
+  const warning = version.deprecationWarning ?? defaultWarning(version.name, spec)
   return {
     name: version.name,
     served: version.served,
@@ -72,6 +79,21 @@ function versionInfo(version: CustomResourceDefinitionVersion, group: string, ki
     ...(version.subresources?.scale && { scale: version.subresources.scale }),
     ...(version.deprecated === true ? { deprecated: warning } : {}),
   }
+}
+
+/** Names the most stable served version to use instead, where there is one. */
+function defaultWarning(
+  deprecated: string,
+  { group, names, versions }: CustomResourceDefinitionSpec,
+): string {
+  const message = `${group}/${deprecated} ${names.kind} is deprecated`
+  const [better] = versions
+    .filter(
+      ({ name, served, deprecated: old }) => served && !old && comparePreferredVersions(name, deprecated) < 0,
+    )
+    .map(({ name }) => name)
+    .sort(comparePreferredVersions)
+  return better === undefined ? message : `${message}; use ${group}/${better} ${names.kind}`
 }
 
 function subresourcesOf({ subresources }: CustomResourceDefinitionVersion): SubresourceInfo[] {

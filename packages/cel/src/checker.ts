@@ -167,7 +167,11 @@ export class Checker {
     const ids: string[] = []
     let result: CelType | undefined
     for (const candidate of candidates) {
-      const [returns, ...params] = instantiate([candidate.result, ...candidate.args], this.#types) as [CelType, ...CelType[]]
+      if (candidate.args.length !== args.length) continue
+      let { result: returns, args: params } = candidate
+      if (candidate.generic) {
+        ;[returns, ...params] = instantiate([returns, ...params], this.#types) as [CelType, ...CelType[]]
+      }
       if (!this.#types.isAssignableList(args, params)) continue
       ids.push(candidate.id)
       const actual = this.#types.apply(returns, false)

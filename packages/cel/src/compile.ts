@@ -84,14 +84,20 @@ export class Compiler {
   resolve(expr: IdentExpr | SelectExpr): { slot: number; name: string } | { type: Value } | undefined {
     const name = (expr as SelectExpr).resolvedName ?? dottedName(expr)
     if (name === undefined) return undefined
-    const head = name.split('.')[0] ?? ''
-    if (expr.kind === 'select' && this.#scopes.has(head)) return undefined
-    for (const candidate of candidateNames(this.environment.container, name)) {
-      if (this.#variables.has(candidate)) return { slot: this.#slotOf(candidate), name: candidate }
-      const type = this.environment.types.get(candidate)
-      if (type !== undefined) return { type: new TypeValue(type) }
+    if (expr.kind === 'select' && this.#scopes.size > 0 && this.#scopes.has(name.split('.')[0] ?? '')) return undefined
+    const { container } = this.environment
+    if (container === '' && !name.startsWith('.')) return this.#denoted(name)
+    for (const candidate of candidateNames(container, name)) {
+      const found = this.#denoted(candidate)
+      if (found !== undefined) return found
     }
     return undefined
+  }
+
+  #denoted(name: string): { slot: number; name: string } | { type: Value } | undefined {
+    if (this.#variables.has(name)) return { slot: this.#slotOf(name), name }
+    const type = this.environment.types.get(name)
+    return type && { type: new TypeValue(type) }
   }
 
   #slotOf(name: string): number {

@@ -11,6 +11,8 @@ export interface Overload {
   readonly member: boolean
   readonly args: readonly CelType[]
   readonly result: CelType
+  /** Its types have parameters, which each use fills anew. */
+  readonly generic: boolean
   readonly implementation: (...args: Value[]) => Value
 }
 
@@ -30,14 +32,20 @@ export function overload(id: string, signature: string, implementation: Implemen
   const [, fn = '', list = '', result = ''] = found
   const member = list.startsWith('this ')
   const args = splitTopLevel(member ? list.slice(5) : list).map(parseType)
+  const returns = parseType(result)
   return {
     id,
     fn,
     member,
     args,
-    result: parseType(result),
+    result: returns,
+    generic: [returns, ...args].some(hasParam),
     implementation: implementation as unknown as (...args: Value[]) => Value,
   }
+}
+
+function hasParam(type: CelType): boolean {
+  return type.kind === 'param' || type.params.some(hasParam)
 }
 
 /** Whether a value may be passed where a type is declared; elements and keys are not looked at. */

@@ -20,17 +20,19 @@ export class Substitution {
   }
 
   isAssignable(from: CelType, to: CelType): boolean {
-    return this.#attempt(() => this.#assign(from, to))
+    return this.#settle(this.#assign(from, to))
   }
 
   isAssignableList(from: readonly CelType[], to: readonly CelType[]): boolean {
-    return this.#attempt(() => this.#assignList(from, to))
+    return this.#settle(this.#assignList(from, to))
   }
 
-  #attempt(body: () => boolean): boolean {
+  #settle(succeeded: boolean): boolean {
+    if (this.#trail.length === 0) return succeeded
+    const trail = this.#trail
     this.#trail = []
-    if (body()) return true
-    for (const { name, previous } of this.#trail.reverse()) {
+    if (succeeded) return true
+    for (const { name, previous } of trail.reverse()) {
       if (previous === undefined) this.#bound.delete(name)
       else this.#bound.set(name, previous)
     }
@@ -43,6 +45,7 @@ export class Substitution {
   }
 
   #assign(from: CelType, to: CelType): boolean {
+    if (from === to) return true
     if (to.kind === 'param') {
       const answer = this.#substitutes(from, to)
       if (answer !== 'unbound') return answer === 'valid'
@@ -58,7 +61,9 @@ export class Substitution {
   }
 
   #assignList(from: readonly CelType[], to: readonly CelType[]): boolean {
-    return from.length === to.length && from.every((t, i) => this.#assign(t, to[i] as CelType))
+    if (from.length !== to.length) return false
+    for (let i = 0; i < from.length; i++) if (!this.#assign(from[i] as CelType, to[i] as CelType)) return false
+    return true
   }
 
   /** Whether `param` may stand for `type`; `unbound` where it has no binding yet and cannot get this one. */

@@ -38,6 +38,8 @@ class ModuleCache {
   #index
   #known
   #sources
+  /** How many of them have not been loaded. */
+  #left
   /** What is new: by URL, and by the URL of the importing module. */
   #modules = new Map()
   #imports = new Map()
@@ -47,6 +49,7 @@ class ModuleCache {
     this.#index = read?.index ?? { files: [], modules: [], imports: [] }
     this.#known = new Map(this.#index.modules.map(([url], position) => [url, position]))
     this.#sources = read?.sources
+    this.#left = this.#known.size
   }
 
   resolve(specifier, context, next) {
@@ -69,7 +72,9 @@ class ModuleCache {
     const known = this.#known.get(url)
     if (known !== undefined && this.#sources !== undefined) {
       const [, start, end] = this.#index.modules[known]
-      return { format: 'module', source: this.#sources.utf8Slice(start, end), shortCircuit: true }
+      const source = this.#sources.utf8Slice(start, end)
+      if (--this.#left === 0) this.release()
+      return { format: 'module', source, shortCircuit: true }
     }
     if (known !== undefined || !this.#isKept(url)) return next(url, context)
     const path = fileURLToPath(url)
@@ -82,6 +87,7 @@ class ModuleCache {
     return { ...loaded, format: 'module', source }
   }
 
+  /** Gives the memory back; a module is loaded once, so the last one ends the need for it. */
   release() {
     this.#sources = undefined
   }

@@ -1,5 +1,5 @@
 import { type FieldError, field, type Schema, validateCrdSchema } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { encodeText, isObject, type JsonObject } from '../json.ts'
 import type { DefinitionVersion } from './definition.ts'
 
 type Findings = Generator<FieldError, void, undefined>
@@ -17,7 +17,7 @@ export function* validateDeprecation(version: DefinitionVersion, path: field.Pat
     yield field.invalid(at, warning, 'can only be set for deprecated versions')
     return
   }
-  if (new TextEncoder().encode(warning).length > longestWarning) {
+  if (encodeText(warning).length > longestWarning) {
     yield field.invalid(at, warning, `must be <= ${longestWarning} characters long`)
   }
   if (warning === '') yield field.invalid(at, warning, 'must not be an empty string')
@@ -31,7 +31,7 @@ export function* validateDeprecation(version: DefinitionVersion, path: field.Pat
 /** Where the first character is that Go would not print: an index in bytes. */
 function findUnprintable(text: string): number | undefined {
   const found = /(?! )[\p{C}\p{Z}]/u.exec(text)
-  return found ? new TextEncoder().encode(text.slice(0, found.index)).length : undefined
+  return found ? encodeText(text.slice(0, found.index)).length : undefined
 }
 
 /** What a root schema may hold beside `type` where the status has an endpoint of its own, by Go's names. */

@@ -145,7 +145,7 @@ export function declarations(test: ConformanceCase): Declarations {
 function declareFunction(name: string, o: Json): Overload {
   const made = overload(o['overloadId'] as string, `${name}(): dyn`, () => null)
   const args = ((o['params'] as Json[] | undefined) ?? []).map(toType)
-  return { ...made, args, member: o['isInstanceFunction'] === true, result: toType((o['resultType'] ?? {}) as Json) }
+  return { ...made, generic: true, args, member: o['isInstanceFunction'] === true, result: toType((o['resultType'] ?? {}) as Json) }
 }
 
 export function bindingsOf(test: ConformanceCase): Record<string, Value> {

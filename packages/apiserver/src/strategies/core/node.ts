@@ -50,6 +50,7 @@ export const nodeStrategy: Strategy = {
   validateUpdate: (object, old) => [...validateNodeUpdate(object, old)],
   validateStatusUpdate: (object, old) => [...validateNodeUpdate(object, old)],
   warnings: warnAboutNode,
+  statusWarnings: () => [],
   fields: object => ({ 'spec.unschedulable': String(objectOf(object.spec).unschedulable ?? false) }),
   cells: printNode,
 }

@@ -49,6 +49,7 @@ export const persistentVolumeClaimStrategy: Strategy = {
   validateUpdate,
   validateStatusUpdate: object => [...validateStatus(object)],
   warnings: warnAboutClaim,
+  statusWarnings: () => [],
   fields: object => ({ name: nameCell(object) }),
   cells: printClaim,
 }

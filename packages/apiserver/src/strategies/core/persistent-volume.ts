@@ -62,6 +62,7 @@ export const persistentVolumeStrategy: Strategy = {
     }
   },
   warnings: warnAboutVolume,
+  statusWarnings: () => [],
   fields: object => ({ name: nameCell(object) }),
   cells: printVolume,
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../json.ts'
+import { dropDisabledFields } from './disabled-fields.ts'
 import { textOf } from './validation/reading.ts'
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
@@ -10,6 +11,7 @@ function fill(object: JsonObject, defaults: JsonObject): void {
 
 /** What a pod and the template of a pod get alike. */
 export function defaultPodSpec(spec: JsonObject): void {
+  dropDisabledFields(spec)
   fill(spec, {
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,

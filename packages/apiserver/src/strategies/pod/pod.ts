@@ -38,6 +38,7 @@ export const podStrategy: Strategy = {
   prepareForStatusUpdate(object, old) {
     const status = childObject(object, 'status')
     const before = objectOf(old.status)
+    delete status.nodeAllocatableResourceClaimStatuses
     const metadata = objectOf(object.metadata)
     const { ownerReferences } = objectOf(old.metadata)
     if (ownerReferences === undefined) delete metadata.ownerReferences

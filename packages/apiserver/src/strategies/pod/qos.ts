@@ -1,26 +1,46 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery'
+import type { JsonObject } from '../../json.ts'
+import { listOf, objectOf, recordOf } from './validation/reading.ts'
 
 const counted = ['cpu', 'memory']
 
-/** Guaranteed when every container limits what it asks for, BestEffort when none asks for anything, else Burstable. */
+/** Sums by resource; what is zero is not there. */
+type Amounts = Map<string, Quantity>
+
+function addTo(sums: Amounts, amounts: unknown): string[] {
+  const found = counted.filter(name => {
+    const text = recordOf(amounts)[name]
+    return text !== undefined && parseQuantity(text).sign > 0
+  })
+  for (const name of found)
+    sums.set(name, (sums.get(name) ?? Quantity.zero).add(parseQuantity(recordOf(amounts)[name]!)))
+  return found
+}
+
+/** Guaranteed when everything is limited to what it asks for, BestEffort when nothing is asked for, else Burstable. */
 export function qosClassOf(pod: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
-  const spec = (pod.spec ?? {}) as JsonObject
-  const containers = [spec.containers, spec.initContainers].flatMap(value =>
-    Array.isArray(value) ? value.filter(isObject) : [],
-  )
-  let asked = false
-  let guaranteed = containers.length > 0
-  for (const container of containers) {
-    const { requests = {}, limits = {} } = (container.resources ?? {}) as Record<
-      string,
-      Record<string, unknown>
-    >
-    for (const resource of counted) {
-      const request = requests[resource] ?? limits[resource]
-      if (request !== undefined || limits[resource] !== undefined) asked = true
-      if (limits[resource] === undefined || request !== limits[resource]) guaranteed = false
-    }
+  const spec = objectOf(pod.spec)
+  const requests: Amounts = new Map()
+  const limits: Amounts = new Map()
+  let limited = true
+  for (const { requests: asked, limits: allowed } of sharesOf(spec)) {
+    addTo(requests, asked)
+    if (addTo(limits, allowed).length < counted.length) limited = false
   }
-  if (!asked) return 'BestEffort'
+  if (requests.size === 0 && limits.size === 0) return 'BestEffort'
+  const guaranteed =
+    limited &&
+    requests.size === limits.size &&
+    [...requests].every(([name, amount]) => limits.get(name)?.equals(amount))
   return guaranteed ? 'Guaranteed' : 'Burstable'
+}
+
+/** The resources that count: the pod's own where it has any, else those of its containers. */
+function sharesOf(spec: JsonObject): JsonObject[] {
+  const own = objectOf(spec.resources)
+  const hasOwn = Object.keys(recordOf(own.requests)).length + Object.keys(recordOf(own.limits)).length > 0
+  if (hasOwn) return [own]
+  return [...listOf(spec.containers), ...listOf(spec.initContainers)].map(({ resources }) =>
+    objectOf(resources),
+  )
 }

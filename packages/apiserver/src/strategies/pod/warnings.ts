@@ -147,7 +147,23 @@ function volumeWarnings(spec: JsonObject, path: field.Path): string[] {
       if (volume[source] !== undefined) warnings.push(`${path.index(index).child(name)}: ${message}`)
     }
   }
-  return [...warnings, ...overlapWarnings(volumes)]
+  return [...warnings, ...volumes.flatMap(claimVolumeWarnings(path)), ...overlapWarnings(volumes)]
+}
+
+const claimVolumeWarnings =
+  (path: field.Path) =>
+  (volume: JsonObject, index: number): string[] => {
+    const { spec } = objectOf(objectOf(volume.ephemeral).volumeClaimTemplate)
+    return claimWarnings(objectOf(spec), path.index(index).child('ephemeral', 'volumeClaimTemplate', 'spec'))
+  }
+
+/** What is odd about the specification of a claim. */
+export function claimWarnings(spec: JsonObject, path: field.Path): string[] {
+  const { requests, limits } = objectOf(spec.resources)
+  return [
+    ...fractionWarnings({ storage: recordOf(requests).storage }, path.child('resources', 'requests')),
+    ...fractionWarnings({ storage: recordOf(limits).storage }, path.child('resources', 'limits')),
+  ]
 }
 
 function duplicateWarnings(items: readonly JsonObject[], member: string, path: field.Path): string[] {
@@ -162,9 +178,9 @@ function duplicateWarnings(items: readonly JsonObject[], member: string, path: f
   })
 }
 
-const wholeResources = ['memory', 'ephemeral-storage']
+const wholeResources = ['memory', 'ephemeral-storage', 'storage']
 
-function fractionWarnings(amounts: Readonly<Record<string, string>>, path: field.Path): string[] {
+function fractionWarnings(amounts: Readonly<Record<string, string | undefined>>, path: field.Path): string[] {
   return wholeResources.flatMap(name => {
     const text = amounts[name]
     if (text === undefined || parseQuantity(text).milliValue % 1000n === 0n) return []

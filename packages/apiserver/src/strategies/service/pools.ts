@@ -18,8 +18,8 @@ export const managedByLabel = 'ipaddress.kubernetes.io/managed-by'
 const firstNodePort = 30_000
 const lastNodePort = 32_767
 
-/** Why something cannot be had; the text goes into an error message. */
-export type Refusal = 'full' | string
+/** Why something cannot be had: part of an error message. */
+export type Refusal = string
 
 export const familyOf = (address: string): string => (address.includes(':') ? 'IPv6' : 'IPv4')
 

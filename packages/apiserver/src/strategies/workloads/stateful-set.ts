@@ -11,6 +11,7 @@ import {
   textOf,
   validateDNSLabel,
 } from '../pod/validation/reading.ts'
+import { claimWarnings } from '../pod/warnings.ts'
 import { workloadWarnings } from './apps.ts'
 import { statefulSetCells } from './cells.ts'
 import { defaultTemplate, fill, specOf } from './defaults.ts'
@@ -85,7 +86,17 @@ export const statefulSetStrategy: Strategy = {
     ]
   },
   warnings(object, old) {
-    const warnings = workloadWarnings(object, old, templatePath)
+    const claims = listOf(specOf(object).volumeClaimTemplates)
+    const claimsPath = specPath.child('volumeClaimTemplates')
+    const warnings = [
+      ...workloadWarnings(object, old, templatePath),
+      ...claims.flatMap((claim, index) =>
+        claimWarnings(
+          objectOf(claim.spec),
+          old ? claimsPath.index(index).child('Spec') : claimsPath.index(index),
+        ),
+      ),
+    ]
     if (Number(specOf(object).revisionHistoryLimit ?? 0) < 0) {
       warnings.push(
         'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',

@@ -41,8 +41,7 @@ export function* validatePodSecurity(spec: JsonObject, path: field.Path): Findin
     yield* validateOneOf(context.supplementalGroupsPolicy, policies, path.child('supplementalGroupsPolicy'))
   }
   if (context.seLinuxChangePolicy !== undefined) {
-    const policies = ['MountOption', 'Recursive']
-    yield* validateOneOf(context.seLinuxChangePolicy, policies, path.child('seLinuxChangePolicy'))
+    yield* validateOneOf(context.seLinuxChangePolicy, ['Recursive'], path.child('seLinuxChangePolicy'))
   }
 }
 
