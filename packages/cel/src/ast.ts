@@ -56,7 +56,12 @@ export interface MapExpr extends Node {
 export interface StructExpr extends Node {
   readonly kind: 'struct'
   readonly name: string
-  readonly fields: readonly { readonly name: string; readonly value: Expr; readonly optional: boolean; readonly offset: number }[]
+  readonly fields: readonly {
+    readonly name: string
+    readonly value: Expr
+    readonly optional: boolean
+    readonly offset: number
+  }[]
 }
 
 /**

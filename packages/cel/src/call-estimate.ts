@@ -17,13 +17,20 @@ export interface CallEstimate {
   readonly size?: Estimate
 }
 
-type Estimator = (target: CallNode | undefined, args: readonly CallNode[], overload: string) => CallEstimate | undefined
+type Estimator = (
+  target: CallNode | undefined,
+  args: readonly CallNode[],
+  overload: string,
+) => CallEstimate | undefined
 
 const stringFactor = 0.1
 const regexFactor = 0.25
 const sizeOf = (node: CallNode | undefined): Estimate => node?.size ?? unknownSize
-const fixed = (cost: number): Estimator => () => ({ cost: exactly(cost) })
-const traversal = (node: CallNode | undefined, factor = 1): Estimate => scaled(sizeOf(node), factor * stringFactor)
+const fixed =
+  (cost: number): Estimator =>
+  () => ({ cost: exactly(cost) })
+const traversal = (node: CallNode | undefined, factor = 1): Estimate =>
+  scaled(sizeOf(node), factor * stringFactor)
 
 const ofTarget: Estimator = target => target && { cost: traversal(target), size: sizeOf(target) }
 const ofFirst: Estimator = (_, [first]) => first && { cost: traversal(first) }
@@ -42,8 +49,18 @@ const replace: Estimator = (target, args) => {
   const size = sizeOf(target)
   const from = sizeOf(args[0])
   const to = sizeOf(args[1])
-  const longest = from.min === 0 ? [size.max + 1, size.max] : to.max <= from.min ? [0, size.max] : [Math.ceil(size.max / from.min), 0]
-  const shortest = from.max === 0 ? [size.min + 1, size.min] : from.max <= to.min ? [0, size.min] : [Math.ceil(size.min / from.max), 0]
+  const longest =
+    from.min === 0
+      ? [size.max + 1, size.max]
+      : to.max <= from.min
+        ? [0, size.max]
+        : [Math.ceil(size.max / from.min), 0]
+  const shortest =
+    from.max === 0
+      ? [size.min + 1, size.min]
+      : from.max <= to.min
+        ? [0, size.min]
+        : [Math.ceil(size.min / from.max), 0]
   const count = { min: shortest[0] as number, max: longest[0] as number }
   const kept = { min: shortest[1] as number, max: longest[1] as number }
   return { cost: scaled(size, 2 * stringFactor), size: plus(times(count, to), kept) }
@@ -53,7 +70,8 @@ const split: Estimator = (target, args) => {
   if (target === undefined) return undefined
   let { max } = sizeOf(target)
   const limit = args[1]?.expr
-  if (limit?.kind === 'const' && typeof limit.value === 'number') max = limit.value < 0 ? unbounded : limit.value
+  if (limit?.kind === 'const' && typeof limit.value === 'number')
+    max = limit.value < 0 ? unbounded : limit.value
   return { cost: traversal(target, 2), size: { min: 0, max } }
 }
 
@@ -70,7 +88,10 @@ const join: Estimator = (target, args) => {
 const find: Estimator = (target, args) => {
   if (target === undefined || args.length < 1) return undefined
   const text = scaled(plus(sizeOf(target), one), stringFactor)
-  return { cost: times(text, scaled(sizeOf(args[0]), regexFactor)), size: { min: 0, max: sizeOf(target).max } }
+  return {
+    cost: times(text, scaled(sizeOf(args[0]), regexFactor)),
+    size: { min: 0, max: sizeOf(target).max },
+  }
 }
 
 const network =
@@ -109,14 +130,18 @@ const sortOf = (node: CallNode | undefined): CallEstimate => {
 
 const byFunction: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ['check', fixed(350_000)],
-  ...'serviceAccount path group resource subresource namespace name allowed reason error errored'.split(' ').map(fn => [fn, fixed(1)] as const),
+  ...'serviceAccount path group resource subresource namespace name allowed reason error errored'
+    .split(' ')
+    .map(fn => [fn, fixed(1)] as const),
   ...'masked prefixLength family isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast'
     .split(' ')
     .map(fn => [fn, fixed(1)] as const),
   ...'format.named sign asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub major minor patch'
     .split(' ')
     .map(fn => [fn, fixed(1)] as const),
-  ...'getScheme getHostname getHost getPort getEscapedPath getQuery'.split(' ').map(fn => [fn, fixed(1)] as const),
+  ...'getScheme getHostname getHost getPort getEscapedPath getQuery'
+    .split(' ')
+    .map(fn => [fn, fixed(1)] as const),
   ['fieldSelector', selector],
   ['labelSelector', selector],
   ...'isSorted sum max min indexOf lastIndexOf'.split(' ').map(fn => [fn, wholeList] as const),
@@ -124,7 +149,10 @@ const byFunction: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ['jsonpatch.escapeKey', ofFirstKeepingSize],
   ...'lowerAscii upperAscii substring trim'.split(' ').map(fn => [fn, ofTarget] as const),
   ...'cidr isIP isCIDR quantity isQuantity semver isSemver'.split(' ').map(fn => [fn, ofFirst] as const),
-  ['ip', (target, args, overload) => (overload === 'cidr_ip' ? { cost: one } : ofFirst(target, args, overload))],
+  [
+    'ip',
+    (target, args, overload) => (overload === 'cidr_ip' ? { cost: one } : ofFirst(target, args, overload)),
+  ],
   ['ip.isCanonical', (_, [first]) => ({ cost: traversal(first, 2) })],
   ['replace', replace],
   ['split', split],
@@ -137,8 +165,14 @@ const byFunction: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ['sets.contains', sets(1)],
   ['sets.intersects', sets(1)],
   ['sets.equivalent', sets(2)],
-  ['slice', (target, [start, end]) => listCall(1, exactly(literal(end, sizeOf(target).max) - literal(start, 0)))],
-  ['flatten', (target, [depth]) => listCall(depth === undefined ? 1 : literal(depth, unbounded), sizeOf(target))],
+  [
+    'slice',
+    (target, [start, end]) => listCall(1, exactly(literal(end, sizeOf(target).max) - literal(start, 0))),
+  ],
+  [
+    'flatten',
+    (target, [depth]) => listCall(depth === undefined ? 1 : literal(depth, unbounded), sizeOf(target)),
+  ],
   ['lists.range', (_, [count]) => listCall(1, exactly(literal(count, unbounded)))],
   ['reverse', target => listCall(1, sizeOf(target))],
   ['distinct', target => listCall(2, times(sizeOf(target), sizeOf(target)))],
@@ -146,7 +180,12 @@ const byFunction: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ['@sortByAssociatedKeys', (_, [keys]) => sortOf(keys)],
 ])
 
-const unitTypes: ReadonlySet<string> = new Set(['net.IP', 'net.CIDR', 'kubernetes.Quantity', 'kubernetes.Semver'])
+const unitTypes: ReadonlySet<string> = new Set([
+  'net.IP',
+  'net.CIDR',
+  'kubernetes.Quantity',
+  'kubernetes.Semver',
+])
 
 const kubernetesEquality: Estimator = (_, [a, b]) => {
   if (a?.type.kind !== 'opaque' || a.type.name !== b?.type.name) return undefined
@@ -158,7 +197,12 @@ const kubernetesEquality: Estimator = (_, [a, b]) => {
 }
 
 /** What cel-go and Kubernetes say about a call itself, without its arguments; undefined where that depends on the arguments' costs. */
-export function estimateCall(fn: string, overload: string, target: CallNode | undefined, args: readonly CallNode[]): CallEstimate {
+export function estimateCall(
+  fn: string,
+  overload: string,
+  target: CallNode | undefined,
+  args: readonly CallNode[],
+): CallEstimate {
   const special = fn === '_==_' ? kubernetesEquality : byFunction.get(fn)
   const own = special?.(target, args, overload)
   if (own !== undefined) return own
@@ -169,7 +213,10 @@ export function estimateCall(fn: string, overload: string, target: CallNode | un
     case 'string_to_bytes':
       return { cost: traversal(first), size: { min: sizeOf(first).min, max: sizeOf(first).max * 4 } }
     case 'bytes_to_string':
-      return { cost: traversal(first), size: { min: Math.floor(sizeOf(first).min / 4), max: sizeOf(first).max } }
+      return {
+        cost: traversal(first),
+        size: { min: Math.floor(sizeOf(first).min / 4), max: sizeOf(first).max },
+      }
     case 'strings_quote':
       return { cost: traversal(first), size: plus(times(sizeOf(first), { min: 1, max: 2 }), exactly(2)) }
     case 'starts_with_string':
@@ -178,12 +225,17 @@ export function estimateCall(fn: string, overload: string, target: CallNode | un
     case 'in_list':
       return { cost: sizeOf(second) }
     case 'matches_string':
-      return { cost: times(scaled(plus(sizeOf(target), one), stringFactor), scaled(sizeOf(first), regexFactor)) }
+      return {
+        cost: times(scaled(plus(sizeOf(target), one), stringFactor), scaled(sizeOf(first), regexFactor)),
+      }
     case 'contains_string':
       return { cost: times(traversal(target), traversal(first)) }
     case 'add_string':
     case 'add_bytes':
-      return { cost: scaled(plus(sizeOf(first), sizeOf(second)), stringFactor), size: plus(sizeOf(first), sizeOf(second)) }
+      return {
+        cost: scaled(plus(sizeOf(first), sizeOf(second)), stringFactor),
+        size: plus(sizeOf(first), sizeOf(second)),
+      }
     case 'add_list':
       return { cost: one, size: plus(sizeOf(first), sizeOf(second)) }
   }

@@ -1,4 +1,13 @@
-import type { CallExpr, ComprehensionExpr, Expr, IdentExpr, ListExpr, MapExpr, SelectExpr, StructExpr } from './ast.ts'
+import type {
+  CallExpr,
+  ComprehensionExpr,
+  Expr,
+  IdentExpr,
+  ListExpr,
+  MapExpr,
+  SelectExpr,
+  StructExpr,
+} from './ast.ts'
 import { candidateNames, type Environment, findFunction } from './environment.ts'
 import { typeOfValue } from './equality.ts'
 import type { Overload } from './functions.ts'
@@ -80,7 +89,10 @@ export class Checker {
 
   #undeclared(offset: number, name: string): CelType {
     const { container } = this.#environment
-    return this.#fail(offset, `undeclared reference to '${name.replace(/^\./, '')}' (in container '${container}')`)
+    return this.#fail(
+      offset,
+      `undeclared reference to '${name.replace(/^\./, '')}' (in container '${container}')`,
+    )
   }
 
   #lookUp(name: string): { name: string; type: CelType } | undefined {
@@ -122,12 +134,14 @@ export class Checker {
 
   #fieldOf(offset: number, target: CelType, field: string): CelType {
     if (target.kind === 'map') return target.params[1] as CelType
-    if (target.kind === 'object') return target.fields?.(field) ?? this.#fail(offset, `undefined field '${field}'`)
+    if (target.kind === 'object')
+      return target.fields?.(field) ?? this.#fail(offset, `undefined field '${field}'`)
     if (target.kind === 'param') {
       this.#types.isAssignable(dynType, target)
       return dynType
     }
-    if (!isDynLike(target)) this.#fail(offset, `type '${formatType(target)}' does not support field selection`)
+    if (!isDynLike(target))
+      this.#fail(offset, `type '${formatType(target)}' does not support field selection`)
     return dynType
   }
 
@@ -237,7 +251,8 @@ export class Checker {
     for (const field of expr.fields) this.#visit(field.value)
     const found = this.#lookUp(expr.name)
     if (found === undefined) return this.#undeclared(expr.offset, expr.name)
-    if (found.type.kind !== 'type') return this.#fail(expr.offset, `'${formatType(found.type)}' is not a type`)
+    if (found.type.kind !== 'type')
+      return this.#fail(expr.offset, `'${formatType(found.type)}' is not a type`)
     return this.#fail(expr.offset, `'${formatType(found.type.params[0] as CelType)}' is not a message type`)
   }
 

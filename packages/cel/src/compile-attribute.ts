@@ -100,7 +100,8 @@ function localStep({ slot, lazy }: Local): Step {
 export function selectField(value: Value, field: string): Value {
   if (value instanceof ObjectValue) return value.get(field) ?? missing(value, field)
   if (isMapValue(value)) return value.get(field) ?? missing(value, field)
-  if (value instanceof OptionalValue) return value.value === undefined ? noneValue : optionalIndex(value.value, field)
+  if (value instanceof OptionalValue)
+    return value.value === undefined ? noneValue : optionalIndex(value.value, field)
   return fault('no such overload')
 }
 
@@ -161,7 +162,10 @@ function conditionalStep([condition, truthy, falsy]: [Expr, Expr, Expr], compile
 }
 
 /** Evaluates a step whose fault is to be remembered rather than thrown. */
-export function tryStep(step: Step, f: Frame): { readonly value: Value } | { readonly fault: ReturnType<typeof absorbable> } {
+export function tryStep(
+  step: Step,
+  f: Frame,
+): { readonly value: Value } | { readonly fault: ReturnType<typeof absorbable> } {
   try {
     return { value: step(f) }
   } catch (error) {

@@ -7,17 +7,29 @@ import { dispatch, type Overload } from './functions.ts'
 import { greater, greaterEquals, less, lessEquals } from './operators.ts'
 import { dottedName } from './parser.ts'
 import { compileRegex } from './regex.ts'
-import { callCost, type CallCost, equalityCost } from './runtime-cost.ts'
+import { type CallCost, callCost, equalityCost } from './runtime-cost.ts'
 import { EvalFault, fault, ListValue, normalizeKey, OptionalValue, type Value } from './values.ts'
 
-const conversions: ReadonlySet<string> = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '))
+const conversions: ReadonlySet<string> = new Set(
+  'bool bytes double duration dyn int string timestamp type uint'.split(' '),
+)
 
 export function compileCall(expr: CallExpr, compiler: Compiler): Compiled {
   switch (expr.fn) {
     case '_&&_':
-      return { step: logic(flatten(expr, '_&&_').map(e => compiler.step(e)), false) }
+      return {
+        step: logic(
+          flatten(expr, '_&&_').map(e => compiler.step(e)),
+          false,
+        ),
+      }
     case '_||_':
-      return { step: logic(flatten(expr, '_||_').map(e => compiler.step(e)), true) }
+      return {
+        step: logic(
+          flatten(expr, '_||_').map(e => compiler.step(e)),
+          true,
+        ),
+      }
     case '@not_strictly_false':
       return { step: notStrictlyFalse(compiler.step(expr.args[0] as Expr)) }
     case '_==_':
@@ -27,7 +39,9 @@ export function compileCall(expr: CallExpr, compiler: Compiler): Compiled {
     case 'or':
     case 'orValue':
       if (expr.target !== undefined && expr.args.length === 1 && compiler.environment.macros.optionals) {
-        return { step: otherwise(compiler.step(expr.target), compiler.step(expr.args[0] as Expr), expr.fn === 'or') }
+        return {
+          step: otherwise(compiler.step(expr.target), compiler.step(expr.args[0] as Expr), expr.fn === 'or'),
+        }
       }
       break
     case '@in': {
@@ -124,7 +138,8 @@ function failed(error: unknown, f: Frame, rest: Step | undefined, cost: CallCost
 
 /** `x in ['a', 'b']` with nothing but constants is a set look-up, and costs nothing, as in cel-go. */
 function constantMembership(expr: CallExpr, compiler: Compiler): Step | undefined {
-  if (expr.overloads !== undefined && !(expr.overloads.length === 1 && expr.overloads[0] === 'in_list')) return undefined
+  if (expr.overloads !== undefined && !(expr.overloads.length === 1 && expr.overloads[0] === 'in_list'))
+    return undefined
   const [element, container] = expr.args as [Expr, Expr]
   if (container.kind !== 'list') return undefined
   const list = compiler.compile(container).constant?.value
@@ -195,7 +210,8 @@ function isStatic(expr: Expr): boolean {
 function dynamicCall(name: string, candidates: readonly Overload[]): (...args: Value[]) => Value {
   const shared = candidates[0]?.implementation
   // Operators check their operands themselves, with cel-go's short message.
-  if (shared !== undefined && name.startsWith('_') && candidates.every(c => c.implementation === shared)) return shared
+  if (shared !== undefined && name.startsWith('_') && candidates.every(c => c.implementation === shared))
+    return shared
   return (...args) => dispatch(name, candidates, args)
 }
 
@@ -227,8 +243,18 @@ const fastBinary: ReadonlyMap<string, (left: Step, right: Step) => Step> = new M
   ['_>=_', numberFirst((a, b) => a >= b, greaterEquals)],
 ])
 
-function numberFirst(fast: (a: number, b: number) => boolean, slow: (a: Value, b: Value) => boolean): (l: Step, r: Step) => Step {
-  const name = slow === less ? 'less' : slow === lessEquals ? 'less_equals' : slow === greater ? 'greater' : 'greater_equals'
+function numberFirst(
+  fast: (a: number, b: number) => boolean,
+  slow: (a: Value, b: Value) => boolean,
+): (l: Step, r: Step) => Step {
+  const name =
+    slow === less
+      ? 'less'
+      : slow === lessEquals
+        ? 'less_equals'
+        : slow === greater
+          ? 'greater'
+          : 'greater_equals'
   const textCost = callCost('', `${name}_string`) as (args: readonly Value[], result: Value) => number
   return (left, right) => f => {
     let a: Value
@@ -252,7 +278,12 @@ function numberFirst(fast: (a: number, b: number) => boolean, slow: (a: Value, b
   }
 }
 
-function callStep(name: string, steps: readonly Step[], run: (...args: Value[]) => Value, cost: CallCost): Step {
+function callStep(
+  name: string,
+  steps: readonly Step[],
+  run: (...args: Value[]) => Value,
+  cost: CallCost,
+): Step {
   const [first, second] = steps as [Step, Step]
   if (steps.length === 2) return fastBinary.get(name)?.(first, second) ?? binaryStep(first, second, run, cost)
   if (steps.length === 1) return unaryStep(first, run, cost)

@@ -10,8 +10,8 @@ import {
   costLimits,
   createEnvironment,
   dynVariable,
-  encodersLibrary,
   type Evaluation,
+  encodersLibrary,
   escapeName,
   jsonPatchLibrary,
   kubernetesLibraries,
@@ -28,7 +28,12 @@ function declare(schema: Schema, isRoot = false): VariableDeclaration {
   return declared
 }
 
-function evaluate(source: string, values: Record<string, unknown> = {}, options: CompileOptions = {}, costLimit?: number): Evaluation {
+function evaluate(
+  source: string,
+  values: Record<string, unknown> = {},
+  options: CompileOptions = {},
+  costLimit?: number,
+): Evaluation {
   const compilation = compileExpression(source, options)
   assert.ok(compilation.ok, compilation.ok ? '' : compilation.message)
   return compilation.program.evaluate(values, costLimit === undefined ? {} : { costLimit })
@@ -43,7 +48,10 @@ describe('compilation', () => {
   it('shows the place of a problem as cel-go does', () => {
     const compilation = compileExpression('1 == x')
     assert.ok(!compilation.ok)
-    assert.equal(compilation.message, "ERROR: <input>:1:6: undeclared reference to 'x' (in container '')\n | 1 == x\n | .....^")
+    assert.equal(
+      compilation.message,
+      "ERROR: <input>:1:6: undeclared reference to 'x' (in container '')\n | 1 == x\n | .....^",
+    )
     assert.deepEqual(compilation.issues, [
       { line: 1, column: 6, message: "undeclared reference to 'x' (in container '')" },
     ])
@@ -74,7 +82,12 @@ describe('compilation', () => {
   })
 
   it('bounds nesting, chains and length instead of overflowing the stack', () => {
-    for (const source of ['('.repeat(300), `${'['.repeat(300)}${']'.repeat(300)}`, Array(5000).fill('1').join('+'), `{}${'.a'.repeat(5000)}`]) {
+    for (const source of [
+      '('.repeat(300),
+      `${'['.repeat(300)}${']'.repeat(300)}`,
+      Array(5000).fill('1').join('+'),
+      `{}${'.a'.repeat(5000)}`,
+    ]) {
       assert.equal(compileExpression(source).ok, false)
     }
     assert.equal(compileExpression(`'${'x'.repeat(100_001)}'`).ok, false)
@@ -105,7 +118,10 @@ describe('schemas', () => {
   const options: CompileOptions = { variables: { self } }
 
   it('makes numbers doubles and integers ints whatever JSON says', () => {
-    assert.equal(json('self.ratio / 2.0 == 0.5 && self.replicas / 2 == 1', { self: { ratio: 1, replicas: 3 } }, options), true)
+    assert.equal(
+      json('self.ratio / 2.0 == 0.5 && self.replicas / 2 == 1', { self: { ratio: 1, replicas: 3 } }, options),
+      true,
+    )
   })
 
   it('escapes names', () => {
@@ -131,7 +147,10 @@ describe('schemas', () => {
   })
 
   it('reports data that does not fit the schema', () => {
-    assert.equal(json('self.replicas == 1', { self: { replicas: 'x' } }, options), 'error: invalid data, expected int, got string')
+    assert.equal(
+      json('self.replicas == 1', { self: { replicas: 'x' } }, options),
+      'error: invalid data, expected int, got string',
+    )
   })
 
   it('does not loop on a schema that contains itself', () => {
@@ -149,7 +168,10 @@ describe('schemas', () => {
 
   it('takes dynamic variables as JSON', () => {
     const variables = { object: dynVariable }
-    assert.equal(json('object.a[0].b == 1 && object.c == 1.5', { object: { a: [{ b: 1 }], c: 1.5 } }, { variables }), true)
+    assert.equal(
+      json('object.a[0].b == 1 && object.c == 1.5', { object: { a: [{ b: 1 }], c: 1.5 } }, { variables }),
+      true,
+    )
     assert.equal(json('object.x', { object: {} }, { variables }), 'error: no such key: x')
   })
 })
@@ -158,7 +180,9 @@ describe('cost', () => {
   const list: Schema = { type: 'array', items: { type: 'integer' } }
 
   it('is estimated from the bounds of the schema', () => {
-    const bounded = compileExpression('self.all(x, x > 0)', { variables: { self: declare({ ...list, maxItems: 10 }) } })
+    const bounded = compileExpression('self.all(x, x > 0)', {
+      variables: { self: declare({ ...list, maxItems: 10 }) },
+    })
     const free = compileExpression('self.all(x, self.all(y, x != y))', { variables: { self: declare(list) } })
     assert.ok(bounded.ok && free.ok)
     assert.ok(bounded.cost.max < 100)
@@ -191,7 +215,8 @@ describe('libraries outside the common environment', () => {
   })
 
   it('are there when asked for', () => {
-    const source = "[cel.bind(x, 2, x * x), math.greatest(1, 3), size(base64.encode(b'a')), size(jsonpatch.escapeKey('a/~'))]"
+    const source =
+      "[cel.bind(x, 2, x * x), math.greatest(1, 3), size(base64.encode(b'a')), size(jsonpatch.escapeKey('a/~'))]"
     assert.deepEqual(json(source, {}, { environment }), [4, 3, 4, 5])
     assert.equal(compileExpression('math.greatest(1, 2)').ok, false)
   })
@@ -203,7 +228,8 @@ describe('libraries outside the common environment', () => {
       return { allowed: check.verb === 'get', reason: 'because' }
     })
     const variables = { authorizer: { type: authorizerType, convert: (raw: unknown): never => raw as never } }
-    const source = "authorizer.group('apps').resource('deployments').namespace('default').check('get').allowed()"
+    const source =
+      "authorizer.group('apps').resource('deployments').namespace('default').check('get').allowed()"
     const result = evaluate(source, { authorizer }, { variables })
     assert.ok(result.ok && result.value === true)
     assert.deepEqual(asked, [{ group: 'apps', resource: 'deployments', namespace: 'default', verb: 'get' }])

@@ -25,7 +25,10 @@ export interface VariableDeclaration {
 }
 
 /** Declares a variable by a structural schema; undefined where CEL cannot see such a value. */
-export function schemaVariable(schema: Schema, options: { readonly isRoot?: boolean } = {}): VariableDeclaration | undefined {
+export function schemaVariable(
+  schema: Schema,
+  options: { readonly isRoot?: boolean } = {},
+): VariableDeclaration | undefined {
   const made = schemaType(schema, options.isRoot ?? false)
   return made && { type: made.type, convert: made.convert, schema: made }
 }
@@ -81,7 +84,12 @@ export type Compilation =
 export function compileExpression(source: string, options: CompileOptions = {}): Compilation {
   const environment = options.environment ?? kubernetesEnvironment()
   const variables = options.variables ?? {}
-  const fail = (issues: readonly Issue[]): Compilation => ({ ok: false, stage: 'compilation', issues, message: formatIssues(source, issues) })
+  const fail = (issues: readonly Issue[]): Compilation => ({
+    ok: false,
+    stage: 'compilation',
+    issues,
+    message: formatIssues(source, issues),
+  })
   try {
     const expr = parse(source, environment.macros)
     const names = Object.keys(variables)
@@ -99,20 +107,33 @@ export function compileExpression(source: string, options: CompileOptions = {}):
     const cost = options.check === false ? unknownSize : estimateCost(expr, schemaRoots(variables))
     return { ok: true, program: createProgram(step, type, compiler, variables), type, cost }
   } catch (error) {
-    if (error instanceof ProgramFault) return { ok: false, stage: 'program', issues: [], message: error.message }
+    if (error instanceof ProgramFault)
+      return { ok: false, stage: 'program', issues: [], message: error.message }
     if (error instanceof SyntaxFault) return fail([issueAt(source, error.offset, error.message)])
     throw error
   }
 }
 
-function schemaRoots(variables: Readonly<Record<string, VariableDeclaration>>): ReadonlyMap<string, SchemaType> {
+function schemaRoots(
+  variables: Readonly<Record<string, VariableDeclaration>>,
+): ReadonlyMap<string, SchemaType> {
   const roots = new Map<string, SchemaType>()
-  for (const [name, { schema }] of Object.entries(variables)) if (schema !== undefined) roots.set(name, schema)
+  for (const [name, { schema }] of Object.entries(variables))
+    if (schema !== undefined) roots.set(name, schema)
   return roots
 }
 
-function createProgram(step: Step, type: CelType, compiler: Compiler, variables: Readonly<Record<string, VariableDeclaration>>): Program {
-  const reads = [...compiler.used].map(([name, slot]) => ({ name, slot, convert: (variables[name] as VariableDeclaration).convert }))
+function createProgram(
+  step: Step,
+  type: CelType,
+  compiler: Compiler,
+  variables: Readonly<Record<string, VariableDeclaration>>,
+): Program {
+  const reads = [...compiler.used].map(([name, slot]) => ({
+    name,
+    slot,
+    convert: (variables[name] as VariableDeclaration).convert,
+  }))
   const size = compiler.slots
   return {
     type,

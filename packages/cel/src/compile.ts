@@ -84,7 +84,8 @@ export class Compiler {
   resolve(expr: IdentExpr | SelectExpr): { slot: number; name: string } | { type: Value } | undefined {
     const name = (expr as SelectExpr).resolvedName ?? dottedName(expr)
     if (name === undefined) return undefined
-    if (expr.kind === 'select' && this.#scopes.size > 0 && this.#scopes.has(name.split('.')[0] ?? '')) return undefined
+    if (expr.kind === 'select' && this.#scopes.size > 0 && this.#scopes.has(name.split('.')[0] ?? ''))
+      return undefined
     const { container } = this.environment
     if (container === '' && !name.startsWith('.')) return this.#denoted(name)
     for (const candidate of candidateNames(container, name)) {
@@ -176,7 +177,9 @@ export class Compiler {
       f.cost += 30
       return new EntryMap(map)
     }
-    const isConstant = entries.every(e => !e.optional && e.key.constant !== undefined && e.value.constant !== undefined)
+    const isConstant = entries.every(
+      e => !e.optional && e.key.constant !== undefined && e.value.constant !== undefined,
+    )
     if (!isConstant) return { step: build }
     try {
       return constant(build({ slots: [], limit: Number.POSITIVE_INFINITY, cost: 0 } as Frame))

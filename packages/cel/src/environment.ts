@@ -13,8 +13,8 @@ import {
   nullType,
   stringType,
   timestampType,
-  typeParam,
   typeOf,
+  typeParam,
   uintType,
 } from './types.ts'
 
@@ -93,14 +93,21 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
 export function candidateNames(container: string, name: string): string[] {
   if (name.startsWith('.')) return [name.slice(1)]
   const candidates: string[] = []
-  for (let prefix = container; prefix !== ''; prefix = prefix.slice(0, Math.max(0, prefix.lastIndexOf('.')))) {
+  for (
+    let prefix = container;
+    prefix !== '';
+    prefix = prefix.slice(0, Math.max(0, prefix.lastIndexOf('.')))
+  ) {
     candidates.push(`${prefix}.${name}`)
   }
   candidates.push(name)
   return candidates
 }
 
-export function findFunction(environment: Environment, name: string): { name: string; set: FunctionSet } | undefined {
+export function findFunction(
+  environment: Environment,
+  name: string,
+): { name: string; set: FunctionSet } | undefined {
   for (const candidate of candidateNames(environment.container, name)) {
     const set = environment.functions.get(candidate)
     if (set !== undefined) return { name: candidate, set }

@@ -84,7 +84,8 @@ export function noSuchOverload(fn: string, args: readonly Value[]): never {
 /** Finds the overload for the values at hand: what dynamic typing needs. */
 export function dispatch(fn: string, candidates: readonly Overload[], args: readonly Value[]): Value {
   for (const candidate of candidates) {
-    if (candidate.args.length === args.length && acceptsAll(candidate, args)) return candidate.implementation(...args)
+    if (candidate.args.length === args.length && acceptsAll(candidate, args))
+      return candidate.implementation(...args)
   }
   return noSuchOverload(fn, args)
 }

@@ -38,5 +38,15 @@ export { costLimits } from './limits.ts'
 export { type SchemaType, schemaType } from './schema-type.ts'
 export { jsonValue } from './schema-values.ts'
 export { toJson } from './to-json.ts'
-export { boolType, type CelType, dynType, formatType, intType, listOf, mapOf, optionalOf, stringType } from './types.ts'
+export {
+  boolType,
+  type CelType,
+  dynType,
+  formatType,
+  intType,
+  listOf,
+  mapOf,
+  optionalOf,
+  stringType,
+} from './types.ts'
 export type { MapValue, OpaqueValue, Value } from './values.ts'

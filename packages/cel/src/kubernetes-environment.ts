@@ -18,8 +18,12 @@ export const twoVariableLibrary: Library = {
   name: 'twovar',
   // The compiler turns these calls into loops; the declarations are for the checker.
   overloads: [
-    overload('@mapInsert_map_map', 'cel.@mapInsert(map<K, V>, map<K, V>): map<K, V>', () => fault('unbound function')),
-    overload('@mapInsert_map_key_value', 'cel.@mapInsert(map<K, V>, K, V): map<K, V>', () => fault('unbound function')),
+    overload('@mapInsert_map_map', 'cel.@mapInsert(map<K, V>, map<K, V>): map<K, V>', () =>
+      fault('unbound function'),
+    ),
+    overload('@mapInsert_map_key_value', 'cel.@mapInsert(map<K, V>, K, V): map<K, V>', () =>
+      fault('unbound function'),
+    ),
   ],
 }
 /** Switches on cel.bind. Not part of Kubernetes' environment. */

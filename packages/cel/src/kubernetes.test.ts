@@ -27,7 +27,9 @@ interface Recorded {
 
 /** Integers beyond 2^53 stay exact. */
 function reviveBig(_key: string, value: unknown, context?: { source?: string }): unknown {
-  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(context?.source ?? 0) : value
+  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+    ? BigInt(context?.source ?? 0)
+    : value
 }
 
 const file = new URL('../fixtures/kubernetes.json.gz', import.meta.url)
@@ -36,7 +38,12 @@ const declared = schemaVariable(recorded.schema) as VariableDeclaration
 
 function answer(expr: string): Answer {
   const compilation = compileExpression(expr, { variables: { self: declared, oldSelf: declared } })
-  if (!compilation.ok) return { expr, issues: `${compilation.stage === 'program' ? 'program: ' : ''}${compilation.message}`, cost: 0 }
+  if (!compilation.ok)
+    return {
+      expr,
+      issues: `${compilation.stage === 'program' ? 'program: ' : ''}${compilation.message}`,
+      cost: 0,
+    }
   const { self, oldSelf } = recorded
   const result = compilation.program.evaluate({ self, oldSelf }, { costLimit: 10_000_000 })
   const { min, max } = compilation.cost
@@ -61,7 +68,9 @@ function differences(aspect: (a: Answer) => unknown): string[] {
   for (const recordedCase of recorded.cases) {
     const { expr, issues: problem } = recordedCase
     // Upstream knows type and estimate even where the program cannot be made; nobody uses them.
-    const expected: Answer = problem?.startsWith('program: ') ? { expr, issues: problem, cost: 0 } : recordedCase
+    const expected: Answer = problem?.startsWith('program: ')
+      ? { expr, issues: problem, cost: 0 }
+      : recordedCase
     const actual = answer(expected.expr)
     const [want, have] = [aspect(expected), aspect(actual)]
     if (want !== have) found.push(`${expected.expr}\n    expected ${want}\n    actual   ${have}`)

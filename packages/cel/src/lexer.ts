@@ -124,10 +124,14 @@ function readString(source: string, at: number, opening: RegExpExecArray): { tok
   }
   const body = source.slice(start, i).replaceAll('\r\n', '\n').replaceAll('\r', '\n')
   const value = bytes ? unescapeBytes(body, raw, start) : raw ? body : unescapeText(body, start)
-  return { token: { kind: 'literal', text: source.slice(at, i + quote.length), offset: at, value }, end: i + quote.length }
+  return {
+    token: { kind: 'literal', text: source.slice(at, i + quote.length), offset: at, value },
+    end: i + quote.length,
+  }
 }
 
-const escapePattern = /\\(?:([abfnrtv"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([\s\S]?))/g
+const escapePattern =
+  /\\(?:([abfnrtv"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([\s\S]?))/g
 const simpleEscapes: Readonly<Record<string, string>> = {
   a: '\x07',
   b: '\b',

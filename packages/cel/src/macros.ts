@@ -24,8 +24,19 @@ const accu = '@result'
 
 const ident = (name: string, offset: number): Expr => ({ kind: 'ident', name, offset })
 const constant = (value: boolean | number, offset: number): Expr => ({ kind: 'const', value, offset })
-const call = (fn: string, offset: number, ...args: Expr[]): Expr => ({ kind: 'call', fn, target: undefined, args, offset })
-const list = (offset: number, ...elements: Expr[]): Expr => ({ kind: 'list', elements, optional: new Set(), offset })
+const call = (fn: string, offset: number, ...args: Expr[]): Expr => ({
+  kind: 'call',
+  fn,
+  target: undefined,
+  args,
+  offset,
+})
+const list = (offset: number, ...elements: Expr[]): Expr => ({
+  kind: 'list',
+  elements,
+  optional: new Set(),
+  offset,
+})
 
 /** A call, or what the macro of that name and number of arguments stands for. */
 export function expandMacro(node: Call, options: MacroOptions): Expr {
@@ -44,10 +55,12 @@ export function expandMacro(node: Call, options: MacroOptions): Expr {
   if (options.optionals && args.length === 2 && (fn === 'optMap' || fn === 'optFlatMap')) {
     return expandOptional(node, fn === 'optMap')
   }
-  if (options.sortBy && fn === 'sortBy' && args.length === 2) return expandSortBy(target, first, second as Expr, offset)
+  if (options.sortBy && fn === 'sortBy' && args.length === 2)
+    return expandSortBy(target, first, second as Expr, offset)
   if (args.length === 2 && first !== undefined && second !== undefined) {
     const step = oneVariable[fn]
-    if (step !== undefined) return loop(target, variable(first), undefined, offset, step(second, variable(first), offset))
+    if (step !== undefined)
+      return loop(target, variable(first), undefined, offset, step(second, variable(first), offset))
   }
   if (args.length === 3 && fn === 'map' && second !== undefined && third !== undefined) {
     return loop(target, variable(first), undefined, offset, collect(third, second, offset))
@@ -56,7 +69,13 @@ export function expandMacro(node: Call, options: MacroOptions): Expr {
     const step = twoVariables[fn]
     if (step !== undefined && third !== undefined && (args.length === 3 || fn.startsWith('transform'))) {
       const [body, condition] = fourth === undefined ? [third, undefined] : [fourth, third]
-      return loop(target, variable(first), variable(second), offset, step(body, condition, variable(first), offset))
+      return loop(
+        target,
+        variable(first),
+        variable(second),
+        offset,
+        step(body, condition, variable(first), offset),
+      )
     }
   }
   return plain
@@ -202,7 +221,8 @@ function expandMath(fn: string, args: readonly Expr[], offset: number): Expr {
   for (const arg of args) {
     const isLiteral = arg.kind === 'const' && typeof arg.value !== 'number' && typeof arg.value !== 'bigint'
     const numeric = arg.kind === 'const' && !isLiteral
-    const wrong = (isLiteral && !isNumericLiteral(arg)) || arg.kind === 'map' || (arg.kind === 'list' && args.length > 1)
+    const wrong =
+      (isLiteral && !isNumericLiteral(arg)) || arg.kind === 'map' || (arg.kind === 'list' && args.length > 1)
     if (!numeric && wrong) throw new SyntaxFault(`math.${fn}() invalid single argument value`, arg.offset)
   }
   const target = fn === 'greatest' ? 'math.@max' : 'math.@min'
@@ -210,5 +230,7 @@ function expandMath(fn: string, args: readonly Expr[], offset: number): Expr {
 }
 
 function isNumericLiteral(expr: Expr): boolean {
-  return expr.kind === 'const' && typeof expr.value === 'object' && expr.value !== null && 'value' in expr.value
+  return (
+    expr.kind === 'const' && typeof expr.value === 'object' && expr.value !== null && 'value' in expr.value
+  )
 }

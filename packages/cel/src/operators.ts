@@ -193,7 +193,16 @@ export function optionalIndex(container: Value, key: Value): Value {
   return found === undefined ? noneValue : new OptionalValue(found)
 }
 
-const orderedTypes = ['bool', 'int64:int', 'uint64:uint', 'double', 'string', 'bytes', 'timestamp', 'duration']
+const orderedTypes = [
+  'bool',
+  'int64:int',
+  'uint64:uint',
+  'double',
+  'string',
+  'bytes',
+  'timestamp',
+  'duration',
+]
 const mixed = [
   ['int64_double', 'int, double'],
   ['int64_uint64', 'int, uint'],
@@ -212,7 +221,12 @@ function comparison(prefix: string, fn: string, implementation: (a: Value, b: Va
   return [...same, ...cross]
 }
 
-function arithmetic(prefix: string, fn: string, types: string, implementation: (a: Value, b: Value) => Value): Overload[] {
+function arithmetic(
+  prefix: string,
+  fn: string,
+  types: string,
+  implementation: (a: Value, b: Value) => Value,
+): Overload[] {
   return types.split(' ').map(entry => {
     const [id = '', type = id] = entry.split(':')
     return overload(`${prefix}_${id}`, `${fn}(${type}, ${type}): ${type}`, implementation)
@@ -222,9 +236,12 @@ function arithmetic(prefix: string, fn: string, types: string, implementation: (
 export const operatorLibrary: Library = {
   name: 'operators',
   overloads: [
-    ...arithmetic('add', '_+_', 'bytes double duration:duration int64:int list:list<A> string uint64:uint', add).map(o =>
-      o.id === 'add_duration' ? { ...o, id: 'add_duration_duration' } : o,
-    ),
+    ...arithmetic(
+      'add',
+      '_+_',
+      'bytes double duration:duration int64:int list:list<A> string uint64:uint',
+      add,
+    ).map(o => (o.id === 'add_duration' ? { ...o, id: 'add_duration_duration' } : o)),
     overload('add_duration_timestamp', '_+_(duration, timestamp): timestamp', add),
     overload('add_timestamp_duration', '_+_(timestamp, duration): timestamp', add),
     ...arithmetic('subtract', '_-_', 'double int64:int uint64:uint', subtract),
@@ -236,7 +253,9 @@ export const operatorLibrary: Library = {
     ...arithmetic('modulo', '_%_', 'int64:int uint64:uint', modulo),
     overload('negate_double', '-_(double): double', negate),
     overload('negate_int64', '-_(int): int', negate),
-    overload('logical_not', '!_(bool): bool', (a: Value) => (typeof a === 'boolean' ? !a : fault(overloadFault))),
+    overload('logical_not', '!_(bool): bool', (a: Value) =>
+      typeof a === 'boolean' ? !a : fault(overloadFault),
+    ),
     overload('not_strictly_false', '@not_strictly_false(bool): bool', (a: Value) => a !== false),
     overload('equals', '_==_(A, A): bool', equals),
     overload('not_equals', '_!=_(A, A): bool', (a: Value, b: Value) => !equals(a, b)),

@@ -4,7 +4,9 @@ import { expandMacro, type MacroOptions } from './macros.ts'
 import { CelDouble } from './values.ts'
 
 const reserved: ReadonlySet<string> = new Set(
-  'as break const continue else false for function if import in let loop null package namespace return true var void while'.split(' '),
+  'as break const continue else false for function if import in let loop null package namespace return true var void while'.split(
+    ' ',
+  ),
 )
 
 /** As deep as cel-go lets expressions nest. */
@@ -20,7 +22,10 @@ export function parse(source: string, options: MacroOptions): Expr {
   if (source.length > maxCodePoints) {
     const size = [...source].length
     if (size > maxCodePoints) {
-      throw new SyntaxFault(`expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}`, -1)
+      throw new SyntaxFault(
+        `expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}`,
+        -1,
+      )
     }
   }
   return new Parser(tokenize(source), options).whole()
@@ -123,7 +128,8 @@ class Parser {
 
   #unary(): Expr {
     const first = this.#peek()
-    if (first.kind !== 'op' || (first.text !== '!' && first.text !== '-')) return this.#member(this.#primary())
+    if (first.kind !== 'op' || (first.text !== '!' && first.text !== '-'))
+      return this.#member(this.#primary())
     let count = 0
     while (this.#is(first.text)) {
       const last = this.#next()
@@ -184,7 +190,10 @@ class Parser {
     if (name.kind === 'ident') {
       const open = this.#take('(')
       if (open !== undefined) {
-        return expandMacro({ fn: name.text, target: operand, args: this.#args(), offset: open.offset }, this.#options)
+        return expandMacro(
+          { fn: name.text, target: operand, args: this.#args(), offset: open.offset },
+          this.#options,
+        )
       }
     }
     if (name.kind === 'ident' && this.#is('{')) {
@@ -195,7 +204,8 @@ class Parser {
   }
 
   #checkQuoted(name: Token): void {
-    if (name.kind === 'quoted' && !this.#options.quotedNames) throw new SyntaxFault("unsupported syntax: '`'", name.offset)
+    if (name.kind === 'quoted' && !this.#options.quotedNames)
+      throw new SyntaxFault("unsupported syntax: '`'", name.offset)
   }
 
   #args(): Expr[] {
@@ -222,7 +232,9 @@ class Parser {
       case 'op':
         return this.#bracketed(token)
       default:
-        return this.#unexpected("{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}")
+        return this.#unexpected(
+          "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+        )
     }
   }
 
@@ -233,7 +245,10 @@ class Parser {
     if (reserved.has(name.text)) throw new SyntaxFault(`reserved identifier: ${name.text}`, name.offset)
     const open = this.#take('(')
     if (open !== undefined) {
-      return expandMacro({ fn: prefix + name.text, target: undefined, args: this.#args(), offset: open.offset }, this.#options)
+      return expandMacro(
+        { fn: prefix + name.text, target: undefined, args: this.#args(), offset: open.offset },
+        this.#options,
+      )
     }
     if (this.#is('{')) return this.#struct(prefix + name.text)
     return { kind: 'ident', name: prefix + name.text, offset: name.offset }
@@ -255,7 +270,9 @@ class Parser {
         this.#next()
         return this.#identifier('.')
       default:
-        return this.#unexpected("{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}")
+        return this.#unexpected(
+          "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+        )
     }
   }
 
@@ -304,7 +321,13 @@ class Parser {
   }
 }
 
-function balance(fn: string, terms: readonly Expr[], offsets: readonly number[], low: number, high: number): Expr {
+function balance(
+  fn: string,
+  terms: readonly Expr[],
+  offsets: readonly number[],
+  low: number,
+  high: number,
+): Expr {
   if (low === high) return terms[low] as Expr
   const middle = (low + high) >> 1
   const left = balance(fn, terms, offsets, low, middle)

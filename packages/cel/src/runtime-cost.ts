@@ -47,9 +47,12 @@ function selfCompare(list: Value | undefined): number {
 export function traverse(value: Value): number {
   if (typeof value === 'string') return Math.trunc(new TextEncoder().encode(value).length * stringFactor)
   if (value instanceof Uint8Array) return Math.trunc(value.length * stringFactor)
-  if (value instanceof ListValue) return value.toArray().reduce<number>((sum, item) => sum + traverse(item), 0)
+  if (value instanceof ListValue)
+    return value.toArray().reduce<number>((sum, item) => sum + traverse(item), 0)
   if (typeof value === 'object' && value !== null && isMapValue(value)) {
-    return value.keys().reduce<number>((sum, key) => sum + traverse(key) + traverse(value.get(key) as Value), 0)
+    return value
+      .keys()
+      .reduce<number>((sum, key) => sum + traverse(key) + traverse(value.get(key) as Value), 0)
   }
   return 1
 }
@@ -67,8 +70,12 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ['check', 350_000],
   ...['fieldSelector', 'labelSelector'].map(fn => [fn, selector] as const),
   ...['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'].map(fn => [fn, wholeTree] as const),
-  ...['url', 'lowerAscii', 'upperAscii', 'substring', 'trim', 'jsonpatch.escapeKey'].map(fn => [fn, ofFirst] as const),
-  ...['cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver'].map(fn => [fn, ofFirst] as const),
+  ...['url', 'lowerAscii', 'upperAscii', 'substring', 'trim', 'jsonpatch.escapeKey'].map(
+    fn => [fn, ofFirst] as const,
+  ),
+  ...['cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver'].map(
+    fn => [fn, ofFirst] as const,
+  ),
   ['replace', twiceFirst],
   ['split', twiceFirst],
   ['ip.isCanonical', twiceFirst],
@@ -96,17 +103,16 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
 
 const ordering = ['less', 'greater', 'less_equals', 'greater_equals']
 const byOverload: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
-  ...['starts_with_string', 'ends_with_string', 'string_to_bytes', 'bytes_to_string'].map(id => [id, ofFirst] as const),
+  ...['starts_with_string', 'ends_with_string', 'string_to_bytes', 'bytes_to_string'].map(
+    id => [id, ofFirst] as const,
+  ),
   ...['strings_quote', 'string_format'].map(id => [id, ofFirst] as const),
   ['in_list', args => sizeForCost(args[1])],
   ...ordering.flatMap(name => [[`${name}_string`, smaller] as const, [`${name}_bytes`, smaller] as const]),
   ['add_string', bothSides],
   ['add_bytes', bothSides],
   ['matches_string', regex],
-  [
-    'contains_string',
-    args => traversal(sizeForCost(args[0])) * traversal(sizeForCost(args[1])),
-  ],
+  ['contains_string', args => traversal(sizeForCost(args[0])) * traversal(sizeForCost(args[1]))],
 ])
 
 export function callCost(fn: string, overloadId: string): CallCost {

@@ -1,8 +1,30 @@
 import type { Schema } from '@coxswain/apimachinery'
 import { escapeName } from './escape.ts'
 import { scalarConverter } from './schema-values.ts'
-import { boolType, bytesType, type CelType, doubleType, durationType, dynType, intType, listOf, mapOf, stringType, timestampType } from './types.ts'
-import { type Converter, fault, type JsonRecord, type ListSemantics, ListValue, type ObjectField, ObjectValue, RecordMap, type Value } from './values.ts'
+import {
+  boolType,
+  bytesType,
+  type CelType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  stringType,
+  timestampType,
+} from './types.ts'
+import {
+  type Converter,
+  fault,
+  type JsonRecord,
+  type ListSemantics,
+  ListValue,
+  type ObjectField,
+  ObjectValue,
+  RecordMap,
+  type Value,
+} from './values.ts'
 
 /** What CEL makes of a schema: a type, the way from JSON to values, and bounds for the cost estimate. */
 export interface SchemaType {
@@ -82,7 +104,8 @@ function makeList(schema: Schema, above: ReadonlySet<Schema>): SchemaType | unde
       Array.isArray(raw)
         ? new ListValue(raw, convert, semantics)
         : fault('invalid data, expected an array for the provided schema with type=array'),
-    maxElements: bound(schema.maxItems) ?? Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 1)),
+    maxElements:
+      bound(schema.maxItems) ?? Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 1)),
     minSerializedSize: 2,
     element,
   }
@@ -92,7 +115,9 @@ function listSemantics(schema: Schema): ListSemantics | undefined {
   const kind = schema['x-kubernetes-list-type']
   if (kind === 'set') return { keyOf: item => JSON.stringify(item), isMap: false }
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  return kind === 'map' ? { keyOf: item => JSON.stringify(keys.map(k => (item as JsonRecord)[k] ?? null)), isMap: true } : undefined
+  return kind === 'map'
+    ? { keyOf: item => JSON.stringify(keys.map(k => (item as JsonRecord)[k] ?? null)), isMap: true }
+    : undefined
 }
 
 function makeObject(schema: Schema, above: ReadonlySet<Schema>): SchemaType | undefined {
@@ -104,7 +129,8 @@ function makeObject(schema: Schema, above: ReadonlySet<Schema>): SchemaType | un
     return {
       type: mapOf(stringType, element.type),
       convert: raw => new RecordMap(record(raw), convert),
-      maxElements: bound(schema.maxProperties) ?? Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 6)),
+      maxElements:
+        bound(schema.maxProperties) ?? Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 6)),
       minSerializedSize: 2,
       element,
       // Keys have no bound of their own.
@@ -122,13 +148,19 @@ function makeObject(schema: Schema, above: ReadonlySet<Schema>): SchemaType | un
       fields.set(name, made)
       accessors.set(name, { property, convert: made.convert })
       // Field names may be keywords; they are escaped for the sake of older expressions.
-      if (name === `__${property}__`) accessors.set(property, { property, convert: made.convert, alias: true })
+      if (name === `__${property}__`)
+        accessors.set(property, { property, convert: made.convert, alias: true })
     }
     if (schema.required?.includes(property) && child.default === undefined) {
       minSerializedSize += new TextEncoder().encode(property).length + made.minSerializedSize + 4
     }
   }
-  const type: CelType = { kind: 'object', name: `selfType${names++}`, params: [], fields: name => (fields.get(name) ?? fields.get(`__${accessors.has(name) ? name : ''}__`))?.type }
+  const type: CelType = {
+    kind: 'object',
+    name: `selfType${names++}`,
+    params: [],
+    fields: name => (fields.get(name) ?? fields.get(`__${accessors.has(name) ? name : ''}__`))?.type,
+  }
   return {
     type,
     convert: raw => new ObjectValue(record(raw), accessors, type),
@@ -147,7 +179,12 @@ function makeString(schema: Schema): SchemaType {
   const convert = scalarConverter(schema)
   switch (schema.format) {
     case 'byte':
-      return { type: bytesType, convert, maxElements: bound(schema.maxLength) ?? maxRequestBytes - 2, minSerializedSize: 2 }
+      return {
+        type: bytesType,
+        convert,
+        maxElements: bound(schema.maxLength) ?? maxRequestBytes - 2,
+        minSerializedSize: 2,
+      }
     case 'duration':
       return { type: durationType, convert, maxElements: 32, minSerializedSize: 3 }
     case 'date':
@@ -187,5 +224,8 @@ function withObjectMeta(schema: Schema): Schema {
     metadata.properties?.['name']?.type === 'string' &&
     metadata.properties['generateName']?.type === 'string'
   if (isComplete) return schema
-  return { ...schema, properties: { ...schema.properties, kind: text, apiVersion: text, metadata: objectMeta } }
+  return {
+    ...schema,
+    properties: { ...schema.properties, kind: text, apiVersion: text, metadata: objectMeta },
+  }
 }

@@ -1,7 +1,18 @@
 import type { Schema } from '@coxswain/apimachinery'
 import { decodeBase64 } from './libraries/encoders.ts'
 import { parseDuration, parseTimestamp } from './time.ts'
-import { CelDouble, type Converter, Duration, EntryMap, fault, ListValue, type MapKey, Timestamp, toInt, type Value } from './values.ts'
+import {
+  CelDouble,
+  type Converter,
+  Duration,
+  EntryMap,
+  fault,
+  ListValue,
+  type MapKey,
+  Timestamp,
+  toInt,
+  type Value,
+} from './values.ts'
 
 function goType(raw: unknown): string {
   if (typeof raw === 'number') return Number.isInteger(raw) ? 'int64' : 'float64'
@@ -11,7 +22,8 @@ function goType(raw: unknown): string {
   return typeof raw === 'object' ? 'map[string]interface {}' : typeof raw
 }
 
-const toText: Converter = raw => (typeof raw === 'string' ? raw : fault(`invalid data, expected string, got ${goType(raw)}`))
+const toText: Converter = raw =>
+  typeof raw === 'string' ? raw : fault(`invalid data, expected string, got ${goType(raw)}`)
 
 const toInteger: Converter = raw => {
   if (typeof raw === 'number' && Number.isInteger(raw)) return raw
@@ -24,7 +36,8 @@ const toNumber: Converter = raw => {
   return fault(`invalid data, expected float, got ${goType(raw)}`)
 }
 
-const toBool: Converter = raw => (typeof raw === 'boolean' ? raw : fault(`invalid data, expected bool, got ${goType(raw)}`))
+const toBool: Converter = raw =>
+  typeof raw === 'boolean' ? raw : fault(`invalid data, expected bool, got ${goType(raw)}`)
 
 const toIntOrString: Converter = raw => {
   if (typeof raw === 'string' || (typeof raw === 'number' && Number.isInteger(raw))) return raw
@@ -39,7 +52,9 @@ function toDuration(text: string): Duration | undefined {
   if (parsed !== undefined) return parsed
   const found = /^(\d+)\s*(d|day|days|w|week|weeks)$/.exec(text)
   if (found === null) return undefined
-  return new Duration(BigInt(found[1] ?? 0) * (words[(found[2] ?? 'd')[0] as string] ?? 0n) * 3_600_000_000_000n)
+  return new Duration(
+    BigInt(found[1] ?? 0) * (words[(found[2] ?? 'd')[0] as string] ?? 0n) * 3_600_000_000_000n,
+  )
 }
 
 const toDurationValue: Converter = raw => {
@@ -49,7 +64,10 @@ const toDurationValue: Converter = raw => {
 
 const toDate: Converter = raw => {
   const text = toText(raw) as string
-  return parseTimestamp(`${text}T00:00:00Z`) ?? fault(`Invalid date formatted string ${text}: parsing time "${text}" as "2006-01-02"`)
+  return (
+    parseTimestamp(`${text}T00:00:00Z`) ??
+    fault(`Invalid date formatted string ${text}: parsing time "${text}" as "2006-01-02"`)
+  )
 }
 
 const toDateTime: Converter = raw => {
@@ -62,7 +80,9 @@ const toDateTime: Converter = raw => {
 
 const toBytes: Converter = raw => {
   const text = toText(raw) as string
-  return decodeBase64(text) ?? fault(`Invalid byte formatted string ${text}: illegal base64 data at input byte 0`)
+  return (
+    decodeBase64(text) ?? fault(`Invalid byte formatted string ${text}: illegal base64 data at input byte 0`)
+  )
 }
 
 const stringFormats: Readonly<Record<string, Converter>> = {

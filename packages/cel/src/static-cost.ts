@@ -171,7 +171,10 @@ class Estimator {
     }
     if (overload === 'conditional') {
       this.#joinEntries(expr, b, c)
-      return { cost: plus(first, union(second, third)), size: union(this.#sizeOrUnknown(b), this.#sizeOrUnknown(c)) }
+      return {
+        cost: plus(first, union(second, third)),
+        size: union(this.#sizeOrUnknown(b), this.#sizeOrUnknown(c)),
+      }
     }
     if (/^add_(?:string|bytes|list)$/.test(overload)) this.#joinEntries(expr, a, b)
     const found = estimateCall(expr.resolvedFn ?? expr.fn, overload, target, args)
@@ -181,7 +184,11 @@ class Estimator {
   #joinEntries(expr: Expr, a: Expr, b: Expr): void {
     const [left, right] = [this.#entryOf(a), this.#entryOf(b)]
     if (left === undefined || right === undefined) return
-    this.#entries.set(expr, { isList: left.isList, key: union(left.key, right.key), value: union(left.value, right.value) })
+    this.#entries.set(expr, {
+      isList: left.isList,
+      key: union(left.key, right.key),
+      value: union(left.value, right.value),
+    })
   }
 
   #bind(expr: ComprehensionExpr): Estimate {
@@ -203,8 +210,16 @@ class Estimator {
     const path = this.#pathOf(expr.range)
     const entry = this.#entryOf(expr.range)
     const isList = entry?.isList ?? expr.range.type?.kind === 'list'
-    const key: LocalSize = { path: [...path, isList ? '@indices' : '@keys'], size: entry?.key, entry: undefined }
-    const value: LocalSize = { path: [...path, isList ? '@items' : '@values'], size: entry?.value, entry: undefined }
+    const key: LocalSize = {
+      path: [...path, isList ? '@indices' : '@keys'],
+      size: entry?.key,
+      entry: undefined,
+    }
+    const value: LocalSize = {
+      path: [...path, isList ? '@items' : '@values'],
+      size: entry?.value,
+      entry: undefined,
+    }
     this.#push(expr.iterVar, expr.iterVar2 === undefined && isList ? value : key)
     if (expr.iterVar2 !== undefined) this.#push(expr.iterVar2, value)
     const loop = plus(this.cost(expr.condition), this.cost(expr.step))
@@ -231,7 +246,12 @@ class Estimator {
   #node(expr: Expr): CallNode {
     const type = expr.type ?? dynType
     const path = this.#pathOf(expr)
-    return { expr, type, size: this.#sizeOf(expr), element: this.#element(type, path[0] === '@result' ? [] : path) }
+    return {
+      expr,
+      type,
+      size: this.#sizeOf(expr),
+      element: this.#element(type, path[0] === '@result' ? [] : path),
+    }
   }
 
   #element(type: CelType, path: readonly string[]): CallNode['element'] {

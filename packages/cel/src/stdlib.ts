@@ -20,11 +20,11 @@ import {
   checkedUint,
   Duration,
   fault,
-  ListValue,
+  type ListValue,
   type MapValue,
   Timestamp,
-  toInt,
   TypeValue,
+  toInt,
   type Value,
 } from './values.ts'
 
@@ -150,18 +150,32 @@ const calendarAccessors: readonly (readonly [string, string, (f: CalendarFields)
 
 const timeAccessors: readonly Overload[] = [
   ...calendarAccessors.flatMap(([fn, id, field]) => [
-    overload(`timestamp_to_${id}`, `${fn}(this timestamp): int`, (t: Timestamp) => field(calendar(t, undefined))),
-    overload(`timestamp_to_${id}_with_tz`, `${fn}(this timestamp, string): int`, (t: Timestamp, zone: string) =>
-      field(calendar(t, zone)),
+    overload(`timestamp_to_${id}`, `${fn}(this timestamp): int`, (t: Timestamp) =>
+      field(calendar(t, undefined)),
+    ),
+    overload(
+      `timestamp_to_${id}_with_tz`,
+      `${fn}(this timestamp, string): int`,
+      (t: Timestamp, zone: string) => field(calendar(t, zone)),
     ),
   ]),
-  overload('timestamp_to_milliseconds', 'getMilliseconds(this timestamp): int', (t: Timestamp) => Math.floor(t.nanos / 1e6)),
-  overload('timestamp_to_milliseconds_with_tz', 'getMilliseconds(this timestamp, string): int', (t: Timestamp) =>
+  overload('timestamp_to_milliseconds', 'getMilliseconds(this timestamp): int', (t: Timestamp) =>
     Math.floor(t.nanos / 1e6),
   ),
-  overload('duration_to_hours', 'getHours(this duration): int', (d: Duration) => durationIn(d, 3_600_000_000_000n)),
-  overload('duration_to_minutes', 'getMinutes(this duration): int', (d: Duration) => durationIn(d, 60_000_000_000n)),
-  overload('duration_to_seconds', 'getSeconds(this duration): int', (d: Duration) => durationIn(d, 1_000_000_000n)),
+  overload(
+    'timestamp_to_milliseconds_with_tz',
+    'getMilliseconds(this timestamp, string): int',
+    (t: Timestamp) => Math.floor(t.nanos / 1e6),
+  ),
+  overload('duration_to_hours', 'getHours(this duration): int', (d: Duration) =>
+    durationIn(d, 3_600_000_000_000n),
+  ),
+  overload('duration_to_minutes', 'getMinutes(this duration): int', (d: Duration) =>
+    durationIn(d, 60_000_000_000n),
+  ),
+  overload('duration_to_seconds', 'getSeconds(this duration): int', (d: Duration) =>
+    durationIn(d, 1_000_000_000n),
+  ),
   overload('duration_to_milliseconds', 'getMilliseconds(this duration): int', (d: Duration) =>
     toInt((d.nanos % 1_000_000_000n) / 1_000_000n),
   ),
@@ -174,9 +188,15 @@ export const standardLibrary: Library = {
     ...conversions,
     ...sizeOf,
     ...timeAccessors,
-    overload('contains_string', 'contains(this string, string): bool', (a: string, b: string) => a.includes(b)),
-    overload('ends_with_string', 'endsWith(this string, string): bool', (a: string, b: string) => a.endsWith(b)),
-    overload('starts_with_string', 'startsWith(this string, string): bool', (a: string, b: string) => a.startsWith(b)),
+    overload('contains_string', 'contains(this string, string): bool', (a: string, b: string) =>
+      a.includes(b),
+    ),
+    overload('ends_with_string', 'endsWith(this string, string): bool', (a: string, b: string) =>
+      a.endsWith(b),
+    ),
+    overload('starts_with_string', 'startsWith(this string, string): bool', (a: string, b: string) =>
+      a.startsWith(b),
+    ),
     overload('matches', 'matches(string, string): bool', matches),
     overload('matches_string', 'matches(this string, string): bool', matches),
   ],

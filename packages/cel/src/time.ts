@@ -47,7 +47,8 @@ const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[T](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,
 export function parseTimestamp(text: string): Timestamp | undefined {
   const found = rfc3339.exec(text)
   if (found === null) return undefined
-  const [, year = '', month = '', day = '', hour = '', minute = '', second = '', fraction = '', zone = 'Z'] = found
+  const [, year = '', month = '', day = '', hour = '', minute = '', second = '', fraction = '', zone = 'Z'] =
+    found
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   date.setUTCHours(Number(hour), Number(minute), Number(second), 0)
@@ -69,7 +70,10 @@ function zoneMinutes(zone: string): number {
 export function formatTimestamp(t: Timestamp): string {
   const date = new Date(t.seconds * 1000)
   const year = String(date.getUTCFullYear()).padStart(4, '0')
-  const rest = date.toISOString().replace(/^[+-]?\d+/, '').slice(0, 15)
+  const rest = date
+    .toISOString()
+    .replace(/^[+-]?\d+/, '')
+    .slice(0, 15)
   return `${year}${rest}${formatFraction(t.nanos)}Z`
 }
 
@@ -107,7 +111,8 @@ export function parseDuration(text: string): Duration | undefined {
     if (digits === '' && (fraction ?? '') === '') return undefined
     const scale = unitNanos[unit] as bigint
     total += BigInt(digits === '' ? 0 : digits) * scale
-    if (fraction !== undefined && fraction !== '') total += (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length)
+    if (fraction !== undefined && fraction !== '')
+      total += (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length)
     at += whole.length
   }
   const nanos = negative ? -total : total

@@ -62,7 +62,8 @@ export class Substitution {
 
   #assignList(from: readonly CelType[], to: readonly CelType[]): boolean {
     if (from.length !== to.length) return false
-    for (let i = 0; i < from.length; i++) if (!this.#assign(from[i] as CelType, to[i] as CelType)) return false
+    for (let i = 0; i < from.length; i++)
+      if (!this.#assign(from[i] as CelType, to[i] as CelType)) return false
     return true
   }
 

@@ -22,23 +22,36 @@ function visit(expr: Expr, isExempt: boolean, problems: Problem[]): void {
       for (const arg of expr.args) visit(arg, isExempt || expr.fn === 'format', problems)
       return
     case 'select':
-      return visit(expr.operand, isExempt, problems)
+      visit(expr.operand, isExempt, problems)
+      return
     case 'list':
-      if (!isExempt) sameTypes(expr.elements.map((e, i) => ({ expr: e, optional: expr.optional.has(i) })), problems)
+      if (!isExempt)
+        sameTypes(
+          expr.elements.map((e, i) => ({ expr: e, optional: expr.optional.has(i) })),
+          problems,
+        )
       for (const element of expr.elements) visit(element, isExempt, problems)
       return
     case 'map':
       if (!isExempt) {
-        sameTypes(expr.entries.map(e => ({ expr: e.key, optional: false })), problems)
-        sameTypes(expr.entries.map(e => ({ expr: e.value, optional: e.optional })), problems)
+        sameTypes(
+          expr.entries.map(e => ({ expr: e.key, optional: false })),
+          problems,
+        )
+        sameTypes(
+          expr.entries.map(e => ({ expr: e.value, optional: e.optional })),
+          problems,
+        )
       }
-      for (const { key, value } of expr.entries) for (const part of [key, value]) visit(part, isExempt, problems)
+      for (const { key, value } of expr.entries)
+        for (const part of [key, value]) visit(part, isExempt, problems)
       return
     case 'struct':
       for (const field of expr.fields) visit(field.value, isExempt, problems)
       return
     case 'comprehension':
-      for (const part of [expr.range, expr.init, expr.condition, expr.step, expr.result]) visit(part, isExempt, problems)
+      for (const part of [expr.range, expr.init, expr.condition, expr.step, expr.result])
+        visit(part, isExempt, problems)
   }
 }
 
@@ -48,7 +61,10 @@ function sameTypes(parts: readonly { expr: Expr; optional: boolean }[], problems
     const type = (optional ? expr.type?.params[0] : expr.type) as CelType
     if (first === undefined) first = type
     else if (!isExactType(first, type)) {
-      problems.push({ offset: expr.offset, message: `expected type '${formatType(first)}' but found '${formatType(type)}'` })
+      problems.push({
+        offset: expr.offset,
+        message: `expected type '${formatType(first)}' but found '${formatType(type)}'`,
+      })
       return
     }
   }
@@ -77,7 +93,12 @@ function checkCall(expr: CallExpr, problems: Problem[]): void {
   if (check !== undefined && arg?.kind === 'const' && typeof arg.value === 'string' && !check(arg.value)) {
     problems.push({ offset: arg.offset, message: `invalid ${expr.fn} argument` })
   }
-  if (expr.fn === 'format' && expr.target?.kind === 'const' && typeof expr.target.value === 'string' && arg?.kind === 'list') {
+  if (
+    expr.fn === 'format' &&
+    expr.target?.kind === 'const' &&
+    typeof expr.target.value === 'string' &&
+    arg?.kind === 'list'
+  ) {
     checkFormat(expr, expr.target.value, arg.elements, problems)
   }
 }

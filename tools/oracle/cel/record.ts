@@ -139,5 +139,8 @@ const answers = JSON.parse(execFileSync(binary, { input, maxBuffer: 1 << 28 }).t
 const recorded = `{"schema":${json(schema)},"self":${json(self)},"oldSelf":${json(oldSelf)},"cases":${JSON.stringify(
   expressions.map((expr, i) => ({ expr, ...answers[i] })),
 )}}`
-writeFileSync(new URL('../../../packages/cel/fixtures/kubernetes.json.gz', here), gzipSync(recorded, { level: 9 }))
+writeFileSync(
+  new URL('../../../packages/cel/fixtures/kubernetes.json.gz', here),
+  gzipSync(recorded, { level: 9 }),
+)
 process.stdout.write(`${answers.length} answers\n`)

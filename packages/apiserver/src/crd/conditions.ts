@@ -44,12 +44,17 @@ export function isConditionTrue(status: JsonObject | undefined, type: string): b
   return conditionsOf(status).some(found => found.type === type && found.status === 'True')
 }
 
-/** Accepts what names can be accepted. A definition that was established stays so. */
-export function setNames(definition: Definition, status: JsonObject, taken: TakenNames, now: string): void {
+/** Accepts what names can be accepted. A definition that was established stays so. `taken` is asked when names changed. */
+export function setNames(
+  definition: Definition,
+  status: JsonObject,
+  taken: () => TakenNames,
+  now: string,
+): void {
   const wanted = definition.spec.names ?? {}
   const held = (status.acceptedNames ?? {}) as typeof wanted
   if (deepEqual(wanted, held)) return
-  const { accepted, condition } = acceptNames(wanted, held, taken)
+  const { accepted, condition } = acceptNames(wanted, held, taken())
   status.acceptedNames = accepted
   setCondition(status, condition, now)
   if (isConditionTrue(status, 'Established')) return

@@ -6,6 +6,7 @@ import {
 } from '@coxswain/apimachinery'
 import { AsyncQueue, type Timer } from '@coxswain/kit'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
+import type { StoredObject } from '../cache/stored-object.ts'
 import { deleteObject } from '../handlers/delete.ts'
 import { guaranteedUpdate } from '../handlers/guaranteed-update.ts'
 import { formatTime, metadataOf } from '../handlers/lifecycle.ts'
@@ -43,6 +44,11 @@ interface Serving {
   readonly settling: Timer | undefined
 }
 
+interface AcceptedNames {
+  readonly group: string
+  readonly names: DefinitionNames
+}
+
 /**
  * Turns CustomResourceDefinitions into served resources: accepts their names, marks them established, follows their
  * changes, and empties them before they go.
@@ -53,6 +59,10 @@ export class CrdController {
   readonly #served = new Map<string, Serving>()
   /** Definitions whose objects are being deleted: what tells when the last one is gone. */
   readonly #emptying = new Map<string, CacheWatcher>()
+  /** Definitions that want names which others have. */
+  readonly #waiting = new Set<string>()
+  /** What each version of a definition holds: definitions are large, and every new one looks at its whole group. */
+  readonly #accepted = new WeakMap<StoredObject, AcceptedNames>()
   readonly #queue = new AsyncQueue<string>()
   /** Not while what was there before is being put up again. */
   #running = false
@@ -121,7 +131,9 @@ export class CrdController {
     const { changed } = await this.#change(name, current => {
       const read = readDefinition(current)
       const currentStatus = childObject(current, 'status')
-      setNames(read, currentStatus, this.#taken(name, read.spec.group ?? ''), now)
+      setNames(read, currentStatus, () => this.#taken(name, read.spec.group ?? ''), now)
+      if (isConditionTrue(currentStatus, 'NamesAccepted')) this.#waiting.delete(name)
+      else this.#waiting.add(name)
       setApproval(read, currentStatus, now)
       setNonStructural(read, currentStatus, now)
     })
@@ -136,24 +148,28 @@ export class CrdController {
   /** The names that other definitions of the group hold. */
   #taken(self: string, group: string): TakenNames {
     const held: DefinitionNames[] = []
-    for (const { parse, name } of this.#others(self)) {
-      if (!name.endsWith(`.${group}`)) continue
-      const { spec, status } = parse() as { spec?: { group?: string }; status?: JsonObject }
-      if (spec?.group === group && status?.acceptedNames) held.push(status.acceptedNames as DefinitionNames)
+    for (const stored of this.#definitions.cache.list()) {
+      if (stored.name === self || !stored.name.endsWith(`.${group}`)) continue
+      const accepted = this.#acceptedNames(stored)
+      if (accepted.group === group) held.push(accepted.names)
     }
     return takenNames(held)
   }
 
-  *#others(self: string): Generator<{ readonly name: string; readonly parse: () => JsonObject }> {
-    for (const stored of this.#definitions.cache.list()) {
-      if (stored.name !== self) yield { name: stored.name, parse: () => stored.parse() }
+  #acceptedNames(stored: StoredObject): AcceptedNames {
+    let accepted = this.#accepted.get(stored)
+    if (!accepted) {
+      const { spec, status } = stored.parse() as { spec?: { group?: string }; status?: JsonObject }
+      accepted = { group: spec?.group ?? '', names: (status?.acceptedNames ?? {}) as DefinitionNames }
+      this.#accepted.set(stored, accepted)
     }
+    return accepted
   }
 
   /** A definition may have let go of names that others in its group wait for. */
   #reconsiderGroup(self: string): void {
     const group = self.slice(self.indexOf('.'))
-    for (const { name } of this.#others(self)) if (name.endsWith(group)) this.#queue.push(name)
+    for (const name of this.#waiting) if (name !== self && name.endsWith(group)) this.#queue.push(name)
   }
 
   #serve(definition: JsonObject): void {
@@ -193,6 +209,7 @@ export class CrdController {
 
   #withdraw(name: string): void {
     this.#stopEmptying(name)
+    this.#waiting.delete(name)
     this.#reconsiderGroup(name)
     const serving = this.#served.get(name)
     if (!serving) return

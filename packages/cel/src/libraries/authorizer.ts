@@ -67,7 +67,10 @@ export function authorizerValue(authorize: Authorize): OpaqueValue {
 }
 
 /** The value of `authorizer.requestResource`. */
-export function requestResourceValue(authorize: Authorize, resource: Omit<AuthorizationCheck, 'verb'>): OpaqueValue {
+export function requestResourceValue(
+  authorize: Authorize,
+  resource: Omit<AuthorizationCheck, 'verb'>,
+): OpaqueValue {
   return new CheckValue(resourceCheckType, authorize, resource)
 }
 
@@ -76,13 +79,20 @@ function nonEmpty(text: string, what: string): string {
 }
 
 const auth = 'kubernetes.authorization'
-const [authorizer, pathCheck, groupCheck, resourceCheck, decision] = ['Authorizer', 'PathCheck', 'GroupCheck', 'ResourceCheck', 'Decision'].map(
-  name => `${auth}.${name}`,
-)
+const [authorizer, pathCheck, groupCheck, resourceCheck, decision] = [
+  'Authorizer',
+  'PathCheck',
+  'GroupCheck',
+  'ResourceCheck',
+  'Decision',
+].map(name => `${auth}.${name}`)
 
-const decide = (check: CheckValue, verb: string): DecisionValue => new DecisionValue(check.authorize({ ...check.check, verb }))
+const decide = (check: CheckValue, verb: string): DecisionValue =>
+  new DecisionValue(check.authorize({ ...check.check, verb }))
 
-function refine(field: 'subresource' | 'namespace' | 'name' | 'fieldSelector' | 'labelSelector'): (check: CheckValue, text: string) => CheckValue {
+function refine(
+  field: 'subresource' | 'namespace' | 'name' | 'fieldSelector' | 'labelSelector',
+): (check: CheckValue, text: string) => CheckValue {
   return (check, text) => check.with(resourceCheckType, { [field]: text })
 }
 
@@ -90,30 +100,54 @@ export const authorizerLibrary: Library = {
   name: 'kubernetes.authz',
   types: [authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType],
   overloads: [
-    overload('authorizer_path', `path(this ${authorizer}, string): ${pathCheck}`, (a: CheckValue, path: string) =>
-      a.with(pathCheckType, { path: nonEmpty(path, 'path') }),
+    overload(
+      'authorizer_path',
+      `path(this ${authorizer}, string): ${pathCheck}`,
+      (a: CheckValue, path: string) => a.with(pathCheckType, { path: nonEmpty(path, 'path') }),
     ),
-    overload('authorizer_group', `group(this ${authorizer}, string): ${groupCheck}`, (a: CheckValue, group: string) =>
-      a.with(groupCheckType, { group }),
+    overload(
+      'authorizer_group',
+      `group(this ${authorizer}, string): ${groupCheck}`,
+      (a: CheckValue, group: string) => a.with(groupCheckType, { group }),
     ),
     overload(
       'authorizer_serviceaccount',
       `serviceAccount(this ${authorizer}, string, string): ${authorizer}`,
-      (a: CheckValue, namespace: string, name: string) => a.with(authorizerType, { serviceAccount: { namespace, name } }),
+      (a: CheckValue, namespace: string, name: string) =>
+        a.with(authorizerType, { serviceAccount: { namespace, name } }),
     ),
-    overload('groupcheck_resource', `resource(this ${groupCheck}, string): ${resourceCheck}`, (g: CheckValue, resource: string) =>
-      g.with(resourceCheckType, { resource: nonEmpty(resource, 'resource') }),
+    overload(
+      'groupcheck_resource',
+      `resource(this ${groupCheck}, string): ${resourceCheck}`,
+      (g: CheckValue, resource: string) =>
+        g.with(resourceCheckType, { resource: nonEmpty(resource, 'resource') }),
     ),
     ...(['subresource', 'namespace', 'name'] as const).map(field =>
-      overload(`resourcecheck_${field}`, `${field}(this ${resourceCheck}, string): ${resourceCheck}`, refine(field)),
+      overload(
+        `resourcecheck_${field}`,
+        `${field}(this ${resourceCheck}, string): ${resourceCheck}`,
+        refine(field),
+      ),
     ),
     ...(['fieldSelector', 'labelSelector'] as const).map(field =>
-      overload(`authorizer_${field.toLowerCase()}`, `${field}(this ${resourceCheck}, string): ${resourceCheck}`, refine(field)),
+      overload(
+        `authorizer_${field.toLowerCase()}`,
+        `${field}(this ${resourceCheck}, string): ${resourceCheck}`,
+        refine(field),
+      ),
     ),
     overload('pathcheck_check', `check(this ${pathCheck}, string): ${decision}`, decide),
     overload('resourcecheck_check', `check(this ${resourceCheck}, string): ${decision}`, decide),
-    overload('decision_errored', `errored(this ${decision}): bool`, (d: DecisionValue) => d.decision.error !== undefined),
-    overload('decision_error', `error(this ${decision}): string`, (d: DecisionValue) => d.decision.error ?? ''),
+    overload(
+      'decision_errored',
+      `errored(this ${decision}): bool`,
+      (d: DecisionValue) => d.decision.error !== undefined,
+    ),
+    overload(
+      'decision_error',
+      `error(this ${decision}): string`,
+      (d: DecisionValue) => d.decision.error ?? '',
+    ),
     overload('decision_allowed', `allowed(this ${decision}): bool`, (d: DecisionValue) => d.decision.allowed),
     overload('decision_reason', `reason(this ${decision}): string`, (d: DecisionValue) => d.decision.reason),
   ],

@@ -17,8 +17,10 @@ export function encodeBase64(bytes: Uint8Array): string {
 export const encodersLibrary: Library = {
   name: 'encoders',
   overloads: [
-    overload('base64_decode_string', 'base64.decode(string): bytes', (s: string) =>
-      decodeBase64(s) ?? fault('illegal base64 data at input byte 0'),
+    overload(
+      'base64_decode_string',
+      'base64.decode(string): bytes',
+      (s: string) => decodeBase64(s) ?? fault('illegal base64 data at input byte 0'),
     ),
     overload('base64_encode_bytes', 'base64.encode(bytes): string', encodeBase64),
   ],

@@ -1,4 +1,10 @@
-import { isQualifiedName, isValidLabelValue, nameIsDNS1035Label, nameIsDNSLabel, nameIsDNSSubdomain } from '@coxswain/apimachinery'
+import {
+  isQualifiedName,
+  isValidLabelValue,
+  nameIsDNS1035Label,
+  nameIsDNSLabel,
+  nameIsDNSSubdomain,
+} from '@coxswain/apimachinery'
 import { type Library, overload } from '../functions.ts'
 import { parseTimestamp } from '../time.ts'
 import { opaqueOf } from '../types.ts'
@@ -69,14 +75,20 @@ export const formatLibrary: Library = {
   name: 'kubernetes.format',
   types: [formatType],
   overloads: [
-    ...[...formats].map(([name, format]) => overload(`format.${name}`, `format.${name}(): kubernetes.NamedFormat`, () => format)),
+    ...[...formats].map(([name, format]) =>
+      overload(`format.${name}`, `format.${name}(): kubernetes.NamedFormat`, () => format),
+    ),
     overload('format-named', 'format.named(string): optional<kubernetes.NamedFormat>', (name: string) => {
       const found = formats.get(name)
       return found === undefined ? noneValue : new OptionalValue(found)
     }),
-    overload('format-validate', 'validate(this kubernetes.NamedFormat, string): optional<list<string>>', (f: FormatValue, text: string) => {
-      const problems = f.validate(text)
-      return problems.length === 0 ? noneValue : new OptionalValue(new ListValue(problems))
-    }),
+    overload(
+      'format-validate',
+      'validate(this kubernetes.NamedFormat, string): optional<list<string>>',
+      (f: FormatValue, text: string) => {
+        const problems = f.validate(text)
+        return problems.length === 0 ? noneValue : new OptionalValue(new ListValue(problems))
+      },
+    ),
   ],
 }

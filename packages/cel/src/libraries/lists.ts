@@ -42,7 +42,9 @@ export const kubernetesListsLibrary: Library = {
   overloads: [
     ...comparable.map(t => overload(`list_${t}_is_sorted_bool`, `isSorted(this list<${t}>): bool`, isSorted)),
     ...Object.entries(zeros).map(([t, zero]) =>
-      overload(`list_${t}_sum_${t}`, `sum(this list<${t}>): ${t}`, (list: ListValue) => list.toArray().reduce(add, zero)),
+      overload(`list_${t}_sum_${t}`, `sum(this list<${t}>): ${t}`, (list: ListValue) =>
+        list.toArray().reduce(add, zero),
+      ),
     ),
     ...comparable.map(t => overload(`list_${t}_max_${t}`, `max(this list<${t}>): ${t}`, extreme('max'))),
     ...comparable.map(t => overload(`list_${t}_min_${t}`, `min(this list<${t}>): ${t}`, extreme('min'))),
@@ -53,7 +55,8 @@ export const kubernetesListsLibrary: Library = {
 
 function slice(list: ListValue, start: number, end: number): Value {
   if (start < 0 || end < 0) fault(`cannot slice(${start}, ${end}), negative indexes not supported`)
-  if (start > end) fault(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`)
+  if (start > end)
+    fault(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`)
   if (list.size < end) fault(`cannot slice(${start}, ${end}), list is length ${list.size}`)
   return new ListValue(list.items.slice(start, end), list.convert)
 }
@@ -73,7 +76,9 @@ function distinct(list: ListValue): Value {
 
 function sortBy(list: ListValue, keys: ListValue): Value {
   if (keys.size !== list.size) {
-    fault(`@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${list.size} and ${keys.size} elements respectively`)
+    fault(
+      `@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${list.size} and ${keys.size} elements respectively`,
+    )
   }
   const pairs = list.toArray().map((value, i) => ({ value, key: keys.at(i) }))
   const first = pairs[0]
@@ -95,7 +100,11 @@ function range(count: number): Value {
 function sorting(): Overload[] {
   return comparable.flatMap(t => [
     overload(`list_${t}_sort`, `sort(this list<${t}>): list<${t}>`, (l: ListValue) => sortBy(l, l)),
-    overload(`list_${t}_sortByAssociatedKeys`, `@sortByAssociatedKeys(this list<T>, list<${t}>): list<T>`, sortBy),
+    overload(
+      `list_${t}_sortByAssociatedKeys`,
+      `@sortByAssociatedKeys(this list<T>, list<${t}>): list<T>`,
+      sortBy,
+    ),
   ])
 }
 
@@ -107,7 +116,11 @@ export const listsLibrary: Library = {
     overload('list_flatten', 'flatten(this list<list<T>>): list<T>', flatten),
     overload('list_flatten_int', 'flatten(this list<dyn>, int): list<dyn>', flatten),
     overload('lists_range', 'lists.range(int): list<int>', range),
-    overload('list_reverse', 'reverse(this list<T>): list<T>', (l: ListValue) => new ListValue(l.toArray().toReversed())),
+    overload(
+      'list_reverse',
+      'reverse(this list<T>): list<T>',
+      (l: ListValue) => new ListValue(l.toArray().toReversed()),
+    ),
     overload('list_distinct', 'distinct(this list<T>): list<T>', distinct),
     ...sorting(),
   ],
@@ -122,12 +135,18 @@ export const setsLibrary: Library = {
   name: 'sets',
   overloads: [
     overload('list_sets_contains_list', 'sets.contains(list<T>, list<T>): bool', contains),
-    overload('list_sets_equivalent_list', 'sets.equivalent(list<T>, list<T>): bool', (a: ListValue, b: ListValue) =>
-      contains(a, b) && contains(b, a),
+    overload(
+      'list_sets_equivalent_list',
+      'sets.equivalent(list<T>, list<T>): bool',
+      (a: ListValue, b: ListValue) => contains(a, b) && contains(b, a),
     ),
-    overload('list_sets_intersects_list', 'sets.intersects(list<T>, list<T>): bool', (a: ListValue, b: ListValue) => {
-      const items = a.toArray()
-      return b.toArray().some(v => items.some(i => equals(i, v)))
-    }),
+    overload(
+      'list_sets_intersects_list',
+      'sets.intersects(list<T>, list<T>): bool',
+      (a: ListValue, b: ListValue) => {
+        const items = a.toArray()
+        return b.toArray().some(v => items.some(i => equals(i, v)))
+      },
+    ),
   ],
 }

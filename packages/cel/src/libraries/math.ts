@@ -1,6 +1,6 @@
 import { compare } from '../equality.ts'
 import { type Library, type Overload, overload } from '../functions.ts'
-import { CelDouble, CelUint, checkedInt, fault, ListValue, toInt, type Value } from '../values.ts'
+import { CelDouble, CelUint, checkedInt, fault, type ListValue, toInt, type Value } from '../values.ts'
 
 function extreme(values: readonly Value[], sign: 1 | -1): Value {
   const [first, ...rest] = values
@@ -24,7 +24,9 @@ function extremes(fn: 'max' | 'min', sign: 1 | -1): Overload[] {
   return [
     ...numbers.map(t => overload(`math_@${fn}_${t}`, `math.@${fn}(${t}): ${t}`, one)),
     ...numbers.flatMap(a =>
-      numbers.map(b => overload(`math_@${fn}_${a}_${b}`, `math.@${fn}(${a}, ${b}): ${a === b ? a : 'dyn'}`, two)),
+      numbers.map(b =>
+        overload(`math_@${fn}_${a}_${b}`, `math.@${fn}(${a}, ${b}): ${a === b ? a : 'dyn'}`, two),
+      ),
     ),
     ...numbers.map(t => overload(`math_@${fn}_list_${t}`, `math.@${fn}(list<${t}>): ${t}`, list)),
   ]
@@ -55,7 +57,8 @@ function absolute(v: Value): Value {
 
 function bits(fn: (a: bigint, b: bigint) => bigint): (a: Value, b: Value) => Value {
   return (a, b) => {
-    if (a instanceof CelUint && b instanceof CelUint) return new CelUint(BigInt.asUintN(64, fn(a.value, b.value)))
+    if (a instanceof CelUint && b instanceof CelUint)
+      return new CelUint(BigInt.asUintN(64, fn(a.value, b.value)))
     return toInt(BigInt.asIntN(64, fn(BigInt(a as number | bigint), BigInt(b as number | bigint))))
   }
 }
@@ -92,13 +95,35 @@ export const mathLibrary: Library = {
     ...numbers.map(t => overload(`math_abs_${t}`, `math.abs(${t}): ${t}`, absolute)),
     ...numbers.map(t => overload(`math_sign_${t}`, `math.sign(${t}): ${t}`, sign)),
     overload('math_isNaN_double', 'math.isNaN(double): bool', (d: CelDouble) => Number.isNaN(d.value)),
-    overload('math_isInf_double', 'math.isInf(double): bool', (d: CelDouble) => Math.abs(d.value) === Number.POSITIVE_INFINITY),
-    overload('math_isFinite_double', 'math.isFinite(double): bool', (d: CelDouble) => Number.isFinite(d.value)),
-    ...forBoth('bitAnd', 'bitAnd', bits((a, b) => a & b)),
-    ...forBoth('bitOr', 'bitOr', bits((a, b) => a | b)),
-    ...forBoth('bitXor', 'bitXor', bits((a, b) => a ^ b)),
+    overload(
+      'math_isInf_double',
+      'math.isInf(double): bool',
+      (d: CelDouble) => Math.abs(d.value) === Number.POSITIVE_INFINITY,
+    ),
+    overload('math_isFinite_double', 'math.isFinite(double): bool', (d: CelDouble) =>
+      Number.isFinite(d.value),
+    ),
+    ...forBoth(
+      'bitAnd',
+      'bitAnd',
+      bits((a, b) => a & b),
+    ),
+    ...forBoth(
+      'bitOr',
+      'bitOr',
+      bits((a, b) => a | b),
+    ),
+    ...forBoth(
+      'bitXor',
+      'bitXor',
+      bits((a, b) => a ^ b),
+    ),
     ...['int', 'uint'].map(t => overload(`math_bitNot_${t}_${t}`, `math.bitNot(${t}): ${t}`, invert)),
-    ...['int', 'uint'].map(t => overload(`math_bitShiftLeft_${t}_int`, `math.bitShiftLeft(${t}, int): ${t}`, shift(true))),
-    ...['int', 'uint'].map(t => overload(`math_bitShiftRight_${t}_int`, `math.bitShiftRight(${t}, int): ${t}`, shift(false))),
+    ...['int', 'uint'].map(t =>
+      overload(`math_bitShiftLeft_${t}_int`, `math.bitShiftLeft(${t}, int): ${t}`, shift(true)),
+    ),
+    ...['int', 'uint'].map(t =>
+      overload(`math_bitShiftRight_${t}_int`, `math.bitShiftRight(${t}, int): ${t}`, shift(false)),
+    ),
   ],
 }

@@ -60,7 +60,8 @@ function ipv4Problem(text: string): string {
   const odd = /[^\d.]/.exec(text)
   if (odd !== null) return `unexpected character (at ${JSON.stringify(text.slice(odd.index))})`
   for (const part of text.split('.')) {
-    if (part === '') return `IPv4 field must have at least one digit (at ${JSON.stringify(text.slice(text.indexOf('..') + 1))})`
+    if (part === '')
+      return `IPv4 field must have at least one digit (at ${JSON.stringify(text.slice(text.indexOf('..') + 1))})`
     if (part.length > 1 && part.startsWith('0')) return 'IPv4 field has octet with leading zero'
     if (Number(part) > 255) return 'IPv4 field has value >255'
   }
@@ -69,7 +70,8 @@ function ipv4Problem(text: string): string {
 
 function ipv6Problem(text: string): string {
   const odd = /[^0-9a-fA-F:.]/.exec(text)
-  if (odd !== null) return `each colon-separated field must have at least one digit (at ${JSON.stringify(text.slice(odd.index))})`
+  if (odd !== null)
+    return `each colon-separated field must have at least one digit (at ${JSON.stringify(text.slice(odd.index))})`
   if (/[0-9a-fA-F]{5,}/.test(text)) return 'each group must have 4 or less digits'
   if (text.split('::').length > 2) return 'multiple :: in address'
   return text.split(':').length > 8 ? 'trailing garbage after address' : 'address string too short'
@@ -79,7 +81,8 @@ function readIP(text: string): IPValue | string {
   const [bare = '', zone] = text.split('%')
   const parsed = parseAddress(zone === undefined ? text : bare)
   const quoted = JSON.stringify(text)
-  if (typeof parsed === 'string') return `IP Address ${quoted} parse error during conversion from string: ${parsed}`
+  if (typeof parsed === 'string')
+    return `IP Address ${quoted} parse error during conversion from string: ${parsed}`
   if (zone !== undefined) return `IP address ${quoted} with zone value is not allowed`
   if (isIPv4In6(parsed.bytes)) return `IPv4-mapped IPv6 address ${quoted} is not allowed`
   return new IPValue(parsed.bytes)
@@ -96,7 +99,8 @@ function readCIDR(text: string): CIDRValue | string {
   if (!/^(0|[1-9]\d*)$/.test(bits)) {
     return `${context}: netip.ParsePrefix(${quoted}): bad bits after slash: ${JSON.stringify(bits)}`
   }
-  if (Number(bits) > parsed.bytes.length * 8) return `${context}: netip.ParsePrefix(${quoted}): prefix length out of range`
+  if (Number(bits) > parsed.bytes.length * 8)
+    return `${context}: netip.ParsePrefix(${quoted}): prefix length out of range`
   if (isIPv4In6(parsed.bytes)) return `IPv4-mapped IPv6 address ${quoted} is not allowed`
   return new CIDRValue(parsed.bytes, Number(bits))
 }
@@ -108,14 +112,17 @@ function toIP(text: string): IPValue {
 
 function toCIDR(text: string): CIDRValue {
   const read = readCIDR(text)
-  return typeof read === 'string' ? fault(`network address parse error during conversion from string: ${read}`) : read
+  return typeof read === 'string'
+    ? fault(`network address parse error during conversion from string: ${read}`)
+    : read
 }
 
 const all = (bytes: Uint8Array, value: number): boolean => bytes.every(b => b === value)
 const is4 = (ip: IPValue): boolean => ip.bytes.length === 4
 const at = (ip: IPValue, i: number): number => ip.bytes[i] as number
 const isUnspecified = (ip: IPValue): boolean => all(ip.bytes, 0)
-const isLoopback = (ip: IPValue): boolean => (is4(ip) ? at(ip, 0) === 127 : all(ip.bytes.subarray(0, 15), 0) && at(ip, 15) === 1)
+const isLoopback = (ip: IPValue): boolean =>
+  is4(ip) ? at(ip, 0) === 127 : all(ip.bytes.subarray(0, 15), 0) && at(ip, 15) === 1
 const isMulticast = (ip: IPValue): boolean => (is4(ip) ? (at(ip, 0) & 0xf0) === 0xe0 : at(ip, 0) === 0xff)
 const isLinkLocalMulticast = (ip: IPValue): boolean =>
   is4(ip)
@@ -139,7 +146,11 @@ export const networkLibrary: Library = {
   overloads: [
     overload('string_to_ip', 'ip(string): net.IP', toIP),
     overload('ip_family', 'family(this net.IP): int', (ip: IPValue) => (is4(ip) ? 4 : 6)),
-    overload('ip_is_canonical', 'ip.isCanonical(string): bool', (text: string) => toIP(text).toString() === text),
+    overload(
+      'ip_is_canonical',
+      'ip.isCanonical(string): bool',
+      (text: string) => toIP(text).toString() === text,
+    ),
     overload('ip_is_unspecified', 'isUnspecified(this net.IP): bool', isUnspecified),
     overload('ip_is_loopback', 'isLoopback(this net.IP): bool', isLoopback),
     overload('ip_is_link_local_multicast', 'isLinkLocalMulticast(this net.IP): bool', isLinkLocalMulticast),
@@ -148,17 +159,27 @@ export const networkLibrary: Library = {
     overload('is_ip', 'isIP(string): bool', (text: string) => typeof readIP(text) !== 'string'),
     overload('ip_to_string', 'string(net.IP): string', (ip: IPValue) => ip.toString()),
     overload('string_to_cidr', 'cidr(string): net.CIDR', toCIDR),
-    overload('cidr_contains_ip_string', 'containsIP(this net.CIDR, string): bool', (c: CIDRValue, text: string) =>
-      c.contains(toIP(text).bytes),
+    overload(
+      'cidr_contains_ip_string',
+      'containsIP(this net.CIDR, string): bool',
+      (c: CIDRValue, text: string) => c.contains(toIP(text).bytes),
     ),
-    overload('cidr_contains_ip_ip', 'containsIP(this net.CIDR, net.IP): bool', (c: CIDRValue, ip: IPValue) => c.contains(ip.bytes)),
-    overload('cidr_contains_cidr_string', 'containsCIDR(this net.CIDR, string): bool', (c: CIDRValue, text: string) =>
-      containsCIDR(c, toCIDR(text)),
+    overload('cidr_contains_ip_ip', 'containsIP(this net.CIDR, net.IP): bool', (c: CIDRValue, ip: IPValue) =>
+      c.contains(ip.bytes),
+    ),
+    overload(
+      'cidr_contains_cidr_string',
+      'containsCIDR(this net.CIDR, string): bool',
+      (c: CIDRValue, text: string) => containsCIDR(c, toCIDR(text)),
     ),
     overload('cidr_contains_cidr', 'containsCIDR(this net.CIDR, net.CIDR): bool', containsCIDR),
     overload('cidr_ip', 'ip(this net.CIDR): net.IP', (c: CIDRValue) => new IPValue(c.bytes)),
     overload('cidr_prefix_length', 'prefixLength(this net.CIDR): int', (c: CIDRValue) => c.prefix),
-    overload('cidr_masked', 'masked(this net.CIDR): net.CIDR', (c: CIDRValue) => new CIDRValue(maskIP(c.bytes, c.prefix), c.prefix)),
+    overload(
+      'cidr_masked',
+      'masked(this net.CIDR): net.CIDR',
+      (c: CIDRValue) => new CIDRValue(maskIP(c.bytes, c.prefix), c.prefix),
+    ),
     overload('is_cidr', 'isCIDR(string): bool', (text: string) => typeof readCIDR(text) !== 'string'),
     overload('cidr_to_string', 'string(net.CIDR): string', (c: CIDRValue) => c.toString()),
   ],

@@ -13,7 +13,10 @@ function legal<T>(pattern: string, body: () => T): T {
 }
 
 function all(text: string, pattern: string, limit = -1): Value {
-  return legal(pattern, () => new ListValue(findAll(text, pattern, limit < 0 ? Number.POSITIVE_INFINITY : limit)))
+  return legal(
+    pattern,
+    () => new ListValue(findAll(text, pattern, limit < 0 ? Number.POSITIVE_INFINITY : limit)),
+  )
 }
 
 export const regexLibrary: Library = {

@@ -68,7 +68,9 @@ function parseSemver(text: string): SemverValue | string {
 
 function splitAtMost(text: string, separator: string, count: number): string[] {
   const parts = text.split(separator)
-  return parts.length <= count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join(separator)]
+  return parts.length <= count
+    ? parts
+    : [...parts.slice(0, count - 1), parts.slice(count - 1).join(separator)]
 }
 
 function readNumber(text: string, name: string, into: bigint[]): string | undefined {
@@ -76,7 +78,8 @@ function readNumber(text: string, name: string, into: bigint[]): string | undefi
     if (text === '') return `strconv.ParseUint: parsing "": invalid syntax`
     return `Invalid character(s) found in ${name} number "${text}"`
   }
-  if (text.length > 1 && text.startsWith('0')) return `${name[0]?.toUpperCase()}${name.slice(1)} number must not contain leading zeroes "${text}"`
+  if (text.length > 1 && text.startsWith('0'))
+    return `${name[0]?.toUpperCase()}${name.slice(1)} number must not contain leading zeroes "${text}"`
   const value = BigInt(text)
   if (value >= 2n ** 64n) return `strconv.ParseUint: parsing "${text}": value out of range`
   into.push(value)
@@ -146,9 +149,19 @@ export const semverLibrary: Library = {
     overload('string_bool_to_semver', `semver(string, bool): ${s}`, toSemver),
     overload('is_semver_string', 'isSemver(string): bool', isSemver),
     overload('is_semver_string_bool', 'isSemver(string, bool): bool', isSemver),
-    overload('semver_is_greater_than', `isGreaterThan(this ${s}, ${s}): bool`, (a: SemverValue, b: SemverValue) => a.compare(b) > 0),
-    overload('semver_is_less_than', `isLessThan(this ${s}, ${s}): bool`, (a: SemverValue, b: SemverValue) => a.compare(b) < 0),
-    overload('semver_compare_to', `compareTo(this ${s}, ${s}): int`, (a: SemverValue, b: SemverValue) => a.compare(b)),
+    overload(
+      'semver_is_greater_than',
+      `isGreaterThan(this ${s}, ${s}): bool`,
+      (a: SemverValue, b: SemverValue) => a.compare(b) > 0,
+    ),
+    overload(
+      'semver_is_less_than',
+      `isLessThan(this ${s}, ${s}): bool`,
+      (a: SemverValue, b: SemverValue) => a.compare(b) < 0,
+    ),
+    overload('semver_compare_to', `compareTo(this ${s}, ${s}): int`, (a: SemverValue, b: SemverValue) =>
+      a.compare(b),
+    ),
     overload('semver_major', `major(this ${s}): int`, (a: SemverValue) => toInt(a.core[0])),
     overload('semver_minor', `minor(this ${s}): int`, (a: SemverValue) => toInt(a.core[1])),
     overload('semver_patch', `patch(this ${s}): int`, (a: SemverValue) => toInt(a.core[2])),

@@ -1,7 +1,18 @@
 import { compareText, typeOfValue } from '../equality.ts'
 import { formatDouble } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
-import { CelDouble, CelUint, Duration, fault, isInt, isMapValue, ListValue, Timestamp, TypeValue, type Value } from '../values.ts'
+import {
+  CelDouble,
+  CelUint,
+  Duration,
+  fault,
+  isInt,
+  isMapValue,
+  ListValue,
+  Timestamp,
+  TypeValue,
+  type Value,
+} from '../values.ts'
 
 const clausePattern = /%(?:(%)|(?:\.(\d+))?([a-zA-Z])|([\s\S]?))/g
 
@@ -10,7 +21,8 @@ export function formatLegacy(template: string, args: ListValue): string {
   let used = 0
   return template.replace(clausePattern, (whole: string, percent, precision, verb) => {
     if (percent !== undefined) return '%'
-    if (verb === undefined) return fault(`could not parse formatting clause: unrecognized formatting clause "${whole.slice(1)}"`)
+    if (verb === undefined)
+      return fault(`could not parse formatting clause: unrecognized formatting clause "${whole.slice(1)}"`)
     if (used >= args.size) return fault(`index ${used} out of range`)
     return formatArgument(verb, args.at(used++), precision === undefined ? 6 : Number(precision))
   })
@@ -41,18 +53,35 @@ function formatArgument(verb: string, value: Value, precision: number): string {
 }
 
 /** What each clause takes, by kind of type, with cel-go's wording. */
-export const clauses: Readonly<Record<string, { readonly kinds: readonly string[]; readonly text: string }>> = {
-  s: {
-    kinds: ['string', 'bool', 'bytes', 'int', 'uint', 'double', 'map', 'list', 'type', 'duration', 'timestamp', 'null'],
-    text: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
-  },
-  d: { kinds: ['int', 'uint'], text: 'decimal clause can only be used on integers' },
-  f: { kinds: ['double'], text: 'fixed-point clause can only be used on doubles' },
-  e: { kinds: ['double'], text: 'scientific clause can only be used on doubles' },
-  b: { kinds: ['int', 'uint', 'bool'], text: 'only integers and bools can be formatted as binary' },
-  o: { kinds: ['int', 'uint'], text: 'octal clause can only be used on integers' },
-  x: { kinds: ['int', 'uint', 'string', 'bytes'], text: 'only integers, byte buffers, and strings can be formatted as hex' },
-}
+export const clauses: Readonly<Record<string, { readonly kinds: readonly string[]; readonly text: string }>> =
+  {
+    s: {
+      kinds: [
+        'string',
+        'bool',
+        'bytes',
+        'int',
+        'uint',
+        'double',
+        'map',
+        'list',
+        'type',
+        'duration',
+        'timestamp',
+        'null',
+      ],
+      text: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+    },
+    d: { kinds: ['int', 'uint'], text: 'decimal clause can only be used on integers' },
+    f: { kinds: ['double'], text: 'fixed-point clause can only be used on doubles' },
+    e: { kinds: ['double'], text: 'scientific clause can only be used on doubles' },
+    b: { kinds: ['int', 'uint', 'bool'], text: 'only integers and bools can be formatted as binary' },
+    o: { kinds: ['int', 'uint'], text: 'octal clause can only be used on integers' },
+    x: {
+      kinds: ['int', 'uint', 'string', 'bytes'],
+      text: 'only integers, byte buffers, and strings can be formatted as hex',
+    },
+  }
 
 function wrong(verb: string, value: Value): never {
   return fault(`error during formatting: ${clauses[verb]?.text}, was given ${typeOfValue(value).name}`)
@@ -82,13 +111,18 @@ function display(value: Value): string {
 function literal(value: Value): string {
   if (typeof value === 'string') return JSON.stringify(value)
   if (value instanceof Uint8Array) return `b${JSON.stringify(display(value))}`
-  if (value instanceof CelDouble) return Number.isFinite(value.value) ? value.value.toFixed(6) : JSON.stringify(formatDouble(value.value))
+  if (value instanceof CelDouble)
+    return Number.isFinite(value.value) ? value.value.toFixed(6) : JSON.stringify(formatDouble(value.value))
   if (value instanceof Timestamp) return `timestamp(${JSON.stringify(display(value))})`
   if (value instanceof Duration) return `duration(${JSON.stringify(display(value))})`
   return display(value)
 }
 
-const specials: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Infinity, '-Infinity': -Infinity }
+const specials: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Infinity,
+  '-Infinity': -Infinity,
+}
 
 function toDouble(value: Value, verb: string): number {
   if (value instanceof CelDouble) return value.value

@@ -1,7 +1,18 @@
 import { compareText, typeOfValue } from '../equality.ts'
 import { formatDouble } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
-import { CelDouble, CelUint, Duration, fault, isInt, isMapValue, ListValue, Timestamp, TypeValue, type Value } from '../values.ts'
+import {
+  CelDouble,
+  CelUint,
+  Duration,
+  fault,
+  isInt,
+  isMapValue,
+  ListValue,
+  Timestamp,
+  TypeValue,
+  type Value,
+} from '../values.ts'
 
 const clausePattern = /%(?:(%)|(?:\.(\d+))?([a-zA-Z])|([\s\S]?))/g
 
@@ -10,7 +21,8 @@ export function formatString(template: string, args: ListValue): string {
   let used = 0
   return template.replace(clausePattern, (whole: string, percent, precision, verb) => {
     if (percent !== undefined) return '%'
-    if (verb === undefined) return fault(`could not parse formatting clause: unrecognized formatting clause "${whole.slice(1)}"`)
+    if (verb === undefined)
+      return fault(`could not parse formatting clause: unrecognized formatting clause "${whole.slice(1)}"`)
     if (used >= args.size) return fault(`index ${used} out of range`)
     return formatArgument(verb, args.at(used++), precision === undefined ? undefined : Number(precision))
   })
@@ -40,7 +52,9 @@ function formatArgument(verb: string, value: Value, precision: number | undefine
 }
 
 function wrong(clause: string, value: Value, allowed: string): never {
-  return fault(`error during formatting: ${clause} clause can only be used on ${allowed}, was given ${typeOfValue(value).name}`)
+  return fault(
+    `error during formatting: ${clause} clause can only be used on ${allowed}, was given ${typeOfValue(value).name}`,
+  )
 }
 
 function display(value: Value): string {
@@ -69,7 +83,11 @@ function displayObject(value: Exclude<Value, null>): string {
     entries.sort((a, b) => compareText(a[0], b[0]))
     return `{${entries.map(([k, v]) => `${k}: ${v}`).join(', ')}}`
   }
-  return wrong('string', value, 'strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps')
+  return wrong(
+    'string',
+    value,
+    'strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+  )
 }
 
 function displayDouble(value: number): string {
@@ -86,7 +104,8 @@ function decimal(value: Value): string {
 }
 
 function asDouble(value: Value, clause: string): number | string {
-  if (value instanceof CelDouble) return Number.isFinite(value.value) ? value.value : displayDouble(value.value)
+  if (value instanceof CelDouble)
+    return Number.isFinite(value.value) ? value.value : displayDouble(value.value)
   if (isInt(value)) return Number(value)
   if (value instanceof CelUint) return Number(value.value)
   return wrong(clause, value, 'doubles')

@@ -16,7 +16,8 @@ function indexOf(text: string, part: string, from = 0): number {
   if (from < 0) fault(`index out of range: ${from}`)
   const points = codePoints(text)
   const wanted = codePoints(part)
-  for (let i = from; i <= points.length - wanted.length; i++) if (wanted.every((c, j) => points[i + j] === c)) return i
+  for (let i = from; i <= points.length - wanted.length; i++)
+    if (wanted.every((c, j) => points[i + j] === c)) return i
   return -1
 }
 
@@ -85,33 +86,43 @@ function quote(text: string): string {
 }
 
 const functions: readonly Overload[] = [
-    overload('string_char_at_int', 'charAt(this string, int): string', charAt),
-    overload('string_index_of_string', 'indexOf(this string, string): int', indexOf),
-    overload('string_index_of_string_int', 'indexOf(this string, string, int): int', indexOf),
-    overload('string_last_index_of_string', 'lastIndexOf(this string, string): int', lastIndexOf),
-    overload('string_last_index_of_string_int', 'lastIndexOf(this string, string, int): int', lastIndexOf),
-    overload('string_lower_ascii', 'lowerAscii(this string): string', (s: string) => s.replace(/[A-Z]+/g, m => m.toLowerCase())),
-    overload('string_upper_ascii', 'upperAscii(this string): string', (s: string) => s.replace(/[a-z]+/g, m => m.toUpperCase())),
-    overload('string_replace_string_string', 'replace(this string, string, string): string', replace),
-    overload('string_replace_string_string_int', 'replace(this string, string, string, int): string', replace),
-    overload('string_split_string', 'split(this string, string): list<string>', split),
-    overload('string_split_string_int', 'split(this string, string, int): list<string>', split),
-    overload('string_substring_int', 'substring(this string, int): string', substring),
-    overload('string_substring_int_int', 'substring(this string, int, int): string', substring),
-    overload('string_trim', 'trim(this string): string', (s: string) => s.replace(edges, '')),
-    overload('list_join', 'join(this list<string>): string', join),
-    overload('list_join_string', 'join(this list<string>, string): string', join),
-    overload('strings_quote', 'strings.quote(string): string', quote),
+  overload('string_char_at_int', 'charAt(this string, int): string', charAt),
+  overload('string_index_of_string', 'indexOf(this string, string): int', indexOf),
+  overload('string_index_of_string_int', 'indexOf(this string, string, int): int', indexOf),
+  overload('string_last_index_of_string', 'lastIndexOf(this string, string): int', lastIndexOf),
+  overload('string_last_index_of_string_int', 'lastIndexOf(this string, string, int): int', lastIndexOf),
+  overload('string_lower_ascii', 'lowerAscii(this string): string', (s: string) =>
+    s.replace(/[A-Z]+/g, m => m.toLowerCase()),
+  ),
+  overload('string_upper_ascii', 'upperAscii(this string): string', (s: string) =>
+    s.replace(/[a-z]+/g, m => m.toUpperCase()),
+  ),
+  overload('string_replace_string_string', 'replace(this string, string, string): string', replace),
+  overload('string_replace_string_string_int', 'replace(this string, string, string, int): string', replace),
+  overload('string_split_string', 'split(this string, string): list<string>', split),
+  overload('string_split_string_int', 'split(this string, string, int): list<string>', split),
+  overload('string_substring_int', 'substring(this string, int): string', substring),
+  overload('string_substring_int_int', 'substring(this string, int, int): string', substring),
+  overload('string_trim', 'trim(this string): string', (s: string) => s.replace(edges, '')),
+  overload('list_join', 'join(this list<string>): string', join),
+  overload('list_join_string', 'join(this list<string>, string): string', join),
+  overload('strings_quote', 'strings.quote(string): string', quote),
 ]
 
 /** cel-go's strings extension, version 2: what Kubernetes offers. */
 export const stringsLibrary: Library = {
   name: 'strings',
-  overloads: [...functions, overload('string_format', 'format(this string, list<dyn>): string', formatLegacy)],
+  overloads: [
+    ...functions,
+    overload('string_format', 'format(this string, list<dyn>): string', formatLegacy),
+  ],
 }
 
 /** The current version, whose `format` the conformance suite tests. */
 export const currentStringsLibrary: Library = {
   name: 'strings',
-  overloads: [...functions, overload('string_format', 'format(this string, list<dyn>): string', formatString)],
+  overloads: [
+    ...functions,
+    overload('string_format', 'format(this string, list<dyn>): string', formatString),
+  ],
 }

@@ -43,7 +43,12 @@ export function parseRequestUri(text: string): UrlValue | string {
   return readHierarchy(text, scheme.toLowerCase(), rest, bad)
 }
 
-function readHierarchy(text: string, scheme: string, rest: string, bad: (problem: string) => string): UrlValue | string {
+function readHierarchy(
+  text: string,
+  scheme: string,
+  rest: string,
+  bad: (problem: string) => string,
+): UrlValue | string {
   const fragment = rest.indexOf('#')
   const body = fragment < 0 ? rest : rest.slice(0, fragment)
   const mark = body.indexOf('?')
@@ -120,7 +125,9 @@ function queryMap(query: string): Value {
   for (const pair of query.split('&')) {
     if (pair === '' || pair.includes(';') || badEscape(pair) !== undefined) continue
     const equal = pair.indexOf('=')
-    const [key, value] = (equal < 0 ? [pair, ''] : [pair.slice(0, equal), pair.slice(equal + 1)]).map(unescapeQuery)
+    const [key, value] = (equal < 0 ? [pair, ''] : [pair.slice(0, equal), pair.slice(equal + 1)]).map(
+      unescapeQuery,
+    )
     const list = lists.get(key as string)
     if (list === undefined) lists.set(key as string, [value as string])
     else list.push(value as string)
@@ -152,10 +159,18 @@ export const urlLibrary: Library = {
     overload('string_to_url', 'url(string): kubernetes.URL', toUrl),
     overload('url_get_scheme', 'getScheme(this kubernetes.URL): string', (u: UrlValue) => u.scheme),
     overload('url_get_host', 'getHost(this kubernetes.URL): string', (u: UrlValue) => u.host),
-    overload('url_get_hostname', 'getHostname(this kubernetes.URL): string', (u: UrlValue) => hostname(u.host)),
+    overload('url_get_hostname', 'getHostname(this kubernetes.URL): string', (u: UrlValue) =>
+      hostname(u.host),
+    ),
     overload('url_get_port', 'getPort(this kubernetes.URL): string', (u: UrlValue) => port(u.host)),
     overload('url_get_escaped_path', 'getEscapedPath(this kubernetes.URL): string', (u: UrlValue) => u.path),
-    overload('url_get_query', 'getQuery(this kubernetes.URL): map<string, list<string>>', (u: UrlValue) => queryMap(u.query)),
-    overload('is_url_string', 'isURL(string): bool', (text: string) => typeof parseRequestUri(text) !== 'string'),
+    overload('url_get_query', 'getQuery(this kubernetes.URL): map<string, list<string>>', (u: UrlValue) =>
+      queryMap(u.query),
+    ),
+    overload(
+      'is_url_string',
+      'isURL(string): bool',
+      (text: string) => typeof parseRequestUri(text) !== 'string',
+    ),
   ],
 }

@@ -18,8 +18,8 @@ import {
   type MapKey,
   noneValue,
   normalizeKey,
-  toInt,
   TypeValue,
+  toInt,
   type Value,
 } from '../values.ts'
 
@@ -48,11 +48,21 @@ export function loadCases(): readonly ConformanceCase[] {
 }
 
 /** Protocol buffer messages, enums and wrappers, which Kubernetes has none of, and the internal cel.block. */
-const excludedSuites: ReadonlySet<string> = new Set(['proto2', 'proto3', 'proto2_ext', 'enums', 'dynamic', 'wrappers', 'block_ext'])
-const messages = /TestAllTypes|NestedTestAllTypes|google\.protobuf\.(?!Timestamp|Duration)|GlobalEnum|messageType":"cel|objectValue|"wrapper"|struct_field_names|wrapper\(/
+const excludedSuites: ReadonlySet<string> = new Set([
+  'proto2',
+  'proto3',
+  'proto2_ext',
+  'enums',
+  'dynamic',
+  'wrappers',
+  'block_ext',
+])
+const messages =
+  /TestAllTypes|NestedTestAllTypes|google\.protobuf\.(?!Timestamp|Duration)|GlobalEnum|messageType":"cel|objectValue|"wrapper"|struct_field_names|wrapper\(/
 
 export function isApplicable(test: ConformanceCase): boolean {
-  if (excludedSuites.has(test.suite) || test.section === 'eq_wrapper' || test.section === 'wrappers') return false
+  if (excludedSuites.has(test.suite) || test.section === 'eq_wrapper' || test.section === 'wrappers')
+    return false
   if (test.section === 'struct_field_names') return false
   return !messages.test(JSON.stringify(test))
 }
@@ -98,9 +108,14 @@ export function toType(json: Json): t.CelType {
   const body = raw as Json
   switch (kind) {
     case 'primitive':
-      return { BOOL: t.boolType, INT64: t.intType, UINT64: t.uintType, DOUBLE: t.doubleType, STRING: t.stringType, BYTES: t.bytesType }[
-        raw as 'BOOL'
-      ]
+      return {
+        BOOL: t.boolType,
+        INT64: t.intType,
+        UINT64: t.uintType,
+        DOUBLE: t.doubleType,
+        STRING: t.stringType,
+        BYTES: t.bytesType,
+      }[raw as 'BOOL']
     case 'null':
       return t.nullType
     case 'wellKnown':
@@ -114,7 +129,10 @@ export function toType(json: Json): t.CelType {
     case 'typeParam':
       return t.typeParam(raw as string)
     case 'abstractType':
-      return t.opaqueOf(body['name'] as string, ...((body['parameterTypes'] as Json[] | undefined) ?? []).map(toType))
+      return t.opaqueOf(
+        body['name'] as string,
+        ...((body['parameterTypes'] as Json[] | undefined) ?? []).map(toType),
+      )
     default:
       return t.dynType
   }
@@ -135,7 +153,8 @@ export function declarations(test: ConformanceCase): Declarations {
     const fn = declared['function'] as { overloads: Json[] } | undefined
     for (const o of fn?.overloads ?? []) functions.push(declareFunction(name, o))
   }
-  for (const name of Object.keys(test.bindings ?? {})) variables[name] ??= { type: t.dynType, convert: identity }
+  for (const name of Object.keys(test.bindings ?? {}))
+    variables[name] ??= { type: t.dynType, convert: identity }
   const own: Library = { name: 'declared', overloads: functions }
   const kubernetes = kubernetesLibraries.filter(l => l.name !== 'strings')
   const libraries = [...kubernetes, currentStringsLibrary, bindingsLibrary, mathLibrary, encodersLibrary, own]
@@ -145,11 +164,20 @@ export function declarations(test: ConformanceCase): Declarations {
 function declareFunction(name: string, o: Json): Overload {
   const made = overload(o['overloadId'] as string, `${name}(): dyn`, () => null)
   const args = ((o['params'] as Json[] | undefined) ?? []).map(toType)
-  return { ...made, generic: true, args, member: o['isInstanceFunction'] === true, result: toType((o['resultType'] ?? {}) as Json) }
+  return {
+    ...made,
+    generic: true,
+    args,
+    member: o['isInstanceFunction'] === true,
+    result: toType((o['resultType'] ?? {}) as Json),
+  }
 }
 
 export function bindingsOf(test: ConformanceCase): Record<string, Value> {
-  const entries = Object.entries(test.bindings ?? {}).map(([name, bound]) => [name, bindingValue((bound['value'] ?? {}) as Json)])
+  const entries = Object.entries(test.bindings ?? {}).map(([name, bound]) => [
+    name,
+    bindingValue((bound['value'] ?? {}) as Json),
+  ])
   return Object.fromEntries(entries) as Record<string, Value>
 }
 

@@ -1,6 +1,16 @@
 import { formatDouble } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
-import { CelDouble, CelUint, Duration, isMapValue, ListValue, OptionalValue, Timestamp, TypeValue, type Value } from '../values.ts'
+import {
+  CelDouble,
+  CelUint,
+  Duration,
+  isMapValue,
+  ListValue,
+  OptionalValue,
+  Timestamp,
+  TypeValue,
+  type Value,
+} from '../values.ts'
 
 /** A value in the notation of the recorded answers. */
 export function show(value: Value): string {

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../json.ts'
 import { dropDisabledFields } from './disabled-fields.ts'
 import { textOf } from './validation/reading.ts'
+import { aggregate, isHugePages } from './validation/resources.ts'
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
@@ -20,7 +21,7 @@ export function defaultPodSpec(spec: JsonObject): void {
     schedulerName: 'default-scheduler',
   })
   defaultServiceAccount(spec)
-  for (const container of containersOf(spec)) defaultContainer(container, spec.hostNetwork === true)
+  for (const container of containersOf(spec)) defaultContainer(container)
   for (const volume of list(spec.volumes)) defaultVolume(volume)
 }
 
@@ -42,6 +43,34 @@ export function containersOf(spec: JsonObject): JsonObject[] {
   return [...list(spec.initContainers), ...list(spec.containers), ...list(spec.ephemeralContainers)]
 }
 
+/** On the network of its host a pod's ports are the host's. Templates leave that to the pods made of them. */
+export function defaultHostPorts(spec: JsonObject): void {
+  if (spec.hostNetwork !== true) return
+  for (const container of [...list(spec.containers), ...list(spec.initContainers)])
+    for (const port of list(container.ports)) if (!port.hostPort) port.hostPort = port.containerPort
+}
+
+/**
+ * Resources of the pod as a whole, where it has some: huge pages are limited to what its containers may have, and it asks
+ * for what its containers ask for, or else for its limits.
+ */
+export function defaultPodLevelResources(spec: JsonObject): void {
+  const { resources } = spec
+  if (!isObject(resources)) return
+  const limits: JsonObject = { ...(resources.limits as JsonObject | undefined) }
+  const requests: JsonObject = { ...(resources.requests as JsonObject | undefined) }
+  if (Object.keys(limits).length + Object.keys(requests).length === 0) return
+  for (const [name, sum] of aggregate(spec, 'limits'))
+    if (isHugePages(name) && requests[name] === undefined) limits[name] ??= sum.toString()
+  if (Object.keys(limits).length === 0) return
+  resources.limits = limits
+  for (const [name, sum] of aggregate(spec, 'requests'))
+    if (name === 'cpu' || name === 'memory') requests[name] ??= sum.toString()
+  for (const [name, limit] of Object.entries(limits))
+    if (name === 'cpu' || name === 'memory' || isHugePages(name)) requests[name] ??= limit
+  if (Object.keys(requests).length > 0) resources.requests = requests
+}
+
 /** What only a pod itself gets: requests that are not given are the limits. */
 export function defaultPodResources(spec: JsonObject): void {
   for (const container of [...list(spec.initContainers), ...list(spec.containers)]) {
@@ -53,7 +82,7 @@ export function defaultPodResources(spec: JsonObject): void {
   }
 }
 
-function defaultContainer(container: JsonObject, hostNetwork: boolean): void {
+function defaultContainer(container: JsonObject): void {
   const image = typeof container.image === 'string' ? container.image : ''
   fill(container, {
     resources: {},
@@ -61,10 +90,7 @@ function defaultContainer(container: JsonObject, hostNetwork: boolean): void {
     terminationMessagePolicy: 'File',
     imagePullPolicy: pullPolicyFor(image),
   })
-  for (const port of list(container.ports)) {
-    port.protocol ??= 'TCP'
-    if (hostNetwork && !port.hostPort) port.hostPort = port.containerPort
-  }
+  for (const port of list(container.ports)) port.protocol ??= 'TCP'
   for (const variable of list(container.env)) {
     const { fieldRef } = (variable.valueFrom ?? {}) as { fieldRef?: JsonObject }
     if (fieldRef) fieldRef.apiVersion ??= 'v1'

@@ -3,7 +3,13 @@ import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { applyAppArmorAnnotations } from './app-armor.ts'
 import { printPod } from './cells.ts'
-import { defaultPodResources, defaultPodSpec, defaultPodStatus } from './defaults.ts'
+import {
+  defaultHostPorts,
+  defaultPodLevelResources,
+  defaultPodResources,
+  defaultPodSpec,
+  defaultPodStatus,
+} from './defaults.ts'
 import { applyLabelKeys } from './label-keys.ts'
 import { qosClassOf } from './qos.ts'
 import { ephemeralContainers, resize } from './subresources.ts'
@@ -21,6 +27,8 @@ export const podStrategy: Strategy = {
     const spec = childObject(object, 'spec')
     defaultPodSpec(spec)
     defaultPodResources(spec)
+    defaultPodLevelResources(spec)
+    defaultHostPorts(spec)
     spec.enableServiceLinks ??= true
     if (numberOf(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1
     if (isObject(object.status)) defaultPodStatus(object.status)

@@ -192,11 +192,60 @@ function* validateContainerStatuses(status: JsonObject, spec: JsonObject): Findi
         if (windows) yield field.forbidden(userPath, 'cannot be set for a windows pod')
         else yield* validateUser(linux, userPath)
       }
-      if (kind === 'ephemeralContainers' && listOf(container.allocatedResourcesStatus).length > 0) {
-        const message = 'must not be specified in container status'
-        yield field.forbidden(at.child('allocatedResourcesStatus'), message)
+      const allocated = listOf(container.allocatedResourcesStatus)
+      const allocatedPath = at.child('allocatedResourcesStatus')
+      if (kind !== 'ephemeralContainers') {
+        const found = listOf(spec[kind]).find(({ name }) => name === container.name)
+        yield* validateAllocated(allocated, found, allocatedPath)
+      } else if (allocated.length > 0) {
+        yield field.forbidden(allocatedPath, 'must not be specified in container status')
       }
     }
+  }
+}
+
+const healths = ['Healthy', 'Unhealthy', 'Unknown']
+const maxMessage = 1024
+
+/** The health of devices: of those that the container asks for, each once. */
+function* validateAllocated(
+  allocated: readonly JsonObject[],
+  container: JsonObject | undefined,
+  path: field.Path,
+): Findings {
+  for (const [index, resource] of allocated.entries()) {
+    const at = path.index(index)
+    const name = textOf(resource.name)
+    if (container) yield* validateAllocatedName(name, objectOf(container.resources), at.child('name'))
+    const seen = new Set<string>()
+    for (const [position, health] of listOf(resource.resources).entries()) {
+      const healthPath = at.child('resources').index(position)
+      if (!healths.includes(textOf(health.health)))
+        yield field.notSupported(healthPath.child('health'), textOf(health.health), healths)
+      if (health.message === '')
+        yield field.required(healthPath.child('message'), 'must be non-empty if specified')
+      else if (textOf(health.message).length > maxMessage)
+        yield field.tooLong(healthPath.child('message'), maxMessage)
+      const id = textOf(health.resourceID)
+      if (seen.has(id)) yield field.duplicate(healthPath.child('resourceID'), id)
+      seen.add(id)
+    }
+  }
+}
+
+function* validateAllocatedName(name: string, resources: JsonObject, path: field.Path): Findings {
+  if (!name.startsWith('claim:')) {
+    if (objectOf(resources.requests)[name] === undefined)
+      yield field.invalid(path, name, "must match one of the container's resource requests")
+    return
+  }
+  const claims = listOf(resources.claims).map(
+    claim => `claim:${textOf(claim.name)}${textOf(claim.request) === '' ? '' : `/${textOf(claim.request)}`}`,
+  )
+  if (!claims.includes(name)) {
+    const message =
+      "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+    yield field.invalid(path, name, message)
   }
 }
 

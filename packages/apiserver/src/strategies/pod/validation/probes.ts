@@ -5,7 +5,6 @@ import {
   invalidBecause,
   listOf,
   numberOf,
-  objectOf,
   stringsOf,
   textOf,
   validateNonnegative,
@@ -15,7 +14,6 @@ import {
 /** What probes and hooks need to know of their pod. */
 export interface HandlerContext {
   readonly gracePeriod: number | undefined
-  readonly os: string | undefined
 }
 
 export function* validateProbes(container: JsonObject, path: field.Path, context: HandlerContext): Findings {
@@ -70,9 +68,6 @@ export function* validateLifecycle(
       )
     }
   }
-  if (lifecycle.stopSignal !== undefined) {
-    yield* validateStopSignal(lifecycle.stopSignal, path.child('stopSignal'), context.os)
-  }
 }
 
 /** Exactly one way of asking or telling a container. */
@@ -124,29 +119,9 @@ export function* validatePort(port: unknown, path: field.Path): Findings {
   else yield* invalidBecause(path, port ?? 0, isValidPortNum(numberOf(port)))
 }
 
-const realTime = [
-  ...Array.from({ length: 15 }, (_, index) => `SIGRTMIN+${index + 1}`),
-  ...Array.from({ length: 14 }, (_, index) => `SIGRTMAX-${index + 1}`),
-]
-const linuxSignals = [
-  ...['ABRT', 'ALRM', 'BUS', 'CHLD', 'CLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL'],
-  ...['PIPE', 'POLL', 'PROF', 'PWR', 'QUIT', 'SEGV', 'STKFLT', 'STOP', 'SYS', 'TERM', 'TRAP', 'TSTP'],
-  ...['TTIN', 'TTOU', 'URG', 'USR1', 'USR2', 'VTALRM', 'WINCH', 'XCPU', 'XFSZ', 'RTMIN', 'RTMAX'],
-]
-  .map(name => `SIG${name}`)
-  .concat(realTime)
-  .sort()
-
-function* validateStopSignal(signal: unknown, path: field.Path, os: string | undefined): Findings {
-  if (os === undefined) yield field.forbidden(path, 'may not be set for containers with empty `spec.os.name`')
-  else if (os === 'windows') yield* validateOneOf(signal, ['SIGKILL', 'SIGTERM'], path)
-  else if (os === 'linux') yield* validateOneOf(signal, linuxSignals, path)
-}
-
 export function handlerContextOf(spec: JsonObject): HandlerContext {
   const grace = spec.terminationGracePeriodSeconds
   return {
     gracePeriod: grace === undefined ? undefined : Number(grace),
-    os: spec.os === undefined ? undefined : textOf(objectOf(spec.os).name),
   }
 }
