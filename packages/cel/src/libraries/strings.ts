@@ -82,6 +82,7 @@ const quoted: Readonly<Record<string, string>> = {
 }
 
 function quote(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
   return `"${text.toWellFormed().replace(/[\x07\b\f\n\r\t\v\\"]/g, c => quoted[c] ?? c)}"`
 }
 

@@ -63,8 +63,8 @@ function readHierarchy(
     if (typeof read !== 'object') return bad(read)
     host = read.host
   }
-  const escape = badEscape(path)
-  if (escape !== undefined) return bad(`invalid URL escape "${escape}"`)
+  const broken = badEscape(path)
+  if (broken !== undefined) return bad(`invalid URL escape "${broken}"`)
   return new UrlValue({ text, scheme, host, path: escapePath(path), query })
 }
 
@@ -84,8 +84,8 @@ function readAuthority(authority: string): { host: string } | string {
     if (close < 0) return "missing ']' in host"
     return checkPort(host, host.slice(close + 1))
   }
-  const escape = badEscape(host)
-  if (escape !== undefined) return `invalid URL escape "${escape}"`
+  const broken = badEscape(host)
+  if (broken !== undefined) return `invalid URL escape "${broken}"`
   const odd = /[ "<>\\^`{|}]/.exec(host)
   if (odd !== null) return `invalid character ${JSON.stringify(odd[0])} in host name`
   const colon = host.lastIndexOf(':')

@@ -52,6 +52,9 @@ const jobName = 'job-name'
 const prefix = 'batch.kubernetes.io/'
 
 export const jobStrategy: Strategy = {
+  fields: ({ status }) => ({
+    'status.successful': String((status as { succeeded?: number } | undefined)?.succeeded ?? 0),
+  }),
   cells: jobCells,
   generation: true,
   propagation: 'orphan',
