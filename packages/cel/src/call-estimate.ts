@@ -118,6 +118,9 @@ const literal = (node: CallNode | undefined, otherwise: number): number => {
   return Math.max(0, node.expr.value)
 }
 
+/** Unsigned upstream: what is below zero is huge. */
+const difference = (a: number, b: number): number => (a < b ? unbounded : a - b)
+
 function listCall(factor: number, size: Estimate): CallEstimate {
   return { cost: plus(scaled(size, factor), exactly(11)), size }
 }
@@ -167,7 +170,7 @@ const byFunction: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ['sets.equivalent', sets(2)],
   [
     'slice',
-    (target, [start, end]) => listCall(1, exactly(literal(end, sizeOf(target).max) - literal(start, 0))),
+    (target, [start, end]) => listCall(1, exactly(difference(literal(end, sizeOf(target).max), literal(start, 0)))),
   ],
   [
     'flatten',

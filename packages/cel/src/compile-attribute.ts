@@ -1,7 +1,7 @@
 import type { Expr } from './ast.ts'
 import type { Compiled, Compiler, Local } from './compile.ts'
 import { absorbable, type Frame, type Step } from './frame.ts'
-import { index, noSuchKey, optionalIndex } from './operators.ts'
+import { index, lookUp, noSuchKey, optionalIndex } from './operators.ts'
 import { fault, isMapValue, noneValue, ObjectValue, OptionalValue, type Value } from './values.ts'
 
 /**
@@ -102,7 +102,7 @@ export function selectField(value: Value, field: string): Value {
   if (isMapValue(value)) return value.get(field) ?? missing(value, field)
   if (value instanceof OptionalValue)
     return value.value === undefined ? noneValue : optionalIndex(value.value, field)
-  return fault('no such overload')
+  return index(value, field)
 }
 
 /** `??` also passes over null, which is a value. */
@@ -113,6 +113,11 @@ function missing(value: { get(key: Value): Value | undefined }, field: string): 
 function selectStep(operand: Step, field: string): Step {
   return f => {
     const value = operand(f)
+    if (value instanceof OptionalValue) {
+      const found = selectField(value, field)
+      if ((found as OptionalValue).value !== undefined) f.cost++
+      return found
+    }
     f.cost++
     return selectField(value, field)
   }
@@ -122,13 +127,14 @@ function testStep(operand: Step, field: string): Step {
   return f => {
     const value = operand(f)
     f.cost++
-    if (isMapValue(value)) return value.get(field) !== undefined
-    if (value instanceof OptionalValue) {
-      if (value.value === undefined) return false
-      return isMapValue(value.value) ? value.value.get(field) !== undefined : fault('no such overload')
-    }
-    return fault('no such overload')
+    return hasField(value, field)
   }
+}
+
+function hasField(value: Value, field: string): boolean {
+  if (isMapValue(value)) return value.get(field) !== undefined
+  if (value instanceof OptionalValue) return value.value !== undefined && hasField(value.value, field)
+  return lookUp(value, field) !== undefined
 }
 
 function indexStep(operand: Step, key: Step): Step {

@@ -80,7 +80,7 @@ function logic(terms: readonly Step[], decisive: boolean): Step {
 function otherwise(optional: Step, alternative: Step, keepsOptional: boolean): Step {
   return f => {
     const value = optional(f)
-    if (!(value instanceof OptionalValue)) return fault('no such overload')
+    if (!(value instanceof OptionalValue)) return value
     if (value.value === undefined) return alternative(f)
     return keepsOptional ? value : value.value
   }

@@ -1,6 +1,7 @@
 import type { CallExpr, ComprehensionExpr, Expr, ListExpr } from './ast.ts'
 import { type Compiled, type Compiler, type Local, mapKey } from './compile.ts'
 import { tryStep } from './compile-attribute.ts'
+import { typeOfValue } from './equality.ts'
 import { absorbable, checkCost, type Frame, type Step } from './frame.ts'
 import { describeKey } from './operators.ts'
 import { EntryMap, type EvalFault, fault, isMapValue, ListValue, type MapKey, type Value } from './values.ts'
@@ -57,7 +58,7 @@ function loopOver(range: Step, slot: number, slot2: number | undefined): Loop {
       }
       return
     }
-    if (!isMapValue(over)) return fault('no such overload')
+    if (!isMapValue(over)) return fault(`got 'types.${goName(over)}', expected iterable type`)
     for (const key of over.keys()) {
       f.slots[slot] = key
       if (slot2 !== undefined) f.slots[slot2] = over.get(key) as Value
@@ -65,6 +66,11 @@ function loopOver(range: Step, slot: number, slot2: number | undefined): Loop {
       checkCost(f)
     }
   }
+}
+
+function goName(value: Value): string {
+  const name = typeOfValue(value).kind
+  return `${name[0]?.toUpperCase()}${name.slice(1)}`
 }
 
 /** `all` (decisive false) and `exists` (decisive true). Costs are those of the expanded macro. */

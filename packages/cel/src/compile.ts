@@ -164,12 +164,17 @@ export class Compiler {
       value: this.compile(e.value),
       optional: e.optional,
     }))
+    const isConstant = entries.every(
+      e => !e.optional && e.key.constant !== undefined && e.value.constant !== undefined,
+    )
+    // cel-go's constant folding, which Kubernetes turns on, does not look for repeated keys.
+    const lastWins = isConstant && this.environment.strictLiterals
     const build = (f: Frame): Value => {
       const map = new Map<MapKey, readonly [Value, Value]>()
       for (const { key, value, optional } of entries) {
         const k = key.step(f)
         const normal = mapKey(k)
-        if (map.has(normal)) fault(`Failed with repeated key: ${describeKey(k)}`)
+        if (!lastWins && map.has(normal)) fault(`Failed with repeated key: ${describeKey(k)}`)
         const v = value.step(f)
         const kept = optional ? present(v) : v
         if (kept !== undefined) map.set(normal, [k, kept])
@@ -177,9 +182,6 @@ export class Compiler {
       f.cost += 30
       return new EntryMap(map)
     }
-    const isConstant = entries.every(
-      e => !e.optional && e.key.constant !== undefined && e.value.constant !== undefined,
-    )
     if (!isConstant) return { step: build }
     try {
       return constant(build({ slots: [], limit: Number.POSITIVE_INFINITY, cost: 0 } as Frame))

@@ -50,7 +50,7 @@ export function typeOfValue(value: Value): CelType {
       if (value instanceof CelDouble) return doubleType
       if (value instanceof CelUint) return uintType
       if (value instanceof ListValue) return dynList
-      if (isMapValue(value)) return value.objectType ?? dynMap
+      if (isMapValue(value)) return dynMap
       if (value instanceof Uint8Array) return bytesType
       if (value instanceof Timestamp) return timestampType
       if (value instanceof Duration) return durationType

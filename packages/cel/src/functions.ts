@@ -77,7 +77,12 @@ function acceptsAll(overloaded: Overload, args: readonly Value[]): boolean {
   return true
 }
 
+/** Functions that cel-go implements on the values themselves name no types. */
+const traits: ReadonlySet<string> = new Set(['contains', 'endsWith', 'startsWith', 'matches', '!_', '-_', '@in'])
+
 export function noSuchOverload(fn: string, args: readonly Value[]): never {
+  if (traits.has(fn)) return fault('no such overload')
+  if (fn === 'size') return fault('no such overload: size')
   return fault(`no such overload: ${fn}(${args.map(a => typeOfValue(a).name).join(', ')})`)
 }
 

@@ -78,12 +78,13 @@ function differences(aspect: (a: Answer) => unknown): string[] {
   return found
 }
 
-/** Opaque names differ by kind upstream; objects are named by the environment. */
-const typeName = (a: Answer): string | undefined => a.type?.replace(/selfType[\w.@]*/g, 'selfType')
+/** The name of the root type is anybody's. */
+const plain = (text: string): string => text.replace(/selfType\d*/g, 'selfType')
+const typeName = (a: Answer): string | undefined => a.type && plain(a.type)
 
 /** Syntax errors list the tokens ANTLR expects; only their positions are compared. */
 function issues(a: Answer): string | undefined {
-  return a.issues?.replace(/Syntax error: .*/g, 'Syntax error').split('\n')[0]
+  return a.issues && plain(a.issues).replace(/Syntax error: .*/g, 'Syntax error').split('\n')[0]
 }
 
 describe('agreement with the Go environment of Kubernetes 1.36', () => {

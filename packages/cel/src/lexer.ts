@@ -123,7 +123,7 @@ function readString(source: string, at: number, opening: RegExpExecArray): { tok
     i += c === '\\' && !raw ? 2 : 1
   }
   const body = source.slice(start, i).replaceAll('\r\n', '\n').replaceAll('\r', '\n')
-  const value = bytes ? unescapeBytes(body, raw, start) : raw ? body : unescapeText(body, start)
+  const value = bytes ? unescapeBytes(body, raw, at) : raw ? body : unescapeText(body, at)
   return {
     token: { kind: 'literal', text: source.slice(at, i + quote.length), offset: at, value },
     end: i + quote.length,

@@ -42,7 +42,7 @@ const list = (offset: number, ...elements: Expr[]): Expr => ({
 export function expandMacro(node: Call, options: MacroOptions): Expr {
   const { fn, target, args, offset } = node
   const plain: Expr = { kind: 'call', fn, target, args, offset }
-  if (target === undefined) return fn === 'has' && args.length === 1 ? expandHas(args[0] as Expr) : plain
+  if (target === undefined) return fn === 'has' && args.length === 1 ? expandHas(args[0] as Expr, offset) : plain
   const [first, second, third, fourth] = args
   if (target.kind === 'ident') {
     if (options.bindings && target.name === 'cel' && fn === 'bind' && args.length === 3) {
@@ -68,6 +68,9 @@ export function expandMacro(node: Call, options: MacroOptions): Expr {
   if (options.twoVariables && (args.length === 3 || args.length === 4)) {
     const step = twoVariables[fn]
     if (step !== undefined && third !== undefined && (args.length === 3 || fn.startsWith('transform'))) {
+      if (variable(first) === variable(second)) {
+        throw new SyntaxFault(`duplicate variable name: ${variable(second)}`, second?.offset ?? offset)
+      }
       const [body, condition] = fourth === undefined ? [third, undefined] : [fourth, third]
       return loop(
         target,
@@ -89,9 +92,6 @@ interface Loop {
 }
 
 function loop(range: Expr, iterVar: string, iterVar2: string | undefined, offset: number, parts: Loop): Expr {
-  if (iterVar === iterVar2) {
-    throw new SyntaxFault(`duplicate variable name: ${iterVar}`, offset)
-  }
   return { kind: 'comprehension', range, iterVar, iterVar2, accuVar: accu, ...parts, bind: false, offset }
 }
 
@@ -105,9 +105,9 @@ function variable(expr: Expr | undefined): string {
   throw new SyntaxFault('argument must be a simple name', expr?.offset ?? 0)
 }
 
-function expandHas(arg: Expr): Expr {
+function expandHas(arg: Expr, offset: number): Expr {
   if (arg.kind !== 'select') throw new SyntaxFault('invalid argument to has() macro', arg.offset)
-  return { ...arg, testOnly: true }
+  return { ...arg, testOnly: true, offset }
 }
 
 function all(predicate: Expr, o: number): Loop {

@@ -1,4 +1,4 @@
-import { compare, equals } from './equality.ts'
+import { compare, equals, typeOfValue } from './equality.ts'
 import { type Library, type Overload, overload } from './functions.ts'
 import { addDuration, addTimestamp, subtractTimestamps } from './time.ts'
 import {
@@ -12,7 +12,6 @@ import {
   isMapValue,
   type ListSemantics,
   ListValue,
-  type MapValue,
   noneValue,
   OptionalValue,
   Timestamp,
@@ -20,6 +19,11 @@ import {
 } from './values.ts'
 
 const overloadFault = 'no such overload'
+
+/** cel-go names the operator where the left operand has no such operation at all. */
+function refuse(fn: string, left: Value, supported: string): never {
+  return fault(supported.split(' ').includes(typeOfValue(left).kind) ? overloadFault : `${overloadFault}: ${fn}`)
+}
 
 export function add(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') {
@@ -45,7 +49,7 @@ export function add(a: Value, b: Value): Value {
   if (a instanceof Duration && b instanceof Duration) return addDuration(a, b.nanos)
   if (a instanceof Timestamp && b instanceof Duration) return addTimestamp(a, b.nanos)
   if (a instanceof Duration && b instanceof Timestamp) return addTimestamp(b, a.nanos)
-  return fault(overloadFault)
+  return refuse('_+_', a, 'int uint double string bytes list duration timestamp')
 }
 
 /** Sets get what they lack; map lists have the elements of equal key replaced. */
@@ -74,7 +78,7 @@ export function subtract(a: Value, b: Value): Value {
   if (a instanceof Duration && b instanceof Duration) return addDuration(a, -b.nanos)
   if (a instanceof Timestamp && b instanceof Duration) return addTimestamp(a, -b.nanos)
   if (a instanceof Timestamp && b instanceof Timestamp) return subtractTimestamps(a, b)
-  return fault(overloadFault)
+  return refuse('_-_', a, 'int uint double duration timestamp')
 }
 
 export function multiply(a: Value, b: Value): Value {
@@ -85,7 +89,7 @@ export function multiply(a: Value, b: Value): Value {
   if (isInt(a) && isInt(b)) return checkedInt(BigInt(a) * BigInt(b))
   if (a instanceof CelDouble && b instanceof CelDouble) return new CelDouble(a.value * b.value)
   if (a instanceof CelUint && b instanceof CelUint) return checkedUint(a.value * b.value)
-  return fault(overloadFault)
+  return refuse('_*_', a, 'int uint double')
 }
 
 export function divide(a: Value, b: Value): Value {
@@ -100,7 +104,7 @@ export function divide(a: Value, b: Value): Value {
     if (b.value === 0n) fault('division by zero')
     return new CelUint(a.value / b.value)
   }
-  return fault(overloadFault)
+  return refuse('_/_', a, 'int uint double')
 }
 
 export function modulo(a: Value, b: Value): Value {
@@ -114,7 +118,7 @@ export function modulo(a: Value, b: Value): Value {
     if (b.value === 0n) fault('modulus by zero')
     return new CelUint(a.value % b.value)
   }
-  return fault(overloadFault)
+  return refuse('_%_', a, 'int uint')
 }
 
 export function negate(a: Value): Value {
@@ -142,33 +146,23 @@ export function contains(element: Value, container: Value): boolean {
   return fault(overloadFault)
 }
 
-/** `container[key]`, or undefined where a key or index is not there. */
+/** `container[key]`, or undefined where a key or index is not there; what is no container has nothing. */
 export function lookUp(container: Value, key: Value): Value | undefined {
   if (container instanceof ListValue) {
-    const index = listIndex(key)
-    return index >= 0 && index < container.size ? container.at(index) : undefined
+    const at = listIndex(key)
+    return at >= 0 && at < container.size ? container.at(at) : undefined
   }
-  if (isMapValue(container)) {
-    const found = container.get(key)
-    if (found === undefined) checkKey(container, key)
-    return found
-  }
-  return fault(overloadFault)
-}
-
-function checkKey(_map: MapValue, key: Value): void {
-  if (key === null || key instanceof ListValue || isMapValue(key)) fault('unsupported key type')
+  if (!isMapValue(container)) return undefined
+  const found = container.get(key)
+  if (found === undefined && (key === null || key instanceof ListValue || isMapValue(key))) fault('unsupported key type')
+  return found
 }
 
 function listIndex(key: Value): number {
   if (typeof key === 'number') return key
-  if (key instanceof CelUint) return Number(key.value)
-  if (key instanceof CelDouble) {
-    if (Number.isInteger(key.value)) return key.value
-    return fault(`unsupported index value of type double in list`)
-  }
-  if (typeof key === 'bigint') return Number(key)
-  return fault(`unsupported index type '${typeof key === 'string' ? 'string' : 'dyn'}' in list`)
+  if (key instanceof CelUint || typeof key === 'bigint') return Number(key instanceof CelUint ? key.value : key)
+  if (!(key instanceof CelDouble)) return fault(`unsupported index type '${typeOfValue(key).name}' in list`)
+  return Number.isInteger(key.value) ? key.value : fault(`unsupported index value ${key.value} in list`)
 }
 
 export function index(container: Value, key: Value): Value {

@@ -49,35 +49,44 @@ let names = 0
  * resource has: apiVersion, kind, metadata.name, metadata.generateName. Where a schema contains itself, CEL does not see the inner one.
  */
 export function schemaType(schema: Schema, isRoot = false): SchemaType | undefined {
-  return build(schema, isRoot, new Set())
-}
-
-function build(schema: Schema, isRoot: boolean, above: ReadonlySet<Schema>): SchemaType | undefined {
   const known = cache.get(schema)
   const slot = isRoot ? 'root' : 'inner'
   if (known !== undefined && slot in known) return known[slot]
-  if (above.has(schema)) return undefined
-  const made = make(isRoot ? withObjectMeta(schema) : schema, new Set([...above, schema]))
-  const typed = made && { ...made, convert: nullChecked(schema, made.convert) }
-  cache.set(schema, { ...known, [slot]: typed })
-  return typed
+  const made = build(schema, isRoot, { name: `selfType${names++}`, above: new Set() })
+  cache.set(schema, { ...known, [slot]: made })
+  return made
 }
+
+/** Where a schema stands: types are named by their path, so that two objects of one shape differ as upstream. */
+interface Place {
+  readonly name: string
+  readonly above: ReadonlySet<Schema>
+}
+
+function build(schema: Schema, isRoot: boolean, { name, above }: Place): SchemaType | undefined {
+  if (above.has(schema)) return undefined
+  const place = { name, above: new Set([...above, schema]) }
+  const made = make(isRoot ? withObjectMeta(schema) : schema, place)
+  return made && { ...made, convert: nullChecked(schema, made.convert) }
+}
+
+const inside = ({ name, above }: Place, step: string): Place => ({ name: `${name}.${step}`, above })
 
 function nullChecked(schema: Schema, convert: Converter): Converter {
   if (schema.nullable === true) return raw => (raw === null ? null : convert(raw))
   return raw => (raw === null ? fault('invalid data, got null for schema with nullable=false') : convert(raw))
 }
 
-function make(schema: Schema, above: ReadonlySet<Schema>): SchemaType | undefined {
+function make(schema: Schema, place: Place): SchemaType | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) {
     const maxElements = schema.maxLength === undefined ? maxRequestBytes - 2 : stringBound(schema.maxLength)
     return { type: dynType, convert: scalarConverter(schema), maxElements, minSerializedSize: 1 }
   }
   switch (schema.type) {
     case 'array':
-      return makeList(schema, above)
+      return makeList(schema, place)
     case 'object':
-      return makeObject(schema, above)
+      return makeObject(schema, place)
     case 'string':
       return makeString(schema)
     case 'boolean':
@@ -93,8 +102,8 @@ function make(schema: Schema, above: ReadonlySet<Schema>): SchemaType | undefine
 
 const isEmbedded = (schema: Schema): boolean => schema['x-kubernetes-embedded-resource'] === true
 
-function makeList(schema: Schema, above: ReadonlySet<Schema>): SchemaType | undefined {
-  const element = schema.items && build(schema.items, isEmbedded(schema.items), above)
+function makeList(schema: Schema, place: Place): SchemaType | undefined {
+  const element = schema.items && build(schema.items, isEmbedded(schema.items), inside(place, '@idx'))
   if (element === undefined) return undefined
   const { convert } = element
   const semantics = listSemantics(schema)
@@ -120,10 +129,10 @@ function listSemantics(schema: Schema): ListSemantics | undefined {
     : undefined
 }
 
-function makeObject(schema: Schema, above: ReadonlySet<Schema>): SchemaType | undefined {
+function makeObject(schema: Schema, place: Place): SchemaType | undefined {
   const additional = schema.additionalProperties
   if (typeof additional === 'object') {
-    const element = build(additional, isEmbedded(additional), above)
+    const element = build(additional, isEmbedded(additional), inside(place, '@elem'))
     if (element === undefined) return undefined
     const { convert } = element
     return {
@@ -141,9 +150,9 @@ function makeObject(schema: Schema, above: ReadonlySet<Schema>): SchemaType | un
   const accessors = new Map<string, ObjectField>()
   let minSerializedSize = 2
   for (const [property, child] of Object.entries(schema.properties ?? {})) {
-    const made = build(child, isEmbedded(child), above)
-    if (made === undefined) continue
     const name = escapeName(property)
+    const made = build(child, isEmbedded(child), inside(place, name ?? property))
+    if (made === undefined) continue
     if (name !== undefined) {
       fields.set(name, made)
       accessors.set(name, { property, convert: made.convert })
@@ -157,7 +166,7 @@ function makeObject(schema: Schema, above: ReadonlySet<Schema>): SchemaType | un
   }
   const type: CelType = {
     kind: 'object',
-    name: `selfType${names++}`,
+    name: place.name,
     params: [],
     fields: name => (fields.get(name) ?? fields.get(`__${accessors.has(name) ? name : ''}__`))?.type,
   }

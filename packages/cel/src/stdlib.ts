@@ -177,7 +177,7 @@ const timeAccessors: readonly Overload[] = [
     durationIn(d, 1_000_000_000n),
   ),
   overload('duration_to_milliseconds', 'getMilliseconds(this duration): int', (d: Duration) =>
-    toInt((d.nanos % 1_000_000_000n) / 1_000_000n),
+    durationIn(d, 1_000_000n),
   ),
 ]
 

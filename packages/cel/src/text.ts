@@ -27,12 +27,19 @@ export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
-  const exponent = Math.floor(Math.log10(Math.abs(value)))
   const [mantissa = '', power = '0'] = value.toExponential().split('e')
-  const exact = Number(power)
-  if (exponent < -5 || exact < -4 || exact >= 21) {
-    const digits = String(Math.abs(exact)).padStart(2, '0')
-    return `${mantissa}e${exact < 0 ? '-' : '+'}${digits}`
+  const exponent = Number(power)
+  if (exponent < -4 || exponent >= 6) {
+    return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
   }
   return String(value)
+}
+
+/** toFixed with ties to the even digit, as Go rounds. */
+export function halfEven(number: number, precision: number): string {
+  const text = number.toFixed(precision)
+  const scaled = Math.abs(number) * 10 ** precision
+  const isTie = precision < 15 && scaled % 1 === 0.5 && Number.isSafeInteger(Math.floor(scaled))
+  if (!isTie || Math.floor(scaled) % 2 !== 0) return text
+  return (Math.sign(number) * (Math.floor(scaled) / 10 ** precision)).toFixed(precision)
 }

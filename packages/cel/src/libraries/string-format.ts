@@ -1,5 +1,5 @@
 import { compareText, typeOfValue } from '../equality.ts'
-import { formatDouble } from '../text.ts'
+import { formatDouble, halfEven } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
 import {
   CelDouble,
@@ -116,14 +116,6 @@ function fixed(value: Value, precision: number): string {
   const number = asDouble(value, 'fixed-point')
   if (typeof number === 'string') return number
   return precision <= 100 && Math.abs(number) < 1e21 ? halfEven(number, precision) : String(number)
-}
-
-function halfEven(number: number, precision: number): string {
-  const text = number.toFixed(precision)
-  const scaled = Math.abs(number) * 10 ** precision
-  const isTie = precision < 15 && scaled % 1 === 0.5 && Number.isSafeInteger(Math.floor(scaled))
-  if (!isTie || Math.floor(scaled) % 2 !== 0) return text
-  return (Math.sign(number) * (Math.floor(scaled) / 10 ** precision)).toFixed(precision)
 }
 
 function scientific(value: Value, precision: number): string {

@@ -18,7 +18,9 @@ export function show(value: Value): string {
   if (value === null || typeof value !== 'object') return String(value)
   if (value instanceof Uint8Array) return `bytes(${Buffer.from(value).toString('hex')})`
   if (value instanceof CelUint) return `${value.value}u`
-  if (value instanceof CelDouble) return `double(${formatDouble(value.value)})`
+  if (value instanceof CelDouble) {
+    return `double(${Number.isInteger(value.value) ? value.value.toFixed(0) : formatDouble(value.value)})`
+  }
   if (value instanceof Timestamp) return `google.protobuf.Timestamp(${formatTimestamp(value)})`
   if (value instanceof Duration) return `google.protobuf.Duration(${formatDuration(value)})`
   if (value instanceof OptionalValue) return value.value === undefined ? 'none' : `some(${show(value.value)})`
