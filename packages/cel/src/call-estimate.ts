@@ -170,7 +170,8 @@ const byFunction: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ['sets.equivalent', sets(2)],
   [
     'slice',
-    (target, [start, end]) => listCall(1, exactly(difference(literal(end, sizeOf(target).max), literal(start, 0)))),
+    (target, [start, end]) =>
+      listCall(1, exactly(difference(literal(end, sizeOf(target).max), literal(start, 0)))),
   ],
   [
     'flatten',

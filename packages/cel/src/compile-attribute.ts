@@ -54,6 +54,8 @@ function resolveStep(expr: Expr, compiler: Compiler): Step {
   if (expr.kind === 'select') {
     const found = compiler.resolve(expr)
     if (found !== undefined && 'slot' in found && !expr.testOnly) return slotStep(found.slot, found.name)
+    const slot = expr.testOnly ? undefined : plainSlot(expr.operand, compiler)
+    if (slot !== undefined) return slotFieldStep(slot.slot, slot.name, expr.field)
     const operand = resolveStep(expr.operand, compiler)
     return expr.testOnly ? testStep(operand, expr.field) : selectStep(operand, expr.field)
   }
@@ -82,6 +84,31 @@ function slotStep(slot: number, name: string): Step {
   return f => {
     const value = f.slots[slot]
     return value === undefined ? fault(`no such attribute(s): ${name}`) : value
+  }
+}
+
+/** The slot of a variable that is there without computing. */
+function plainSlot(expr: Expr, compiler: Compiler): { slot: number; name: string } | undefined {
+  if (expr.kind !== 'ident') return undefined
+  const local = compiler.local(expr.name)
+  if (local !== undefined) return local.lazy === undefined ? { slot: local.slot, name: expr.name } : undefined
+  const found = compiler.resolve(expr)
+  return found !== undefined && 'slot' in found ? found : undefined
+}
+
+/** `self.field` in one step: by far the most frequent attribute. */
+function slotFieldStep(slot: number, name: string, field: string): Step {
+  const general = selectStep(slotStep(slot, name), field)
+  return f => {
+    const value = f.slots[slot]
+    if (value instanceof ObjectValue) {
+      const found = value.get(field)
+      if (found !== undefined) {
+        f.cost++
+        return found
+      }
+    }
+    return general(f)
   }
 }
 

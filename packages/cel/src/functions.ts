@@ -78,7 +78,15 @@ function acceptsAll(overloaded: Overload, args: readonly Value[]): boolean {
 }
 
 /** Functions that cel-go implements on the values themselves name no types. */
-const traits: ReadonlySet<string> = new Set(['contains', 'endsWith', 'startsWith', 'matches', '!_', '-_', '@in'])
+const traits: ReadonlySet<string> = new Set([
+  'contains',
+  'endsWith',
+  'startsWith',
+  'matches',
+  '!_',
+  '-_',
+  '@in',
+])
 
 export function noSuchOverload(fn: string, args: readonly Value[]): never {
   if (traits.has(fn)) return fault('no such overload')

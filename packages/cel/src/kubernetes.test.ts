@@ -84,7 +84,12 @@ const typeName = (a: Answer): string | undefined => a.type && plain(a.type)
 
 /** Syntax errors list the tokens ANTLR expects; only their positions are compared. */
 function issues(a: Answer): string | undefined {
-  return a.issues && plain(a.issues).replace(/Syntax error: .*/g, 'Syntax error').split('\n')[0]
+  return (
+    a.issues &&
+    plain(a.issues)
+      .replace(/Syntax error: .*/g, 'Syntax error')
+      .split('\n')[0]
+  )
 }
 
 describe('agreement with the Go environment of Kubernetes 1.36', () => {

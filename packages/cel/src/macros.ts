@@ -42,7 +42,8 @@ const list = (offset: number, ...elements: Expr[]): Expr => ({
 export function expandMacro(node: Call, options: MacroOptions): Expr {
   const { fn, target, args, offset } = node
   const plain: Expr = { kind: 'call', fn, target, args, offset }
-  if (target === undefined) return fn === 'has' && args.length === 1 ? expandHas(args[0] as Expr, offset) : plain
+  if (target === undefined)
+    return fn === 'has' && args.length === 1 ? expandHas(args[0] as Expr, offset) : plain
   const [first, second, third, fourth] = args
   if (target.kind === 'ident') {
     if (options.bindings && target.name === 'cel' && fn === 'bind' && args.length === 3) {

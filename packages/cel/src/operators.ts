@@ -22,7 +22,9 @@ const overloadFault = 'no such overload'
 
 /** cel-go names the operator where the left operand has no such operation at all. */
 function refuse(fn: string, left: Value, supported: string): never {
-  return fault(supported.split(' ').includes(typeOfValue(left).kind) ? overloadFault : `${overloadFault}: ${fn}`)
+  return fault(
+    supported.split(' ').includes(typeOfValue(left).kind) ? overloadFault : `${overloadFault}: ${fn}`,
+  )
 }
 
 export function add(a: Value, b: Value): Value {
@@ -154,13 +156,15 @@ export function lookUp(container: Value, key: Value): Value | undefined {
   }
   if (!isMapValue(container)) return undefined
   const found = container.get(key)
-  if (found === undefined && (key === null || key instanceof ListValue || isMapValue(key))) fault('unsupported key type')
+  if (found === undefined && (key === null || key instanceof ListValue || isMapValue(key)))
+    fault('unsupported key type')
   return found
 }
 
 function listIndex(key: Value): number {
   if (typeof key === 'number') return key
-  if (key instanceof CelUint || typeof key === 'bigint') return Number(key instanceof CelUint ? key.value : key)
+  if (key instanceof CelUint || typeof key === 'bigint')
+    return Number(key instanceof CelUint ? key.value : key)
   if (!(key instanceof CelDouble)) return fault(`unsupported index type '${typeOfValue(key).name}' in list`)
   return Number.isInteger(key.value) ? key.value : fault(`unsupported index value ${key.value} in list`)
 }

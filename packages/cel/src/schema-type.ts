@@ -30,6 +30,8 @@ import {
 export interface SchemaType {
   readonly type: CelType
   readonly convert: Converter
+  /** The same for what is known not to be null. */
+  readonly convertPresent?: Converter
   /** The most elements, properties or bytes a value can have. */
   readonly maxElements: number
   /** Bytes of the shortest JSON of such a value. */
@@ -67,7 +69,7 @@ function build(schema: Schema, isRoot: boolean, { name, above }: Place): SchemaT
   if (above.has(schema)) return undefined
   const place = { name, above: new Set([...above, schema]) }
   const made = make(isRoot ? withObjectMeta(schema) : schema, place)
-  return made && { ...made, convert: nullChecked(schema, made.convert) }
+  return made && { ...made, convert: nullChecked(schema, made.convert), convertPresent: made.convert }
 }
 
 const inside = ({ name, above }: Place, step: string): Place => ({ name: `${name}.${step}`, above })
@@ -155,10 +157,10 @@ function makeObject(schema: Schema, place: Place): SchemaType | undefined {
     if (made === undefined) continue
     if (name !== undefined) {
       fields.set(name, made)
-      accessors.set(name, { property, convert: made.convert })
+      const convert = made.convertPresent ?? made.convert
+      accessors.set(name, { property, convert })
       // Field names may be keywords; they are escaped for the sake of older expressions.
-      if (name === `__${property}__`)
-        accessors.set(property, { property, convert: made.convert, alias: true })
+      if (name === `__${property}__`) accessors.set(property, { property, convert, alias: true })
     }
     if (schema.required?.includes(property) && child.default === undefined) {
       minSerializedSize += new TextEncoder().encode(property).length + made.minSerializedSize + 4

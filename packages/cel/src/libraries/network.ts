@@ -73,7 +73,8 @@ function ipv6Problem(text: string): string {
   if (odd !== null)
     return `each colon-separated field must have at least one digit (at ${JSON.stringify(text.slice(odd.index))})`
   const long = /[0-9a-fA-F]{5,}/.exec(text)
-  if (long !== null) return `each group must have 4 or less digits (at ${JSON.stringify(text.slice(long.index))})`
+  if (long !== null)
+    return `each group must have 4 or less digits (at ${JSON.stringify(text.slice(long.index))})`
   const second = text.indexOf('::', text.indexOf('::') + 2)
   if (second >= 0) return `multiple :: in address (at ${JSON.stringify(text.slice(second + 1))})`
   return text.split(':').length > 8 ? 'trailing garbage after address' : 'address string too short'
