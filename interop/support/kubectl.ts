@@ -18,9 +18,13 @@ export interface Following extends AsyncDisposable {
   until(pattern: RegExp): Promise<string>
 }
 
-export function createKubectl(version: KubectlVersion, kubeconfig: string): Kubectl {
+export function createKubectl(
+  version: KubectlVersion,
+  kubeconfig: string,
+  variables: Record<string, string> = {},
+): Kubectl {
   const file = join(root, `.cache/bin/kubectl-${version}`)
-  const environment = { KUBECONFIG: kubeconfig, HOME: join(root, '.cache/home', version) }
+  const environment = { KUBECONFIG: kubeconfig, HOME: join(root, '.cache/home', version), ...variables }
   const run = (...args: string[]) => execute(file, args, environment)
   return Object.assign(run, { follow: (...args: string[]) => follow(file, args, environment) })
 }

@@ -6,7 +6,7 @@ import { type Estimate, unknownSize } from './estimate.ts'
 import { checkCost, Frame, type Step } from './frame.ts'
 import { formatIssues, type Issue, issueAt } from './issues.ts'
 import { kubernetesEnvironment } from './kubernetes-environment.ts'
-import { SyntaxFault } from './lexer.ts'
+import { SyntaxFaults } from './lexer.ts'
 import { costLimits } from './limits.ts'
 import { parse } from './parser.ts'
 import { type SchemaType, schemaType } from './schema-type.ts'
@@ -109,7 +109,9 @@ export function compileExpression(source: string, options: CompileOptions = {}):
   } catch (error) {
     if (error instanceof ProgramFault)
       return { ok: false, stage: 'program', issues: [], message: error.message }
-    if (error instanceof SyntaxFault) return fail([issueAt(source, error.offset, error.message)])
+    if (error instanceof SyntaxFaults) {
+      return fail(error.faults.map(f => issueAt(source, f.offset, f.message)))
+    }
     throw error
   }
 }

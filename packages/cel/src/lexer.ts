@@ -11,6 +11,14 @@ export interface Token {
   readonly digits?: bigint
 }
 
+/** All that is wrong with a source. */
+export class SyntaxFaults {
+  readonly faults: readonly SyntaxFault[]
+  constructor(faults: readonly SyntaxFault[]) {
+    this.faults = faults
+  }
+}
+
 /** A syntax error at an offset of the source; -1 where it is about the whole. */
 export class SyntaxFault {
   readonly message: string
@@ -34,21 +42,30 @@ function match(pattern: RegExp, source: string, at: number): RegExpExecArray | n
   return pattern.exec(source)
 }
 
-export function tokenize(source: string): Token[] {
+/** The tokens, and what could not be read; reading goes on after it, as ANTLR's does. */
+export function tokenize(source: string): { readonly tokens: Token[]; readonly faults: SyntaxFault[] } {
+  const faults: SyntaxFault[] = []
   const tokens: Token[] = []
   let at = 0
   while (true) {
     at += match(spacePattern, source, at)?.[0].length ?? 0
     if (at >= source.length) break
-    const token = nextToken(source, at)
-    tokens.push(token.token)
-    at = token.end
+    const read = nextToken(source, at)
+    if ('token' in read) tokens.push(read.token)
+    else
+      faults.push(
+        new SyntaxFault(`Syntax error: token recognition error at: '${source.slice(at, read.end)}'`, at),
+      )
+    at = read.end
   }
   tokens.push({ kind: 'end', text: '<EOF>', offset: source.length })
-  return tokens
+  return { tokens, faults }
 }
 
-function nextToken(source: string, at: number): { token: Token; end: number } {
+/** A token, or the end of text that is none. */
+type Reading = { readonly token: Token; readonly end: number } | { readonly end: number }
+
+function nextToken(source: string, at: number): Reading {
   const opening = match(stringStart, source, at)
   if (opening !== null) return readString(source, at, opening)
   const number = match(numberPattern, source, at)
@@ -66,8 +83,10 @@ function nextToken(source: string, at: number): { token: Token; end: number } {
   if (operator !== null) {
     return { token: { kind: 'op', text: operator[0], offset: at }, end: at + operator[0].length }
   }
-  const bad = String.fromCodePoint(source.codePointAt(at) ?? 0)
-  throw new SyntaxFault(`Syntax error: token recognition error at: '${bad}'`, at)
+  // Half of an operator is noticed at the character after it.
+  const isHalf = /[=&|]/.test(source[at] ?? '')
+  const width = (source.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+  return { end: Math.min(source.length, at + (isHalf ? 2 : width)) }
 }
 
 function keyword(text: string, offset: number): Token {
@@ -108,7 +127,7 @@ export function intLiteral(digits: bigint, negative: boolean): number | bigint |
   return toInt(value)
 }
 
-function readString(source: string, at: number, opening: RegExpExecArray): { token: Token; end: number } {
+function readString(source: string, at: number, opening: RegExpExecArray): Reading {
   const prefix = (opening[1] ?? '').toLowerCase()
   const quote = opening[2] ?? '"'
   const raw = prefix.includes('r')
@@ -118,9 +137,14 @@ function readString(source: string, at: number, opening: RegExpExecArray): { tok
   while (!source.startsWith(quote, i)) {
     const c = source[i]
     if (c === undefined || (quote.length === 1 && (c === '\n' || c === '\r'))) {
-      throw new SyntaxFault(`Syntax error: token recognition error at: '${source.slice(at, i)}'`, at)
+      return { end: Math.min(source.length, i + 1) }
     }
-    i += c === '\\' && !raw ? 2 : 1
+    if (c === '\\' && !raw) {
+      knownEscape.lastIndex = i
+      if (!knownEscape.test(source)) return { end: Math.min(source.length, i + 2) }
+      i++
+    }
+    i++
   }
   const body = source.slice(start, i).replaceAll('\r\n', '\n').replaceAll('\r', '\n')
   const value = bytes ? unescapeBytes(body, raw, at) : raw ? body : unescapeText(body, at)
@@ -130,6 +154,7 @@ function readString(source: string, at: number, opening: RegExpExecArray): { tok
   }
 }
 
+const knownEscape = /\\(?:[abfnrtv"'\\?`]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})/y
 const escapePattern =
   /\\(?:([abfnrtv"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([\s\S]?))/g
 const simpleEscapes: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { Expr, MapEntryExpr, StructExpr } from './ast.ts'
-import { intLiteral, SyntaxFault, type Token, tokenize } from './lexer.ts'
+import { intLiteral, SyntaxFault, SyntaxFaults, type Token, tokenize } from './lexer.ts'
 import { expandMacro, type MacroOptions } from './macros.ts'
 import { CelDouble } from './values.ts'
 
@@ -17,23 +17,32 @@ const relations: ReadonlySet<string> = new Set(['<', '<=', '>=', '>', '==', '!='
 const products: ReadonlySet<string> = new Set(['*', '/', '%'])
 const sums: ReadonlySet<string> = new Set(['+', '-'])
 
-/** Parses one expression and expands its macros. Throws SyntaxFault. */
+/** Parses one expression and expands its macros. Throws SyntaxFaults. */
 export function parse(source: string, options: MacroOptions): Expr {
-  if (source.length > maxCodePoints) {
-    const size = [...source].length
-    if (size > maxCodePoints) {
-      throw new SyntaxFault(
-        `expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}`,
-        -1,
-      )
-    }
+  const size = source.length > maxCodePoints ? [...source].length : 0
+  if (size > maxCodePoints) {
+    const message = `expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}`
+    throw new SyntaxFaults([new SyntaxFault(message, -1)])
   }
-  return new Parser(tokenize(source), options).whole()
+  const faults: SyntaxFault[] = []
+  try {
+    const read = tokenize(source)
+    faults.push(...read.faults)
+    const expr = new Parser(read.tokens, options).whole()
+    if (faults.length === 0) return expr
+  } catch (error) {
+    if (!(error instanceof SyntaxFault)) throw error
+    faults.push(error)
+  }
+  throw new SyntaxFaults(faults)
 }
 
 function call(fn: string, offset: number, ...args: Expr[]): Expr {
   return { kind: 'call', fn, target: undefined, args, offset }
 }
+
+const operands =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
 class Parser {
   readonly #tokens: readonly Token[]
@@ -72,13 +81,43 @@ class Parser {
   }
 
   #expect(text: string): Token {
-    return this.#take(text) ?? this.#unexpected(`'${text}'`)
+    const taken = this.#take(text)
+    if (taken !== undefined) return taken
+    const next = this.#tokens[this.#at + 1]
+    if (next?.kind === 'op' && next.text === text) return this.#unexpected(`'${text}'`)
+    const { text: found, offset } = this.#peek()
+    throw new SyntaxFault(`Syntax error: missing '${text}' at '${found}'`, offset)
+  }
+
+  /** The end of a list or map, before which a comma might stand. */
+  #expectClose(text: string): void {
+    if (this.#take(text) !== undefined) return
+    const { text: found, offset } = this.#peek()
+    throw new SyntaxFault(`Syntax error: mismatched input '${found}' expecting {'${text}', ','}`, offset)
   }
 
   #unexpected(expecting: string): never {
     const { text, offset, kind } = this.#peek()
     const word = kind === 'end' ? 'mismatched' : 'extraneous'
     throw new SyntaxFault(`Syntax error: ${word} input '${text}' expecting ${expecting}`, offset)
+  }
+
+  /** ANTLR drops a token where the next could start the operand. */
+  #noOperand(): never {
+    const next = this.#tokens[this.#at + 1]
+    const couldStart =
+      next !== undefined && (next.kind === 'op' ? '([{.-!'.includes(next.text) : next.kind !== 'end')
+    const { text, offset } = this.#peek()
+    const word = couldStart ? 'extraneous' : 'mismatched'
+    throw new SyntaxFault(`Syntax error: ${word} input '${text}' expecting ${operands}`, offset)
+  }
+
+  #noField(): never {
+    const { text, offset, kind } = this.#peek()
+    throw new SyntaxFault(
+      `Syntax error: no viable alternative at input '.${kind === 'end' ? '' : text}'`,
+      offset,
+    )
   }
 
   #expr(): Expr {
@@ -181,7 +220,7 @@ class Parser {
   #select(operand: Expr, offset: number): Expr {
     const optional = this.#take('?') !== undefined
     const name = this.#peek()
-    if (name.kind !== 'ident' && name.kind !== 'quoted') return this.#unexpected('IDENTIFIER')
+    if (name.kind !== 'ident' && name.kind !== 'quoted') return this.#noField()
     this.#checkQuoted(name)
     this.#next()
     if (optional) {
@@ -232,9 +271,7 @@ class Parser {
       case 'op':
         return this.#bracketed(token)
       default:
-        return this.#unexpected(
-          "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
-        )
+        return this.#noOperand()
     }
   }
 
@@ -270,9 +307,7 @@ class Parser {
         this.#next()
         return this.#identifier('.')
       default:
-        return this.#unexpected(
-          "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
-        )
+        return this.#noOperand()
     }
   }
 
@@ -285,7 +320,7 @@ class Parser {
       elements.push(this.#expr())
       if (this.#take(',') === undefined) break
     }
-    this.#expect(']')
+    this.#expectClose(']')
     return { kind: 'list', elements, optional, offset }
   }
 
@@ -299,7 +334,7 @@ class Parser {
       entries.push({ key, value: this.#expr(), optional })
       if (this.#take(',') === undefined) break
     }
-    this.#expect('}')
+    this.#expectClose('}')
     return { kind: 'map', entries, offset }
   }
 

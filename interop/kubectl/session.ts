@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Outcome, RunningServer } from '../support/coxswain.ts'
+import { readKubeconfig } from '../support/kubeconfig.ts'
+import { createKubectl, type Kubectl, type KubectlVersion } from '../support/kubectl.ts'
+
+/** The whole output without the white space around it, or a pattern that must match. */
+export type Expected = string | RegExp
+
+/** One kubectl, in a namespace of its own. In a command, words in single quotes hold together. */
+export interface Session extends Disposable {
+  readonly namespace: string
+  /** A directory of its own with `tls.crt` and `tls.key`; it goes with the session. */
+  readonly directory: string
+  readonly kubectl: Kubectl
+  /** The command succeeds and standard output is as expected. */
+  ok(command: string, ...expected: Expected[]): Promise<string>
+  /** The command fails and standard error is as expected. */
+  fails(command: string, ...expected: Expected[]): Promise<Outcome>
+  /** `kubectl edit` with this sed script as the editor. */
+  edit(script: string, command: string, expected: Expected): Promise<void>
+}
+
+export const manifests: string = 'interop/kubectl/manifests'
+
+export async function createSession(
+  server: RunningServer,
+  version: KubectlVersion,
+  namespace: string,
+): Promise<Session> {
+  const directory = mkdtempSync(join(tmpdir(), 'kubectl-'))
+  const kubeconfig = join(directory, 'kubeconfig')
+  copyFileSync(server.kubeconfig, kubeconfig)
+  const { cert, key } = readKubeconfig(kubeconfig)
+  writeFileSync(join(directory, 'tls.crt'), cert)
+  writeFileSync(join(directory, 'tls.key'), key)
+  const kubectl = createKubectl(version, kubeconfig)
+
+  const session: Session = {
+    namespace,
+    directory,
+    kubectl,
+    async ok(command, ...expected) {
+      const { code, stdout, stderr } = await kubectl(...words(command))
+      assert.equal(code, 0, `kubectl ${command}\n${stderr}`)
+      for (const one of expected) check(command, stdout, one)
+      return stdout
+    },
+    async fails(command, ...expected) {
+      const outcome = await kubectl(...words(command))
+      assert.notEqual(outcome.code, 0, `kubectl ${command} succeeded\n${outcome.stdout}`)
+      for (const one of expected) check(command, outcome.stderr, one)
+      return outcome
+    },
+    async edit(script, command, expected) {
+      const editing = createKubectl(version, kubeconfig, { KUBE_EDITOR: `sed -i ${script}` })
+      const { code, stdout, stderr } = await editing(...words(command))
+      assert.equal(code, 0, `kubectl ${command}\n${stderr}`)
+      check(command, stdout + stderr, expected)
+    },
+    [Symbol.dispose]() {
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+  await session.ok(`create namespace ${namespace}`, `namespace/${namespace} created`)
+  await session.ok(`config set-context --current --namespace=${namespace}`, /modified/)
+  return session
+}
+
+function check(command: string, output: string, expected: Expected): void {
+  if (typeof expected === 'string') assert.equal(output.trim(), expected, `kubectl ${command}`)
+  else assert.match(output, expected, `kubectl ${command}`)
+}
+
+function words(command: string): string[] {
+  return [...command.matchAll(/(?:'[^']*'|[^\s'])+/g)].map(([word]) => word.replaceAll("'", ''))
+}
+
+/** How kubectl reports a deletion: newer versions name the namespace. */
+export function deleted(version: KubectlVersion, what: string): RegExp {
+  const escaped = what.replaceAll('.', '\\.')
+  return new RegExp(version === '1.20' ? `${escaped} deleted` : `${escaped} deleted from .+ namespace`)
+}
