@@ -75,7 +75,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'storage.k8s.io/v1/csidrivers': { spec: {} },
   'storage.k8s.io/v1/csinodes': { spec: { drivers: [] } },
   'storage.k8s.io/v1/csistoragecapacities': { storageClassName: 'fast' },
-  'storage.k8s.io/v1/volumeattributesclasses': { driverName: 'example.com' },
+  'storage.k8s.io/v1/volumeattributesclasses': { driverName: 'example.com', parameters: { tier: 'fast' } },
   'resource.k8s.io/v1/deviceclasses': { spec: {} },
   'resource.k8s.io/v1/resourceclaims': { spec: { devices: {} } },
   'resource.k8s.io/v1/resourceclaimtemplates': { spec: { spec: { devices: {} } } },

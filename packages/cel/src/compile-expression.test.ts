@@ -198,6 +198,11 @@ describe('cost', () => {
     assert.ok(result.cost < costLimits.perCall * 1.01)
   })
 
+  it('counts calls whose operands failed', () => {
+    const variables = { format: dynVariable }
+    assert.equal(json("format.validate('x').hasValue() || true", {}, { variables }), true)
+  })
+
   it('can be limited per call', () => {
     const result = evaluate('1 + 1 + 1', {}, {}, 1)
     assert.ok(!result.ok && result.costExceeded)

@@ -87,9 +87,9 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   [
     'validate',
     args => {
-      const format = args[0] as { maxRegexSize?: number }
+      const format = args[0] as { maxRegexSize?: number } | null
       const text = Math.ceil((1 + sizeForCost(args[1])) * stringFactor)
-      return text * Math.ceil((format.maxRegexSize ?? 0) * regexFactor)
+      return text * Math.ceil((format?.maxRegexSize ?? 0) * regexFactor)
     },
   ],
   ...['sets.contains', 'sets.intersects'].map(fn => [fn, product] as const),
