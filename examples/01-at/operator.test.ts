@@ -69,7 +69,12 @@ describe('the at operator', () => {
     await run(client.create(CustomResourceDefinition, toCustomResourceDefinition(At)))
     cluster.start(operator)
     const schedule = new Date(world.clock.now() + 3_600_000).toISOString()
-    await run(client.create(At.v1alpha1, { metadata: key, spec: { schedule, containers: [{ name: 'a', image: 'busybox' }] } }))
+    await run(
+      client.create(At.v1alpha1, {
+        metadata: key,
+        spec: { schedule, containers: [{ name: 'a', image: 'busybox' }] },
+      }),
+    )
     await cluster.advance(3_599_000)
     assert.equal((await run(client.list(Pod, { namespace: 'default' }))).items.length, 0)
     await cluster.advance(2_000)

@@ -24,10 +24,16 @@ for (const version of kubectlVersions) {
 
     it('scales', async () => {
       await session.ok('scale deploy fleet --replicas=3', 'deployment.apps/fleet scaled')
-      await session.fails('scale deploy fleet --replicas=5 --current-replicas=2', /Expected replicas to be 2, was 3/)
+      await session.fails(
+        'scale deploy fleet --replicas=5 --current-replicas=2',
+        /Expected replicas to be 2, was 3/,
+      )
       await session.ok('scale deploy/fleet --replicas=2 --current-replicas=3', 'deployment.apps/fleet scaled')
       await session.ok('get deploy fleet -o jsonpath={.spec.replicas},{.metadata.generation}', '2,3')
-      await session.ok('autoscale deploy fleet --min=1 --max=3', /horizontalpodautoscaler\.autoscaling\/fleet autoscaled/)
+      await session.ok(
+        'autoscale deploy fleet --min=1 --max=3',
+        /horizontalpodautoscaler\.autoscaling\/fleet autoscaled/,
+      )
       await session.ok('get hpa fleet', /Deployment\/fleet .* 1 +3 +0/)
       await session.ok('describe hpa fleet', /Reference: +Deployment\/fleet/, /Max replicas: +3/)
     })
@@ -39,14 +45,20 @@ for (const version of kubectlVersions) {
       await session.ok('set env deploy/fleet -c ship SAIL=red', 'deployment.apps/fleet env updated')
       await session.ok('set env deploy/fleet --list', /container ship\nSAIL=red/)
       await session.ok('set env deploy/fleet SAIL-', 'deployment.apps/fleet env updated')
-      await session.ok('set env deploy/fleet --from=configmap/settings', /deployment\.apps\/fleet env updated/)
+      await session.ok(
+        'set env deploy/fleet --from=configmap/settings',
+        /deployment\.apps\/fleet env updated/,
+      )
       await session.ok('set env deploy/fleet --list --resolve', /COLOR=blue/)
       await session.ok(
         'set resources deploy/fleet -c ship --limits=cpu=200m,memory=512Mi --requests=cpu=100m',
         'deployment.apps/fleet resource requirements updated',
       )
       await session.ok(`get deploy fleet -o ${template}.containers[0].resources.limits.memory}`, '512Mi')
-      await session.ok('set serviceaccount deploy/fleet sailor', 'deployment.apps/fleet serviceaccount updated')
+      await session.ok(
+        'set serviceaccount deploy/fleet sailor',
+        'deployment.apps/fleet serviceaccount updated',
+      )
       await session.ok(`get deploy fleet -o ${template}.serviceAccountName}`, 'sailor')
     })
 
@@ -66,7 +78,10 @@ for (const version of kubectlVersions) {
     })
 
     it('drives a rollout as far as that needs no controller', async () => {
-      await session.ok('rollout status deploy/fleet --watch=false', /Waiting for deployment spec update to be observed/)
+      await session.ok(
+        'rollout status deploy/fleet --watch=false',
+        /Waiting for deployment spec update to be observed/,
+      )
       await session.ok('rollout pause deploy/fleet', 'deployment.apps/fleet paused')
       await session.fails('rollout pause deploy/fleet', /is already paused/)
       await session.fails('rollout restart deploy/fleet', /can't restart paused deployment/)
@@ -95,7 +110,10 @@ for (const version of kubectlVersions) {
     it('approves and denies certificate requests', async () => {
       await session.ok(`create -f ${manifests}/jane-csr.yaml`, /jane created/)
       await session.ok('get csr jane', /kube-apiserver-client +kubernetes-admin .*Pending/)
-      await session.ok('certificate approve jane', 'certificatesigningrequest.certificates.k8s.io/jane approved')
+      await session.ok(
+        'certificate approve jane',
+        'certificatesigningrequest.certificates.k8s.io/jane approved',
+      )
       await session.ok('get csr jane', /Approved/)
       await session.ok('describe csr jane', /Status: +Approved/, /Common Name: +jane/)
       await session.ok(`create -f ${manifests}/bob-csr.yaml`, /bob created/)

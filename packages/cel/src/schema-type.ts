@@ -232,8 +232,8 @@ function withObjectMeta(schema: Schema): Schema {
     kind?.type === 'string' &&
     apiVersion?.type === 'string' &&
     metadata?.type === 'object' &&
-    metadata.properties?.['name']?.type === 'string' &&
-    metadata.properties['generateName']?.type === 'string'
+    metadata.properties?.name?.type === 'string' &&
+    metadata.properties.generateName?.type === 'string'
   if (isComplete) return schema
   return {
     ...schema,

@@ -86,9 +86,9 @@ export function toValue(json: Json): Value {
     case 'typeValue':
       return new TypeValue({ kind: 'dyn', name: raw as string, params: [] })
     case 'listValue':
-      return new ListValue((((raw as Json)['values'] as Json[] | undefined) ?? []).map(toValue))
+      return new ListValue((((raw as Json).values as Json[] | undefined) ?? []).map(toValue))
     case 'mapValue':
-      return toMap(((raw as Json)['entries'] as { key: Json; value: Json }[] | undefined) ?? [])
+      return toMap(((raw as Json).entries as { key: Json; value: Json }[] | undefined) ?? [])
     default:
       throw new Error(`unknown value ${JSON.stringify(json)}`)
   }
@@ -121,17 +121,17 @@ export function toType(json: Json): t.CelType {
     case 'wellKnown':
       return raw === 'TIMESTAMP' ? t.timestampType : raw === 'DURATION' ? t.durationType : t.dynType
     case 'listType':
-      return t.listOf(body['elemType'] === undefined ? t.dynType : toType(body['elemType'] as Json))
+      return t.listOf(body.elemType === undefined ? t.dynType : toType(body.elemType as Json))
     case 'mapType':
-      return t.mapOf(toType((body['keyType'] ?? {}) as Json), toType((body['valueType'] ?? {}) as Json))
+      return t.mapOf(toType((body.keyType ?? {}) as Json), toType((body.valueType ?? {}) as Json))
     case 'type':
       return t.typeOf(toType(body))
     case 'typeParam':
       return t.typeParam(raw as string)
     case 'abstractType':
       return t.opaqueOf(
-        body['name'] as string,
-        ...((body['parameterTypes'] as Json[] | undefined) ?? []).map(toType),
+        body.name as string,
+        ...((body.parameterTypes as Json[] | undefined) ?? []).map(toType),
       )
     default:
       return t.dynType
@@ -147,10 +147,10 @@ export function declarations(test: ConformanceCase): Declarations {
   const variables: Record<string, VariableDeclaration> = {}
   const functions: Overload[] = []
   for (const declared of test.typeEnv ?? []) {
-    const name = declared['name'] as string
-    const ident = declared['ident'] as { type: Json } | undefined
+    const name = declared.name as string
+    const ident = declared.ident as { type: Json } | undefined
     if (ident !== undefined) variables[name] = { type: toType(ident.type), convert: identity }
-    const fn = declared['function'] as { overloads: Json[] } | undefined
+    const fn = declared.function as { overloads: Json[] } | undefined
     for (const o of fn?.overloads ?? []) functions.push(declareFunction(name, o))
   }
   for (const name of Object.keys(test.bindings ?? {}))
@@ -162,28 +162,28 @@ export function declarations(test: ConformanceCase): Declarations {
 }
 
 function declareFunction(name: string, o: Json): Overload {
-  const made = overload(o['overloadId'] as string, `${name}(): dyn`, () => null)
-  const args = ((o['params'] as Json[] | undefined) ?? []).map(toType)
+  const made = overload(o.overloadId as string, `${name}(): dyn`, () => null)
+  const args = ((o.params as Json[] | undefined) ?? []).map(toType)
   return {
     ...made,
     generic: true,
     args,
-    member: o['isInstanceFunction'] === true,
-    result: toType((o['resultType'] ?? {}) as Json),
+    member: o.isInstanceFunction === true,
+    result: toType((o.resultType ?? {}) as Json),
   }
 }
 
 export function bindingsOf(test: ConformanceCase): Record<string, Value> {
   const entries = Object.entries(test.bindings ?? {}).map(([name, bound]) => [
     name,
-    bindingValue((bound['value'] ?? {}) as Json),
+    bindingValue((bound.value ?? {}) as Json),
   ])
   return Object.fromEntries(entries) as Record<string, Value>
 }
 
 function bindingValue(json: Json): Value {
-  const object = json['objectValue'] as Json | undefined
+  const object = json.objectValue as Json | undefined
   if (object === undefined) return toValue(json)
-  const text = object['value'] as string
+  const text = object.value as string
   return parseTimestamp(text) ?? parseDuration(text) ?? noneValue
 }
