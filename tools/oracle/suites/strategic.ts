@@ -13,7 +13,18 @@ export const strategicSuite: Suite = defineSuite<StrategicQuestion>({
   command: 'strategic',
   fixture: 'packages/apimachinery/fixtures/strategic.json.gz',
   count: 3000,
-  generate: (random, count) => strategicCases(random, count, readSchemas()),
+  generate: (random, count) =>
+    strategicCases(random, 2 * count, readSchemas())
+      .filter(isWellFormed)
+      .slice(0, count),
   answer: answerStrategic,
   isSame: (ours, upstream) => isSameStrategic(ours as StrategicAnswer, upstream as StrategicAnswer[]),
 })
+
+/** What upstream makes of a list of scalars that repeats itself depends on the spare capacity of a Go slice. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (!Array.isArray(value)) return Object.values(value).every(isWellFormed)
+  const scalars = value.filter(item => typeof item !== 'object')
+  return new Set(scalars).size === scalars.length && value.every(isWellFormed)
+}
