@@ -16,6 +16,17 @@ export {
   createTokenAuthenticator,
 } from './authn/authenticator.ts'
 export { parseTokenFile } from './authn/token-file.ts'
-export { type Authorizer, alwaysAllow, alwaysDeny, authorizeMasters } from './authz/authorizer.ts'
+export {
+  type Access,
+  type Authorizer,
+  allow,
+  alwaysAllow,
+  alwaysDeny,
+  authorizeMasters,
+  type Decision,
+  deny,
+  noOpinion,
+} from './authz/authorizer.ts'
+export { noOutbound, type Outbound, type Target } from './outbound/outbound.ts'
 export type { UserInfo } from './request/context.ts'
 export { type ApiServer, type ApiServerOptions, createApiServer, defaultAdmissionPlugins } from './server.ts'

@@ -37,6 +37,7 @@ import { createInFlightLimit } from './filters/in-flight.ts'
 import { createTimeout } from './filters/timeout.ts'
 import { route } from './handlers/route.ts'
 import type { HealthCheck } from './health.ts'
+import { noOutbound, type Outbound } from './outbound/outbound.ts'
 import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
 import type { Advertised, RequestContext, ServerState } from './request/context.ts'
@@ -54,6 +55,8 @@ export interface ApiServerOptions {
   readonly authenticators?: readonly Authenticator[]
   /** @default `system:masters` may do everything, anybody may ask for health and version */
   readonly authorizer?: Authorizer
+  /** The way to webhooks and identity providers. @default there is none */
+  readonly outbound?: Outbound
   /** In the order in which they are asked. @default {@link defaultAdmissionPlugins} */
   readonly admission?: readonly AdmissionPlugin[]
   /** The CIDR of which services get their addresses; two, of different families, with a comma. @default 10.96.0.0/12 */
@@ -128,6 +131,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     },
     authenticators: options.authenticators ?? [authenticateCertificate],
     authorizer: options.authorizer ?? authorizeMasters,
+    outbound: options.outbound ?? noOutbound,
   }
   const waitForStart: Filter = (context, next) => {
     if (isReady || !context.info.isResource) return next(context)
@@ -194,5 +198,5 @@ function createContext(state: ServerState, request: WireRequest): RequestContext
   const path = parsePath(request.path)
   const query = parseQuery(request.query)
   const info = parseRequestInfo(request.method, request.path, path.segments, query)
-  return { state, request, path, query, info, user: anonymous, warnings: [] }
+  return { state, request, path, query, info, user: anonymous, warnings: [], auditAnnotations: new Map() }
 }

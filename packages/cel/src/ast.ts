@@ -62,6 +62,8 @@ export interface StructExpr extends Node {
     readonly optional: boolean
     readonly offset: number
   }[]
+  /** Set by the checker: the full name of the struct type. */
+  resolvedName?: string
 }
 
 /**

@@ -101,7 +101,8 @@ export class Checker {
     for (const candidate of candidateNames(this.#environment.container, name)) {
       const variable = this.#variables.get(candidate)
       if (variable !== undefined) return { name: candidate, type: variable }
-      const type = this.#environment.types.get(candidate)
+      const { types, structs } = this.#environment
+      const type = types.get(candidate) ?? structs(candidate)?.type
       if (type !== undefined) return { name: candidate, type: typeOf(type) }
     }
     return undefined
@@ -248,12 +249,32 @@ export class Checker {
   }
 
   #struct(expr: StructExpr): CelType {
-    for (const field of expr.fields) this.#visit(field.value)
+    const type = this.#structType(expr)
+    for (const { name, value, optional, offset } of expr.fields) {
+      const given = this.#visit(value)
+      const provided = optional ? this.#optionalElement(value, given) : given
+      if (type.kind === 'error') continue
+      const expected = type.fields?.(name)
+      if (expected === undefined) this.#fail(offset, `undefined field '${name}'`)
+      else if (!this.#types.isAssignable(expected, provided)) {
+        const shown = formatType(this.#types.apply(provided, false))
+        const message = `expected type of field '${name}' is '${formatType(expected)}' but provided type is '${shown}'`
+        this.#fail(offset, message)
+      }
+    }
+    return type
+  }
+
+  #structType(expr: StructExpr): CelType {
     const found = this.#lookUp(expr.name)
     if (found === undefined) return this.#undeclared(expr.offset, expr.name)
+    expr.resolvedName = found.name
     if (found.type.kind !== 'type')
       return this.#fail(expr.offset, `'${formatType(found.type)}' is not a type`)
-    return this.#fail(expr.offset, `'${formatType(found.type.params[0] as CelType)}' is not a message type`)
+    const type = found.type.params[0] as CelType
+    return type.kind === 'object'
+      ? type
+      : this.#fail(expr.offset, `'${formatType(type)}' is not a message type`)
   }
 
   #comprehension(expr: ComprehensionExpr): CelType {

@@ -1,4 +1,13 @@
-import type { CallExpr, ComprehensionExpr, Expr, IdentExpr, ListExpr, MapExpr, SelectExpr } from './ast.ts'
+import type {
+  CallExpr,
+  ComprehensionExpr,
+  Expr,
+  IdentExpr,
+  ListExpr,
+  MapExpr,
+  SelectExpr,
+  StructExpr,
+} from './ast.ts'
 import { compileAttribute, isAttribute } from './compile-attribute.ts'
 import { compileCall } from './compile-call.ts'
 import { compileComprehension } from './compile-comprehension.ts'
@@ -6,6 +15,7 @@ import { candidateNames, type Environment } from './environment.ts'
 import type { Frame, Step } from './frame.ts'
 import { describeKey } from './operators.ts'
 import { dottedName } from './parser.ts'
+import type { StructType } from './struct-types.ts'
 import {
   EntryMap,
   fault,
@@ -29,6 +39,12 @@ export class ProgramFault {
 export interface Compiled {
   readonly step: Step
   readonly constant?: { readonly value: Value }
+}
+
+interface StructField {
+  readonly name: string
+  readonly step: Step
+  readonly optional: boolean
 }
 
 export interface Local {
@@ -67,8 +83,8 @@ export class Compiler {
         return this.#map(expr)
       case 'comprehension':
         return compileComprehension(expr as ComprehensionExpr, this)
-      default:
-        return { step: () => fault(`unknown type: ${expr.name}`) }
+      case 'struct':
+        return this.#struct(expr)
     }
   }
 
@@ -97,7 +113,7 @@ export class Compiler {
 
   #denoted(name: string): { slot: number; name: string } | { type: Value } | undefined {
     if (this.#variables.has(name)) return { slot: this.#slotOf(name), name }
-    const type = this.environment.types.get(name)
+    const type = this.environment.types.get(name) ?? this.environment.structs(name)?.type
     return type && { type: new TypeValue(type) }
   }
 
@@ -158,6 +174,19 @@ export class Compiler {
     }
   }
 
+  #struct(expr: StructExpr): Compiled {
+    const { container, structs } = this.environment
+    const names = expr.resolvedName ? [expr.resolvedName] : candidateNames(container, expr.name)
+    const made = names.map(structs).find(found => found !== undefined)
+    if (made === undefined) return { step: () => fault(`unknown type: ${expr.name}`) }
+    const fields = expr.fields.map(({ name, value, optional }) => ({
+      name,
+      step: this.step(value),
+      optional,
+    }))
+    return { step: f => structValue(made, fields, f) }
+  }
+
   #map(expr: MapExpr): Compiled {
     const entries = expr.entries.map(e => ({
       key: this.compile(e.key),
@@ -189,6 +218,17 @@ export class Compiler {
       return { step: build }
     }
   }
+}
+
+function structValue(made: StructType, fields: readonly StructField[], f: Frame): Value {
+  const values = new Map<string, Value>()
+  for (const { name, step, optional } of fields) {
+    const value = step(f)
+    const kept = optional ? present(value) : value
+    if (kept !== undefined) values.set(name, kept)
+  }
+  f.cost += 40
+  return made.create(values)
 }
 
 export function constant(value: Value): Compiled {

@@ -1,5 +1,6 @@
 import type { Library, Overload } from './functions.ts'
 import type { MacroOptions } from './macros.ts'
+import type { StructTypes } from './struct-types.ts'
 import {
   boolType,
   bytesType,
@@ -32,6 +33,7 @@ export interface Environment {
   readonly container: string
   /** Literals are validated and constant conversions must succeed, as Kubernetes has it. */
   readonly strictLiterals: boolean
+  readonly structs: StructTypes
 }
 
 const standardTypes: readonly (readonly [string, CelType])[] = [
@@ -54,6 +56,8 @@ export interface EnvironmentOptions {
   readonly container?: string
   /** @default false */
   readonly strictLiterals?: boolean
+  /** Types that literals such as `Object{...}` make values of. @default none */
+  readonly structs?: StructTypes
 }
 
 export function createEnvironment(options: EnvironmentOptions): Environment {
@@ -86,6 +90,7 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
     },
     container: options.container ?? '',
     strictLiterals: options.strictLiterals ?? false,
+    structs: options.structs ?? (() => undefined),
   }
 }
 

@@ -50,7 +50,7 @@ export function typeOfValue(value: Value): CelType {
       if (value instanceof CelDouble) return doubleType
       if (value instanceof CelUint) return uintType
       if (value instanceof ListValue) return dynList
-      if (isMapValue(value)) return dynMap
+      if (isMapValue(value)) return value.structType ?? dynMap
       if (value instanceof Uint8Array) return bytesType
       if (value instanceof Timestamp) return timestampType
       if (value instanceof Duration) return durationType
@@ -85,7 +85,7 @@ export function equals(a: Value, b: Value): boolean {
   }
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false
   if (a instanceof ListValue) return b instanceof ListValue && equalLists(a, b)
-  if (isMapValue(a)) return isMapValue(b) && equalMaps(a, b)
+  if (isMapValue(a)) return isMapValue(b) && a.structType?.name === b.structType?.name && equalMaps(a, b)
   if (a instanceof Uint8Array) return b instanceof Uint8Array && compareBytes(a, b) === 0
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos

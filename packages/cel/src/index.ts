@@ -37,6 +37,13 @@ export { mathLibrary } from './libraries/math.ts'
 export { costLimits } from './limits.ts'
 export { type SchemaType, schemaType } from './schema-type.ts'
 export { jsonValue } from './schema-values.ts'
+export {
+  mutationTypes,
+  type StructType,
+  type StructTypes,
+  StructValue,
+  typeNameErrors,
+} from './struct-types.ts'
 export { toJson } from './to-json.ts'
 export {
   boolType,

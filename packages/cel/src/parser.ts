@@ -347,8 +347,8 @@ class Parser {
       if (field.kind !== 'ident' && field.kind !== 'quoted') this.#unexpected('IDENTIFIER')
       this.#checkQuoted(field)
       this.#next()
-      this.#expect(':')
-      fields.push({ name: field.text, value: this.#expr(), optional, offset: field.offset })
+      const { offset: colon } = this.#expect(':')
+      fields.push({ name: field.text, value: this.#expr(), optional, offset: colon })
       if (this.#take(',') === undefined) break
     }
     this.#expect('}')

@@ -155,6 +155,8 @@ export interface MapValue {
   keys(): Value[]
   /** Set for objects of a schema: what `type()` answers and what their fields are. */
   readonly objectType?: CelType | undefined
+  /** Set for values of struct literals, which have a type of their own at run time. */
+  readonly structType?: CelType | undefined
 }
 
 export class EntryMap implements MapValue {

@@ -10,16 +10,25 @@
  */
 export {
   type ApplyOf,
+  type Condition,
   type CreateOf,
+  type DeepReadonly,
   defineKind,
+  findStatusCondition,
+  formatTime,
+  isAlreadyExists,
   isConflict,
+  isControlledBy,
   isNotFound,
   type KindOf,
   newControllerReference,
   type ObjectKey,
+  parseTime,
   StatusError,
   s,
   setControllerReference,
+  setStatusCondition,
+  toCustomResourceDefinition,
 } from '@coxswain/apimachinery'
 export { type Client, createClient, retryOnConflict } from '@coxswain/client'
 export {

@@ -2,7 +2,7 @@ import { type ApiObject, type Kind, type KindOf, keyOf, type ObjectKey } from '@
 import type { RateLimiter } from '@coxswain/workqueue'
 import { RuntimeError } from './errors.ts'
 import type { Predicate } from './predicates.ts'
-import type { ReconcileContext, Reconciler } from './reconcile.ts'
+import type { Reconciler } from './reconcile.ts'
 import {
   type Channel,
   type KindSource,
@@ -31,11 +31,14 @@ export interface WatchOptions<T extends ApiObject = ApiObject> {
   readonly predicates?: readonly Predicate<T>[]
 }
 
-/** Clean-up that has to happen before an object may go. It is called until it succeeds. */
+/**
+ * Clean-up that has to happen before an object may go. It is called until it returns without `requeueAfter`: one that has
+ * to wait for something says so with it, and is called again then or when something happens.
+ */
 export interface FinalizerDefinition {
   /** A qualified name: `network.example.com/clean-up`. */
   readonly name: string
-  readonly cleanUp: (context: ReconcileContext) => Promise<void> | void
+  readonly cleanUp: Reconciler
 }
 
 /** A controller as data: what it watches, and what it does. */

@@ -17,21 +17,21 @@ function isRequest({ resource, subresource }: Attributes, wanted: string): boole
 /** Nobody approves for a signer without the right to `approve` for it. */
 export const certificateApproval: AdmissionPlugin = {
   name: 'CertificateApproval',
-  validate(attributes) {
+  async validate(attributes) {
     if (attributes.operation !== 'UPDATE' || !isRequest(attributes, 'approval')) return
-    requireSigner(attributes, 'approve')
+    await requireSigner(attributes, 'approve')
   },
 }
 
 /** Nobody signs in the name of a signer without the right to `sign` for it. */
 export const certificateSigning: AdmissionPlugin = {
   name: 'CertificateSigning',
-  validate(attributes) {
+  async validate(attributes) {
     if (attributes.operation !== 'UPDATE' || !isRequest(attributes, 'status')) return
     const now = member(attributes.object, 'status')
     const before = member(attributes.oldObject, 'status')
     const isSame = (name: string) => deepEqual(now[name], before[name])
-    if (!isSame('certificate') || !isSame('conditions')) requireSigner(attributes, 'sign')
+    if (!isSame('certificate') || !isSame('conditions')) await requireSigner(attributes, 'sign')
   },
 }
 
@@ -50,11 +50,11 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
 }
 
 /** The right may be for the signer itself or for everything in its domain. */
-function requireSigner(attributes: Attributes, verb: 'approve' | 'sign'): void {
+async function requireSigner(attributes: Attributes, verb: 'approve' | 'sign'): Promise<void> {
   const { state, user, oldObject } = attributes
   const signer = String(member(oldObject, 'spec').signerName ?? '')
-  const mayActAs = (name: string) =>
-    state.authorizer({
+  const mayActAs = async (name: string) => {
+    const { verdict } = await state.authorizer({
       state,
       user,
       info: {
@@ -70,7 +70,9 @@ function requireSigner(attributes: Attributes, verb: 'approve' | 'sign'): void {
         legacyWatch: false,
       },
     })
-  if (mayActAs(signer) || mayActAs(`${signer.split('/', 1)[0]}/*`)) return
+    return verdict === 'allow'
+  }
+  if ((await mayActAs(signer)) || (await mayActAs(`${signer.split('/', 1)[0]}/*`))) return
   throw refusal(
     attributes,
     `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`,

@@ -1,9 +1,15 @@
 import type { WireRequest } from '@coxswain/wire'
 import { getHeader } from '@coxswain/wire'
-import type { UserInfo } from '../request/context.ts'
+import type { ServerState, UserInfo } from '../request/context.ts'
 
-/** Says who sent a request; undefined when it carries nothing that this authenticator knows about. */
-export type Authenticator = (request: WireRequest) => UserInfo | 'invalid' | undefined
+/** Whose request it is, `invalid` for a credential that is known to be bad, undefined for nothing that is known. */
+export type Authentication = UserInfo | 'invalid' | undefined
+
+/** Says who sent a request; at once where it can, since every request waits for it. */
+export type Authenticator = (
+  request: WireRequest,
+  state: ServerState,
+) => Authentication | Promise<Authentication>
 
 export const allAuthenticated = 'system:authenticated'
 

@@ -28,11 +28,28 @@ export interface NonResourceRule {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** Says whether an access is allowed. */
+/** What an authorizer makes of an access. Only `allow` lets it pass; `deny` ends the search for somebody who would. */
+export interface Decision {
+  readonly verdict: 'allow' | 'deny' | 'no opinion'
+  /** For the answer of the refused request, and for reviews. */
+  readonly reason?: string
+  /** What kept the authorizer from looking at everything; for reviews and audit. */
+  readonly error?: string
+}
+
+export const allow: Decision = { verdict: 'allow' }
+export const deny: Decision = { verdict: 'deny' }
+export const noOpinion: Decision = { verdict: 'no opinion' }
+
+/** Says whether an access is allowed; at once where it can, since every request waits for it. */
 export interface Authorizer {
-  (access: Access): boolean
+  (access: Access): Decision | Promise<Decision>
   /** Lists what a user may do. An authorizer without it cannot say. */
-  readonly rulesFor?: (state: ServerState, user: UserInfo, namespace: string) => AccessRules
+  readonly rulesFor?: (
+    state: ServerState,
+    user: UserInfo,
+    namespace: string,
+  ) => AccessRules | Promise<AccessRules>
 }
 
 const masters = 'system:masters'
@@ -40,10 +57,11 @@ const everybodyPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/v
 
 /** `system:masters` may do everything; anybody may ask for health and version. */
 export const authorizeMasters: Authorizer = Object.assign(
-  ({ user, info }: Access): boolean => {
-    if (user.groups.includes(masters)) return true
-    if (info.isResource || info.verb !== 'get') return false
-    return everybodyPaths.has(info.path) || /^\/(healthz|livez|readyz)\//.test(info.path)
+  ({ user, info }: Access): Decision => {
+    if (user.groups.includes(masters)) return allow
+    if (info.isResource || info.verb !== 'get') return noOpinion
+    const isForAll = everybodyPaths.has(info.path) || /^\/(healthz|livez|readyz)\//.test(info.path)
+    return isForAll ? allow : noOpinion
   },
   { rulesFor: (_state: ServerState, user: UserInfo) => listRules(user) },
 )
@@ -62,11 +80,17 @@ function listRules(user: UserInfo): AccessRules {
   }
 }
 
-export const alwaysAllow: Authorizer = () => true
-export const alwaysDeny: Authorizer = () => false
+export const alwaysAllow: Authorizer = () => allow
+/** Upstream's has no opinion either, so that an authorizer behind it may still allow. */
+export const alwaysDeny: Authorizer = () => ({ verdict: 'no opinion', reason: 'Everything is forbidden.' })
 
-/** Upstream's words for what was refused. */
-export function describeRefusal(user: UserInfo, info: RequestContext['info']): string {
+/** Upstream's words for what was refused, with the authorizer's reason if it gave one. */
+export function describeRefusal(user: UserInfo, info: RequestContext['info'], reason = ''): string {
+  const what = describeAccess(user, info)
+  return reason === '' ? what : `${what}: ${reason}`
+}
+
+function describeAccess(user: UserInfo, info: RequestContext['info']): string {
   const who = `User ${JSON.stringify(user.name)} cannot`
   if (!info.isResource) return `${who} ${info.verb} path ${JSON.stringify(info.path)}`
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`

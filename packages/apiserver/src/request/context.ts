@@ -7,6 +7,7 @@ import type { Authorizer } from '../authz/authorizer.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Documents } from '../documents.ts'
 import type { HealthCheck } from '../health.ts'
+import type { Outbound } from '../outbound/outbound.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
 
@@ -45,6 +46,8 @@ export interface ServerState {
   readonly network: ClusterNetwork
   readonly authenticators: readonly Authenticator[]
   readonly authorizer: Authorizer
+  /** How the server reaches webhooks and identity providers. */
+  readonly outbound: Outbound
 }
 
 /** One request on its way through the filters to its handler. */
@@ -58,6 +61,8 @@ export interface RequestContext {
   user: UserInfo
   /** Texts for `Warning` headers; they go out with errors too. */
   readonly warnings: string[]
+  /** What filters and admission have to say of the request in the audit log; filled as they go. */
+  readonly auditAnnotations: Map<string, string>
 }
 
 /** A context whose request is about a resource. */

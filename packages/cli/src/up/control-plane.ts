@@ -11,6 +11,7 @@ import { stopOnSignals } from '../signals.ts'
 import { createAuthentication, createAuthorization } from './access.ts'
 import { serveControlSocket } from './control-socket.ts'
 import type { ControllerName } from './controller-names.ts'
+import { socketOutbound } from './outbound.ts'
 import { ensurePki, type Pki } from './pki.ts'
 import type { UpOptions } from './up.ts'
 
@@ -48,6 +49,7 @@ export async function runControlPlane({
     store,
     authenticators: createAuthentication(options),
     authorizer: createAuthorization(options.authorizationMode),
+    outbound: socketOutbound,
     serviceClusterIpRange: options.serviceClusterIpRange,
     advertise: async () => ({ address: chooseAddress(), port: await boundPort }),
   })

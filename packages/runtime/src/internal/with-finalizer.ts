@@ -18,7 +18,8 @@ export function withFinalizer(kind: Kind, finalizer: FinalizerDefinition, reconc
       return reconcile(context)
     }
     if (!hasFinalizer(object, finalizer.name)) return undefined
-    await finalizer.cleanUp(context)
+    const wait = await finalizer.cleanUp(context)
+    if (wait) return wait
     const latest = await read(context)
     if (latest?.metadata.uid !== object.metadata.uid) return undefined
     await removeFinalizer(client, kind, latest, finalizer.name)

@@ -22,28 +22,28 @@ interface AccessSpec {
 const specOf = (question: JsonObject): AccessSpec => (question.spec ?? {}) as AccessSpec
 
 /** May this user do that? */
-export const reviewAccess: Review = (context, question) => {
+export const reviewAccess: Review = async (context, question) => {
   refuse(question, validateAccessReview(question))
-  return answer(context, question, userOf(specOf(question)))
+  return await answer(context, question, userOf(specOf(question)))
 }
 
 /** May this user do that in this namespace? */
-export const reviewLocalAccess: Review = (context, question) => {
+export const reviewLocalAccess: Review = async (context, question) => {
   refuse(question, validateLocalAccessReview(question))
-  return answer(context, question, userOf(specOf(question)))
+  return await answer(context, question, userOf(specOf(question)))
 }
 
 /** May I do that? */
-export const reviewOwnAccess: Review = (context, question) => {
+export const reviewOwnAccess: Review = async (context, question) => {
   refuse(question, validateOwnAccessReview(question))
-  return answer(context, question, context.user)
+  return await answer(context, question, context.user)
 }
 
 /** What may I do in this namespace? */
-export const reviewOwnRules: Review = ({ state, user }, { kind, apiVersion, spec }) => {
+export const reviewOwnRules: Review = async ({ state, user }, { kind, apiVersion, spec }) => {
   const namespace = isObject(spec) ? spec.namespace : ''
   if (typeof namespace !== 'string' || namespace === '') throw newBadRequest('no namespace on request')
-  const rules = state.authorizer.rulesFor?.(state, user, namespace)
+  const rules = await state.authorizer.rulesFor?.(state, user, namespace)
   const status = rules ?? {
     resourceRules: [],
     nonResourceRules: [],
@@ -63,11 +63,15 @@ function userOf({ user = '', groups = [], uid, extra }: AccessSpec): UserInfo {
   return { name: user, groups, ...(uid && { uid }), ...(extra && { extra }) }
 }
 
-function answer({ state }: ResourceContext, question: JsonObject, user: UserInfo): JsonObject {
+async function answer({ state }: ResourceContext, question: JsonObject, user: UserInfo): Promise<JsonObject> {
   const spec = specOf(question)
-  const evaluationError = describeSelectorProblems(spec.resourceAttributes as JsonObject | undefined)
+  const { verdict, reason, error } = await state.authorizer({ state, user, info: infoOf(spec) })
+  const problems = [error ?? '', describeSelectorProblems(spec.resourceAttributes as JsonObject | undefined)]
+  const evaluationError = problems.filter(text => text !== '').join(', ')
   const status = {
-    allowed: state.authorizer({ state, user, info: infoOf(spec) }),
+    allowed: verdict === 'allow',
+    ...(verdict === 'deny' && { denied: true }),
+    ...(reason && { reason }),
     ...(evaluationError !== '' && { evaluationError }),
   }
   return { ...question, status }

@@ -13,7 +13,7 @@ export const reviewSelf: Review = ({ state, user }, { kind, apiVersion }) => ({
 })
 
 /** Whose token is this? Asks whoever authenticates requests, with a request that has nothing but the token. */
-export const reviewToken: Review = ({ state, request }, question) => {
+export const reviewToken: Review = async ({ state, request }, question) => {
   const { token } = (question.spec ?? {}) as { token?: string }
   if (!token) throw newBadRequest('token is required for TokenReview in authentication')
   const probe = {
@@ -24,7 +24,7 @@ export const reviewToken: Review = ({ state, request }, question) => {
     signal: request.signal,
   }
   for (const authenticate of state.authenticators) {
-    const user = authenticate(probe)
+    const user = await authenticate(probe, state)
     if (user === 'invalid') break
     if (user) return { ...question, status: { authenticated: true, user: printUser(user) } }
   }

@@ -20,7 +20,7 @@ import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from
 import { reviewSelf, reviewToken } from './identity.ts'
 
 /** Answers a question: what it returns goes to the client. Throws a StatusError when the question makes no sense. */
-export type Review = (context: ResourceContext, question: JsonObject) => JsonObject
+export type Review = (context: ResourceContext, question: JsonObject) => Promise<JsonObject> | JsonObject
 
 /** By `GROUP/RESOURCE`. */
 const reviews: Readonly<Record<string, Review>> = {
@@ -62,7 +62,7 @@ async function handleReview(
     state,
   }
   await state.admission.mutate(attributes)
-  const answer = review(context, question)
+  const answer = await review(context, question)
   await state.admission.validate(attributes)
   return view.object(201, answer)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isStatusError } from '@coxswain/apimachinery'
 import { createTokenAuthenticator } from '../../authn/authenticator.ts'
-import { type Authorizer, authorizeMasters } from '../../authz/authorizer.ts'
+import { type Authorizer, allow, authorizeMasters } from '../../authz/authorizer.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ResourceContext } from '../../request/context.ts'
 import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from './access.ts'
@@ -24,9 +24,9 @@ const question = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({
 })
 
 /** The message of the refusal. */
-function refusalOf(ask: () => unknown): string {
+async function refusalOf(ask: () => unknown): Promise<string> {
   try {
-    ask()
+    await ask()
   } catch (error) {
     if (isStatusError(error)) return error.message
     throw error
@@ -37,85 +37,93 @@ function refusalOf(ask: () => unknown): string {
 const pods = { resourceAttributes: { namespace: 'ns', verb: 'get', resource: 'pods' } }
 
 describe('access reviews', () => {
-  it('ask the authorizer about the one who asks, or about somebody else', () => {
-    assert.deepEqual(reviewOwnAccess(contextOf(['system:masters']), question(pods)).status, { allowed: true })
-    assert.deepEqual(reviewOwnAccess(contextOf([]), question(pods)).status, { allowed: false })
+  it('ask the authorizer about the one who asks, or about somebody else', async () => {
+    assert.deepEqual((await reviewOwnAccess(contextOf(['system:masters']), question(pods))).status, {
+      allowed: true,
+    })
+    assert.deepEqual((await reviewOwnAccess(contextOf([]), question(pods))).status, { allowed: false })
     const about = question({ ...pods, user: 'x', groups: ['system:masters'] })
-    assert.deepEqual(reviewAccess(contextOf([]), about).status, { allowed: true })
+    assert.deepEqual((await reviewAccess(contextOf([]), about)).status, { allowed: true })
   })
 
-  it('show the authorizer a request as it would come', () => {
+  it('show the authorizer a request as it would come', async () => {
     const seen: unknown[] = []
     const authorizer: Authorizer = ({ info }) => {
       seen.push(info)
-      return true
+      return allow
     }
-    reviewOwnAccess(
+    await reviewOwnAccess(
       contextOf([], authorizer),
       question({ nonResourceAttributes: { path: '/x', verb: 'get' } }),
     )
-    reviewOwnAccess(contextOf([], authorizer), question({ resourceAttributes: { verb: 'impersonate' } }))
+    await reviewOwnAccess(
+      contextOf([], authorizer),
+      question({ resourceAttributes: { verb: 'impersonate' } }),
+    )
     assert.deepEqual(seen[0], { isResource: false, path: '/x', verb: 'get' })
     assert.equal((seen[1] as { verb: string; version: string }).verb, 'impersonate')
     assert.equal((seen[1] as { verb: string; version: string }).version, '*')
   })
 
-  it('are about one thing and one person', () => {
+  it('are about one thing and one person', async () => {
     assert.equal(
-      refusalOf(() => reviewAccess(contextOf([]), question({}))),
+      await refusalOf(() => reviewAccess(contextOf([]), question({}))),
       '.authorization.k8s.io "" is invalid: [spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: "": at least one of user or group must be specified]',
     )
   })
 
-  it('stay in their namespace', () => {
+  it('stay in their namespace', async () => {
     const elsewhere = question({ ...pods, user: 'x' }, { namespace: 'other' })
     assert.match(
-      refusalOf(() => reviewLocalAccess(contextOf([]), elsewhere)),
+      await refusalOf(() => reviewLocalAccess(contextOf([]), elsewhere)),
       /spec\.resourceAttributes\.namespace: Invalid value: "ns": must match metadata\.namespace$/,
     )
   })
 
-  it('say which selectors they could not take into account', () => {
-    const ask = (fieldSelector: JsonObject) => {
+  it('say which selectors they could not take into account', async () => {
+    const ask = async (fieldSelector: JsonObject) => {
       const resourceAttributes = { ...pods.resourceAttributes, fieldSelector }
-      const { status } = reviewOwnAccess(contextOf([]), question({ resourceAttributes }))
+      const { status } = await reviewOwnAccess(contextOf([]), question({ resourceAttributes }))
       return (status as { evaluationError?: string }).evaluationError
     }
-    assert.equal(ask({ rawSelector: 'metadata.name=x' }), undefined)
+    assert.equal(await ask({ rawSelector: 'metadata.name=x' }), undefined)
     const known = { key: 'metadata.name', operator: 'In', values: ['x'] }
     const unknown = { key: 'metadata.name', operator: 'Gt', values: ['x'] }
     assert.equal(
-      ask({ requirements: [known, unknown] }),
+      await ask({ requirements: [known, unknown] }),
       'spec.resourceAttributes.fieldSelector partially ignored due to parse error',
     )
     assert.equal(
-      ask({ requirements: [unknown] }),
+      await ask({ requirements: [unknown] }),
       'spec.resourceAttributes.fieldSelector ignored due to parse error',
     )
   })
 })
 
 describe('rules reviews', () => {
-  it('list what the authorizer can list, and admit where it cannot', () => {
-    const rules = reviewOwnRules(contextOf(['system:masters']), question({ namespace: 'ns' })).status
+  it('list what the authorizer can list, and admit where it cannot', async () => {
+    const { status: rules } = await reviewOwnRules(
+      contextOf(['system:masters']),
+      question({ namespace: 'ns' }),
+    )
     assert.deepEqual((rules as { resourceRules: unknown }).resourceRules, [
       { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
     ])
-    const silent = reviewOwnRules(
-      contextOf([], () => true),
+    const { status: silent } = await reviewOwnRules(
+      contextOf([], () => allow),
       question({ namespace: 'ns' }),
-    ).status
+    )
     assert.equal((silent as { incomplete: boolean }).incomplete, true)
   })
 })
 
 describe('token reviews', () => {
-  it('say whose token it is', () => {
-    assert.deepEqual(reviewToken(contextOf([]), question({ token: 'secret' })).status, {
+  it('say whose token it is', async () => {
+    assert.deepEqual((await reviewToken(contextOf([]), question({ token: 'secret' }))).status, {
       authenticated: true,
       user: { username: 'jane', uid: 'u1', groups: ['devs', 'system:authenticated'] },
     })
-    assert.deepEqual(reviewToken(contextOf([]), question({ token: 'other' })).status, {
+    assert.deepEqual((await reviewToken(contextOf([]), question({ token: 'other' }))).status, {
       user: {},
       error: 'invalid bearer token',
     })
