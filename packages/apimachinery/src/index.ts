@@ -33,6 +33,7 @@ export {
   setAt,
   union,
 } from './apply/field-set.ts'
+export { type MergedConfiguration, mergeConfiguration } from './apply/merge-configuration.ts'
 export type { ResetFields } from './apply/reset-fields.ts'
 export { fromScaleManagedFields, type ReplicasPaths, toScaleManagedFields } from './apply/scale-fields.ts'
 export type {
@@ -201,7 +202,9 @@ export {
   type RESTMapping,
 } from './rest-mapper.ts'
 export { type CompiledSchema, compileSchema } from './schema/compile.ts'
-export { validateCrdSchema } from './schema/crd-schema.ts'
+export { type CrdSchemaFindings, inspectCrdSchema, validateCrdSchema } from './schema/crd-schema.ts'
+export { type FieldPathTarget, followFieldPath } from './schema/field-path.ts'
+export { checkPattern } from './schema/pattern.ts'
 export { checkStructural } from './schema/structural.ts'
 export type { Schema, ValidationRule } from './schema.ts'
 export {

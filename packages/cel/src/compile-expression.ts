@@ -30,7 +30,12 @@ export function schemaVariable(
   options: { readonly isRoot?: boolean } = {},
 ): VariableDeclaration | undefined {
   const made = schemaType(schema, options.isRoot ?? false)
-  return made && { type: made.type, convert: made.convert, schema: made }
+  return made && typedVariable(made)
+}
+
+/** Declares a variable by the type of a schema, or of a part of one. */
+export function typedVariable(made: SchemaType): VariableDeclaration {
+  return { type: made.type, convert: made.convert, schema: made }
 }
 
 /** A variable of any type; its JSON is taken as it stands. */

@@ -15,6 +15,7 @@ export {
   optionalVariable,
   type Program,
   schemaVariable,
+  typedVariable,
   type VariableDeclaration,
 } from './compile-expression.ts'
 export { createEnvironment, type Environment, type EnvironmentOptions } from './environment.ts'
@@ -29,6 +30,7 @@ export {
   type Authorize,
   authorizerType,
   authorizerValue,
+  requestResourceType,
   requestResourceValue,
 } from './libraries/authorizer.ts'
 export { encodersLibrary } from './libraries/encoders.ts'
@@ -53,7 +55,8 @@ export {
   intType,
   listOf,
   mapOf,
+  nullType,
   optionalOf,
   stringType,
 } from './types.ts'
-export type { MapValue, OpaqueValue, Value } from './values.ts'
+export { fault, type MapValue, type OpaqueValue, type Value } from './values.ts'

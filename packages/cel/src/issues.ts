@@ -7,6 +7,8 @@ export interface Issue {
 
 export function issueAt(source: string, offset: number, message: string): Issue {
   if (offset < 0) return { line: -1, column: 0, message }
+  // cel-go finds no position in a source without characters.
+  if (source === '') return { line: 1, column: 0, message }
   const before = source.slice(0, offset)
   const start = before.lastIndexOf('\n') + 1
   return { line: before.split('\n').length, column: [...before.slice(start)].length + 1, message }
@@ -21,7 +23,7 @@ export function formatIssues(source: string, issues: readonly Issue[]): string {
     .map(({ line, column, message }) => {
       const head = `ERROR: <input>:${line}:${column}: ${message}`
       const snippet = lines[line - 1]?.replaceAll('\t', ' ')
-      if (snippet === undefined || snippet.length > maxSnippet) return head
+      if (snippet === undefined || column === 0 || snippet.length > maxSnippet) return head
       const points = [...snippet]
       let pointer = ''
       for (let i = 0; i < Math.min(column - 1, points.length); i++) pointer += isWide(points[i]) ? '．' : '.'

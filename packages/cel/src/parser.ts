@@ -98,7 +98,10 @@ class Parser {
 
   #unexpected(expecting: string): never {
     const { text, offset, kind } = this.#peek()
-    const word = kind === 'end' ? 'mismatched' : 'extraneous'
+    const next = this.#tokens[this.#at + 1]
+    // ANTLR drops a token where the one after it is what it wants.
+    const fits = expecting !== '<EOF>' || next?.kind === 'end'
+    const word = kind !== 'end' && fits ? 'extraneous' : 'mismatched'
     throw new SyntaxFault(`Syntax error: ${word} input '${text}' expecting ${expecting}`, offset)
   }
 

@@ -39,6 +39,8 @@ export interface SchemaType {
   readonly element?: SchemaType
   readonly key?: SchemaType
   readonly fields?: ReadonlyMap<string, SchemaType>
+  /** Maps whose members are bounded however they are named: what selecting one gives. */
+  readonly member?: SchemaType
 }
 
 const maxRequestBytes = 3 * 1024 * 1024
@@ -168,7 +170,7 @@ function makeObject(schema: Schema, place: Place): SchemaType | undefined {
   }
   const type: CelType = {
     kind: 'object',
-    name: place.name,
+    name: schema.name ?? place.name,
     params: [],
     fields: name => (fields.get(name) ?? fields.get(`__${accessors.has(name) ? name : ''}__`))?.type,
   }

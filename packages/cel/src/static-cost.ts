@@ -288,7 +288,7 @@ class Estimator {
     for (const name of rest) {
       if (name === '@items' || name === '@values') at = at?.element
       else if (name === '@keys') at = at?.key
-      else at = at?.fields?.get(name) ?? at?.fields?.get(`__${name}__`)
+      else at = at?.fields?.get(name) ?? at?.fields?.get(`__${name}__`) ?? at?.member
     }
     return at && { min: 0, max: at.maxElements }
   }

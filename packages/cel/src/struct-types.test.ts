@@ -40,7 +40,10 @@ describe('struct literals', () => {
     ['Object{?spec: optional.ofNonZeroValue(Object.spec{?n: Object{}.?n})}', {}],
     ['has(Object{a: 1}.a) && !has(Object{a: 1}.b)', true],
     ['type(Object{}) == Object', true],
-    ['JSONPatch{op: "add", path: "/a/" + jsonpatch.escapeKey("x/y"), value: 3}', { op: 'add', path: '/a/x~1y', value: 3 }],
+    [
+      'JSONPatch{op: "add", path: "/a/" + jsonpatch.escapeKey("x/y"), value: 3}',
+      { op: 'add', path: '/a/x~1y', value: 3 },
+    ],
     ['true ? JSONPatch{op: "remove", path: "/a"} : JSONPatch{op: "add"}', { op: 'remove', path: '/a' }],
   ]
   for (const [source, expected] of values) {
@@ -74,7 +77,9 @@ describe('struct literals', () => {
   })
 
   it('are named by the fields that lead to them', () => {
-    const right = evaluate('Object{spec: Object.spec{list: [Object.spec.list{}], map: {"k": Object.spec.map{}}}}')
+    const right = evaluate(
+      'Object{spec: Object.spec{list: [Object.spec.list{}], map: {"k": Object.spec.map{}}}}',
+    )
     assert.deepEqual(typeNameErrors(right.value), [])
     const wrong = evaluate('Object{spec: Object.other{}}')
     assert.deepEqual(typeNameErrors(wrong.value), [

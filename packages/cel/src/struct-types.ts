@@ -81,7 +81,10 @@ export function typeNameErrors(value: Value, path: string = 'Object'): string[] 
         : [
             `unexpected type name ${JSON.stringify(name)}, expected ${JSON.stringify(path)}, which matches field name path from root Object type`,
           ]
-    return [...own, ...[...value.fields].flatMap(([field, inner]) => typeNameErrors(inner, `${path}.${field}`))]
+    return [
+      ...own,
+      ...[...value.fields].flatMap(([field, inner]) => typeNameErrors(inner, `${path}.${field}`)),
+    ]
   }
   if (value instanceof ListValue) return value.toArray().flatMap(item => typeNameErrors(item, path))
   if (typeof value !== 'object' || value === null || !('isMap' in value)) return []

@@ -114,4 +114,23 @@ describe('a task group', () => {
     }
     assert.equal(stopped, true)
   })
+
+  it('tells of a failure once: leaving the scope after a failed join throws nothing else', async () => {
+    const failure = new Error('boom')
+    const run = async (): Promise<void> => {
+      await using group = new TaskGroup()
+      group.spawn(async () => {
+        throw failure
+      })
+      await group.join()
+    }
+    await assert.rejects(run(), error => error === failure)
+    const leave = async (): Promise<void> => {
+      await using group = new TaskGroup()
+      group.spawn(async () => {
+        throw failure
+      })
+    }
+    await assert.rejects(leave(), error => error === failure, 'nobody was told before')
+  })
 })

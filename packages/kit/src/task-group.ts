@@ -10,6 +10,8 @@ export class TaskGroup implements AsyncDisposable {
   readonly #parent: AbortSignal | undefined
   readonly #onParentAbort = () => this.#controller.abort(this.#parent?.reason)
   #failure: { readonly error: unknown } | undefined
+  /** Somebody was told of the failure. */
+  #reported = false
 
   /** Aborts with `parent`, if given. */
   constructor(parent?: AbortSignal) {
@@ -47,13 +49,18 @@ export class TaskGroup implements AsyncDisposable {
   async join(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
     this.#parent?.removeEventListener('abort', this.#onParentAbort)
-    if (this.#failure) throw this.#failure.error
+    if (!this.#failure) return
+    this.#reported = true
+    throw this.#failure.error
   }
 
-  /** Aborts and joins. */
+  /** Aborts and joins. A failure that `join` has told of already is not thrown a second time. */
   async [Symbol.asyncDispose](): Promise<void> {
+    const reported = this.#reported
     this.abort()
-    await this.join()
+    await this.join().catch(error => {
+      if (!reported) throw error
+    })
   }
 
   /** Follows the parent, from now until the group has been joined: a long-lived parent keeps no finished groups. */

@@ -27,6 +27,8 @@ export interface Store extends AsyncDisposable {
   requestProgress(): void
   /** The newest durable revision and the oldest that reads may still ask for. */
   status(): Promise<StoreStatus>
+  /** Whether the value of `key` should be written anew although it would not change. @default it never should */
+  isStale?(key: string): Promise<boolean>
   /** Waits for pending writes, ends every watch and lets go of the disk or network. */
   close(): Promise<void>
 }

@@ -26,4 +26,5 @@ export type {
 } from './message.ts'
 export { type ParsedPath, parsePath } from './path.ts'
 export { encodeSegment } from './percent.ts'
+export { type ChunkReceiver, isPushStream, PushStream, type PushStreamOptions } from './push-stream.ts'
 export { formatQuery, parseQuery, type QueryParameters } from './query.ts'

@@ -32,6 +32,8 @@ export interface PeerCertificate {
   /** The subject's uid attribute (1.3.6.1.4.1.57683.2), if any. */
   readonly uid?: string
   readonly notAfter: number
+  /** The certificate itself (DER), where it came over a socket: for telling who signed it. */
+  readonly raw?: Uint8Array
 }
 
 export interface WireResponse {

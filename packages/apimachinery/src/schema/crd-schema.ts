@@ -3,6 +3,7 @@ import { Path } from '../field/path.ts'
 import type { Schema, ValidationRule } from '../schema.ts'
 import { validateDefaults } from './crd-schema-defaults.ts'
 import { checkListMapKeys, checkListType, checkMapType } from './crd-schema-lists.ts'
+import { followFieldPath } from './field-path.ts'
 import { checkStructural } from './structural.ts'
 
 /** Keywords of JSON schema that no CRD may use, and that `Schema` therefore does not have. */
@@ -26,21 +27,37 @@ interface Place {
   readonly noDefault: string | undefined
 }
 
+/** What `inspectCrdSchema` finds, in the order in which a server tells it. */
+export interface CrdSchemaFindings {
+  /** Not structural, or a default that the schema itself refuses: CEL rules have no types then. */
+  readonly structure: readonly FieldError[]
+  /** Keywords that may not be there or do not go together. */
+  readonly keywords: readonly FieldError[]
+  /** A keyword because of which the schema could not be read as a structural one. */
+  readonly unreadable: string | undefined
+}
+
 /**
  * All that a server has against the schema of a CustomResourceDefinition when one is created: what keeps it from being
  * structural, defaults that break the schema's own rules, keywords that do not go together. CEL rules are looked at but
  * not compiled. `schema` may hold anything a client sent in the shape of a schema.
  */
-export function validateCrdSchema(schema: Schema, path: Path = Path.root): FieldError[] {
-  const errors: FieldError[] = []
+export function inspectCrdSchema(schema: Schema, path: Path = Path.root): CrdSchemaFindings {
   const unreadable = findUnsupported(schema)
-  if (unreadable === undefined) {
-    const problems = checkStructural(schema, path)
-    errors.push(...(problems.length > 0 ? problems : validateDefaults(schema, path)))
-  }
+  const structural = unreadable === undefined ? checkStructural(schema, path) : []
+  const structure =
+    structural.length > 0 || unreadable !== undefined ? structural : validateDefaults(schema, path)
+  const keywords: FieldError[] = []
   if (schema.nullable === true)
-    errors.push(forbidden(path.child('nullable'), 'nullable cannot be true at the root'))
-  checkNode(schema, { root: true, insideMeta: false, noDefault: undefined }, path, errors)
+    keywords.push(forbidden(path.child('nullable'), 'nullable cannot be true at the root'))
+  checkNode(schema, { root: true, insideMeta: false, noDefault: undefined }, path, keywords)
+  return { structure, keywords, unreadable }
+}
+
+/** The same as one list. */
+export function validateCrdSchema(schema: Schema, path: Path = Path.root): FieldError[] {
+  const { structure, keywords, unreadable } = inspectCrdSchema(schema, path)
+  const errors = [...structure, ...keywords]
   if (errors.length === 0 && unreadable !== undefined) {
     errors.push(invalid(path, '', `OpenAPIV3Schema '${unreadable}' is not supported`))
   }
@@ -170,24 +187,9 @@ function checkRule(rule: ValidationRule, schema: Schema, path: Path, errors: Fie
   }
   if (hasLineBreak(fieldPath))
     errors.push(invalid(path.child('fieldPath'), fieldPath, 'must not contain line breaks'))
-  if (fieldPath !== '' && !leadsSomewhere(fieldPath, schema)) {
+  if (fieldPath !== '' && typeof followFieldPath(fieldPath, schema) === 'string') {
     errors.push(invalid(path.child('fieldPath'), fieldPath, 'must be a valid path'))
   }
-}
-
-/** `.name`, `['any name']` and sequences of them, each of which the schema knows. Items of lists have no path. */
-function leadsSomewhere(fieldPath: string, schema: Schema): boolean {
-  if (!/^(?:\.[A-Za-z_]\w*|\['[^']*'\])+$/.test(fieldPath)) return false
-  let node: Schema | undefined = schema
-  for (const [, name, quoted] of fieldPath.matchAll(/\.([A-Za-z_]\w*)|\['([^']*)'\]/g)) {
-    const key = name ?? quoted ?? ''
-    const current: Schema = node
-    const { properties, additionalProperties } = current
-    if (properties !== undefined && Object.hasOwn(properties, key)) node = properties[key]
-    else node = typeof additionalProperties === 'object' ? additionalProperties : undefined
-    if (node === undefined) return false
-  }
-  return true
 }
 
 function hasLineBreak(text: string): boolean {

@@ -7,20 +7,40 @@ export interface Pattern {
 }
 
 /** Patterns that do not compile are kept too, as the text of the error. */
-const cache = new Map<string, Pattern | string>()
-const cacheLimit = 2_000
+const compiled = new Map<string, Pattern | string>()
+/** Instructions of all that are kept: one takes about 700 bytes. */
+let weight = 0
+const weightLimit = 40_000
+
+/** What was found out about patterns that nobody has matched yet: undefined for good ones. */
+const verdicts = new Map<string, string | undefined>()
+const verdictLimit = 10_000
 
 /** Compiles on first use and keeps the result. Returns the reason when the pattern is not one of RE2's. */
 export function compilePattern(source: string): Pattern | string {
-  const known = cache.get(source)
+  const known = compiled.get(source)
   if (known !== undefined) return known
-  if (cache.size >= cacheLimit) cache.clear()
   const result = compile(source)
-  cache.set(source, result)
+  weight += typeof result === 'string' ? 1 : result.programSize()
+  if (weight > weightLimit) {
+    compiled.clear()
+    weight = 0
+  }
+  compiled.set(source, result)
   return result
 }
 
-function compile(source: string): Pattern | string {
+/** Why a pattern is not one of RE2's. Keeps nothing but the answer: a definition may have thousands of patterns. */
+export function checkPattern(source: string): string | undefined {
+  if (verdicts.has(source)) return verdicts.get(source)
+  const known = compiled.get(source) ?? compile(source)
+  const verdict = typeof known === 'string' ? known : undefined
+  if (verdicts.size >= verdictLimit) verdicts.clear()
+  verdicts.set(source, verdict)
+  return verdict
+}
+
+function compile(source: string): RE2JS | string {
   try {
     return RE2JS.compile(source)
   } catch (error) {

@@ -2,7 +2,7 @@ import { type FieldError, forbidden, invalid, required } from '../field/error.ts
 import type { Path } from '../field/path.ts'
 import { deepEqual } from '../json/value.ts'
 import type { Schema } from '../schema.ts'
-import { compilePattern } from './pattern.ts'
+import { checkPattern } from './pattern.ts'
 
 /** The two places where alternatives may name types: the forms of an int-or-string. */
 interface Exceptions {
@@ -33,8 +33,8 @@ export function checkNested(schema: Schema, exceptions: Exceptions, path: Path, 
   }
   if (not !== undefined) checkAlternative(not, noExceptions, path.child('not'), errors)
   if (pattern) {
-    const problem = compilePattern(pattern)
-    if (typeof problem === 'string') {
+    const problem = checkPattern(pattern)
+    if (problem !== undefined) {
       const detail = `must be a valid regular expression, but isn't: ${problem}`
       errors.push(invalid(path.child('pattern'), pattern, detail))
     }

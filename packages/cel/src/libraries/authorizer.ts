@@ -30,7 +30,9 @@ export type Authorize = (check: AuthorizationCheck) => AuthorizationDecision
 export const authorizerType: CelType = opaqueOf('kubernetes.authorization.Authorizer')
 const pathCheckType: CelType = opaqueOf('kubernetes.authorization.PathCheck')
 const groupCheckType: CelType = opaqueOf('kubernetes.authorization.GroupCheck')
-const resourceCheckType: CelType = opaqueOf('kubernetes.authorization.ResourceCheck')
+/** What `authorizer.requestResource` is. */
+export const requestResourceType: CelType = opaqueOf('kubernetes.authorization.ResourceCheck')
+const resourceCheckType = requestResourceType
 const decisionType: CelType = opaqueOf('kubernetes.authorization.Decision')
 
 class CheckValue implements OpaqueValue {

@@ -1,1 +1,3 @@
 export { createPinoLogger, type PinoLoggerOptions } from './pino-logger.ts'
+export { registerProcessMetrics } from './process-metrics.ts'
+export { abortOnSignals } from './signals.ts'

@@ -2,12 +2,13 @@
  * Sockets: the server and the client's transport over TLS, HTTP/2 and HTTP/1.1, and the certificates they need.
  * @module
  */
-export type { ClientTls } from './client/connect.ts'
+export { type ClientTls, type ConnectOptions, connect } from './client/connect.ts'
 export {
   createHttpTransport,
   type HttpTransport,
   type HttpTransportOptions,
 } from './client/http-transport.ts'
+export { nodeCompression } from './gzip.ts'
 export { defaultLimits, type ServerLimits } from './server/limits.ts'
 export {
   type CloseOptions,
@@ -25,6 +26,7 @@ export {
   type Signer,
   signCertificate,
 } from './x509/certificate.ts'
+export { createCertificateRequest } from './x509/create-request.ts'
 export type { SubjectName } from './x509/name.ts'
 export { decodePem, encodePem } from './x509/pem.ts'
 export { type CertificateInfo, readCertificate, readPeerCertificate } from './x509/read.ts'

@@ -1,5 +1,7 @@
 import type { WireBody } from '../../message.ts'
+import { isPushStream, type PushStream } from '../../push-stream.ts'
 import type { Deadline, Deadlines } from './deadlines.ts'
+import { addToTurn, type TurnBatch } from './turn-batch.ts'
 
 /** Where the bytes of an answer go: an HTTP/2 stream, or an HTTP/1.1 response with its framing. */
 export interface Sink {
@@ -7,9 +9,8 @@ export interface Sink {
   write(chunk: Uint8Array): boolean
   /** Calls back once, when there is room again or the sink is closed. */
   onRoom(callback: () => void): void
-  /** Keeps what is written until `uncork`. */
-  cork(): void
-  uncork(): void
+  /** Calls back once, when the sink is closed. */
+  onClose(callback: () => void): void
   end(): void
   /** Breaks off, so that the client sees that something is missing. */
   destroy(): void
@@ -54,20 +55,10 @@ export async function writeStream(
   stall: StallGuard,
   onError: (error: unknown) => void,
 ): Promise<void> {
-  // What comes at the same time is sent as one: a burst of events is not a burst of packets.
-  let corked = false
-  const uncork = () => {
-    corked = false
-    sink.uncork()
-  }
+  if (isPushStream(body)) return await writePushed(sink, body, stall)
   try {
     for await (const chunk of body) {
       if (sink.closed) return
-      if (!corked) {
-        corked = true
-        sink.cork()
-        process.nextTick(uncork) // after every promise callback that can run now
-      }
       if (chunk.length > 0 && !sink.write(chunk) && !(await room(sink, stall))) return
     }
     sink.end()
@@ -77,6 +68,61 @@ export async function writeStream(
       onError(error)
     }
   }
+}
+
+/**
+ * Sends the chunks of a turn as one write: a burst of events is not a burst of frames. Streams that get the same chunks
+ * share the bytes they are joined to.
+ */
+function writePushed(sink: Sink, body: PushStream, { deadlines, timeout }: StallGuard): Promise<void> {
+  return new Promise(resolve => {
+    const deadline: Deadline = { expire: () => sink.destroy() }
+    let isEnding = false
+    /** The client has to read before more is written. */
+    let isFull = false
+    /** Bytes of this turn. */
+    let held = 0
+    const batch: TurnBatch = {
+      chunks: [],
+      flush(bytes) {
+        const isPaused = held >= writeSize
+        held = 0
+        if (sink.closed) return
+        if (!sink.write(bytes)) {
+          isFull = true
+          deadlines.set(deadline, timeout)
+          sink.onRoom(onRoom)
+        } else if (isPaused) body.resume()
+        if (isEnding) finish()
+      },
+    }
+    const onRoom = () => {
+      isFull = false
+      deadlines.forget(deadline)
+      if (!sink.closed) body.resume()
+    }
+    const finish = () => {
+      sink.end()
+      resolve()
+    }
+    sink.onClose(() => {
+      deadlines.forget(deadline)
+      body.leave()
+      resolve()
+    })
+    body.attach({
+      chunk(bytes) {
+        if (sink.closed) return false
+        addToTurn(batch, bytes)
+        held += bytes.length
+        return !isFull && held < writeSize
+      },
+      end() {
+        isEnding = true
+        if (batch.chunks.length === 0 && !sink.closed) finish()
+      },
+    })
+  })
 }
 
 async function put(sink: Sink, chunk: Uint8Array, stall: StallGuard): Promise<boolean> {

@@ -148,8 +148,7 @@ function createPlainSink(response: ServerResponse): Sink {
   return {
     write: chunk => response.write(chunk),
     onRoom: callback => onceEither(response, callback),
-    cork: () => response.cork(),
-    uncork: () => response.uncork(),
+    onClose: callback => void response.on('close', callback),
     end: () => response.end(),
     destroy: () => response.destroy(),
     get closed() {
@@ -169,8 +168,6 @@ function createSink(response: ServerResponse): Sink {
   if (!socket || !response.chunkedEncoding) return plain
   return {
     ...plain,
-    cork: () => socket.cork(),
-    uncork: () => socket.uncork(),
     write: chunk => {
       const frame = frameChunk(chunk)
       if (frame) return socket.write(frame)

@@ -168,9 +168,7 @@ function createSink(stream: ServerHttp2Stream): Sink {
   return {
     write: chunk => stream.write(chunk),
     onRoom: callback => onceEither(stream, callback),
-    // The session gathers the frames of a turn by itself: corking the stream as well gains nothing.
-    cork: () => {},
-    uncork: () => {},
+    onClose: callback => void stream.on('close', callback),
     end: () => stream.end(),
     // `close` with an error code would end the body first, and the client would take it for complete.
     destroy: () => {

@@ -240,7 +240,7 @@ function describeConnection(socket: Socket | TLSSocket): ConnectionInfo {
   if (!certificate) return none
   if (!socket.authorized) return { ...none, peerError: String(socket.authorizationError) }
   try {
-    return { ...none, peer: readPeerCertificate(certificate.raw) }
+    return { ...none, peer: { ...readPeerCertificate(certificate.raw), raw: certificate.raw } }
   } catch (error) {
     return { ...none, peerError: (error as Error).message }
   }

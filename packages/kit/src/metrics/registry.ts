@@ -1,0 +1,245 @@
+/** Names and values of labels, in the order of the metric's label names. */
+export type LabelValues = readonly string[]
+
+export interface MetricOptions {
+  readonly name: string
+  readonly help: string
+  readonly labels?: readonly string[]
+}
+
+export interface HistogramOptions extends MetricOptions {
+  /** Upper bounds, ascending, without infinity. */
+  readonly buckets: readonly number[]
+}
+
+/** Something that only grows. */
+export interface Counter {
+  add(amount: number, ...labels: string[]): void
+  /** The one with these labels, for whoever counts it often: finding it is the dear part. */
+  with(...labels: string[]): BoundCounter
+}
+
+/** A counter whose labels are settled. */
+export interface BoundCounter {
+  add(amount: number): void
+}
+
+export interface Gauge {
+  set(value: number, ...labels: string[]): void
+  add(amount: number, ...labels: string[]): void
+}
+
+export interface Histogram {
+  observe(value: number, ...labels: string[]): void
+  /** As {@link Counter.with}. */
+  with(...labels: string[]): BoundHistogram
+}
+
+/** A histogram whose labels are settled. */
+export interface BoundHistogram {
+  observe(value: number): void
+}
+
+interface Metric {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly options: MetricOptions
+  lines(): Iterable<string>
+}
+
+/**
+ * Metrics in memory and their text form (Prometheus exposition format 0.0.4). A metric without labels is there from the
+ * beginning; one with labels once a value was given.
+ */
+export class MetricsRegistry {
+  readonly #metrics = new Map<string, Metric>()
+  readonly #collectors = new Set<() => void>()
+
+  counter(options: MetricOptions): Counter {
+    const values = this.#values('counter', options)
+    return {
+      add: (amount, ...labels) => values.add(amount, labels),
+      with: (...labels) => values.with(labels),
+    }
+  }
+
+  gauge(options: MetricOptions): Gauge {
+    const values = this.#values('gauge', options)
+    return {
+      set: (value, ...labels) => values.set(value, labels),
+      add: (amount, ...labels) => values.add(amount, labels),
+    }
+  }
+
+  histogram(options: HistogramOptions): Histogram {
+    const metric = new HistogramMetric(options)
+    return this.#register(metric)
+  }
+
+  /** Calls `collect` before each `text`, to bring gauges up to date. Returns the way to stop that. */
+  onCollect(collect: () => void): () => void {
+    this.#collectors.add(collect)
+    return () => this.#collectors.delete(collect)
+  }
+
+  /** All metrics, as `/metrics` serves them. */
+  text(): string {
+    for (const collect of this.#collectors) collect()
+    let text = ''
+    for (const metric of [...this.#metrics.values()].sort(byName)) {
+      const { type, options } = metric
+      text += `# HELP ${options.name} ${escapeHelp(options.help)}\n# TYPE ${options.name} ${type}\n`
+      for (const line of metric.lines()) text += `${line}\n`
+    }
+    return text
+  }
+
+  #values(type: 'counter' | 'gauge', options: MetricOptions): ValueMetric {
+    return this.#register(new ValueMetric(type, options))
+  }
+
+  /** A metric that is there already is shared: several operators may run in one process. */
+  #register<M extends Metric>(metric: M): M {
+    const existing = this.#metrics.get(metric.options.name)
+    if (existing) return existing as M
+    this.#metrics.set(metric.options.name, metric)
+    return metric
+  }
+}
+
+const byName = (a: Metric, b: Metric): number => (a.options.name < b.options.name ? -1 : 1)
+
+class ValueMetric implements Metric {
+  readonly type: 'counter' | 'gauge'
+  readonly options: MetricOptions
+  /** By the values of the labels; they are formatted when somebody reads. */
+  readonly #values = new Map<string, { readonly labels: LabelValues; value: number }>()
+
+  constructor(type: 'counter' | 'gauge', options: MetricOptions) {
+    this.type = type
+    this.options = options
+    if (!options.labels?.length) this.#entry([])
+  }
+
+  set(value: number, labels: LabelValues): void {
+    this.#entry(labels).value = value
+  }
+
+  add(amount: number, labels: LabelValues): void {
+    this.#entry(labels).value += amount
+  }
+
+  with(labels: LabelValues): BoundCounter {
+    const entry = this.#entry(labels)
+    return {
+      add(amount) {
+        entry.value += amount
+      },
+    }
+  }
+
+  *lines(): Generator<string> {
+    const { name } = this.options
+    for (const { labels, value } of this.#values.values()) {
+      yield `${name}${wrap(formatLabels(this.options, labels))} ${formatNumber(value)}`
+    }
+  }
+
+  #entry(labels: LabelValues): { value: number } {
+    const key = labelKey(labels)
+    let entry = this.#values.get(key)
+    if (!entry) {
+      entry = { labels, value: 0 }
+      this.#values.set(key, entry)
+    }
+    return entry
+  }
+}
+
+interface HistogramValue {
+  readonly labels: LabelValues
+  readonly counts: number[]
+  sum: number
+  count: number
+}
+
+class HistogramMetric implements Metric, Histogram {
+  readonly type = 'histogram'
+  readonly options: HistogramOptions
+  readonly #values = new Map<string, HistogramValue>()
+
+  constructor(options: HistogramOptions) {
+    this.options = options
+  }
+
+  observe(value: number, ...labels: string[]): void {
+    this.#add(this.#entry(labels), value)
+  }
+
+  with(...labels: string[]): BoundHistogram {
+    const entry = this.#entry(labels)
+    return { observe: value => this.#add(entry, value) }
+  }
+
+  #entry(labels: LabelValues): HistogramValue {
+    const key = labelKey(labels)
+    let entry = this.#values.get(key)
+    if (!entry) {
+      entry = { labels, counts: this.options.buckets.map(() => 0), sum: 0, count: 0 }
+      this.#values.set(key, entry)
+    }
+    return entry
+  }
+
+  #add(entry: HistogramValue, value: number): void {
+    const { buckets } = this.options
+    entry.sum += value
+    entry.count++
+    for (let i = 0; i < buckets.length; i++) {
+      if (value > buckets[i]!) continue
+      entry.counts[i]!++
+      return
+    }
+  }
+
+  *lines(): Generator<string> {
+    const { name, buckets } = this.options
+    for (const { labels, counts, sum, count } of this.#values.values()) {
+      const text = formatLabels(this.options, labels)
+      const before = text === '' ? '' : `${text},`
+      let total = 0
+      for (const [index, bound] of buckets.entries()) {
+        total += counts[index]!
+        yield `${name}_bucket{${before}le="${formatNumber(bound)}"} ${total}`
+      }
+      yield `${name}_bucket{${before}le="+Inf"} ${count}`
+      yield `${name}_sum${wrap(text)} ${formatNumber(sum)}`
+      yield `${name}_count${wrap(text)} ${count}`
+    }
+  }
+}
+
+/** Tells label sets apart. */
+function labelKey(labels: LabelValues): string {
+  return labels.length === 1 ? labels[0]! : labels.join('\u0000')
+}
+
+function formatLabels({ labels = [] }: MetricOptions, values: LabelValues): string {
+  return labels.map((label, index) => `${label}="${escapeValue(values[index] ?? '')}"`).join(',')
+}
+
+function wrap(labels: string): string {
+  return labels === '' ? '' : `{${labels}}`
+}
+
+function escapeValue(value: string): string {
+  return value.replace(/[\\"\n]/g, found => (found === '\n' ? '\\n' : `\\${found}`))
+}
+
+function escapeHelp(help: string): string {
+  return help.replace(/[\\\n]/g, found => (found === '\n' ? '\\n' : '\\\\'))
+}
+
+function formatNumber(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf'
+  return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)
+}

@@ -1,0 +1,6 @@
+/**
+ * Encryption at rest, by an EncryptionConfiguration of Kubernetes: values are encrypted between the server and the store.
+ * @module
+ */
+export { type Encryption, readEncryption } from './configuration.ts'
+export { createEncryptedStore, type EncryptedStore } from './encrypted-store.ts'

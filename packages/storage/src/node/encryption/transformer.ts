@@ -1,0 +1,94 @@
+import { Buffer } from 'node:buffer'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
+
+/** Turns values into what is written to disk, and back. `key` is where the value stands: it cannot be moved elsewhere. */
+export interface Transformer {
+  encrypt(value: Uint8Array, key: string): Uint8Array | Promise<Uint8Array>
+  /** Throws when it was written with another key, or somebody has changed it. */
+  decrypt(stored: Uint8Array, key: string): Uint8Array | Promise<Uint8Array>
+  /** Whether a value should be written anew although it can be read. @default never */
+  isStale?(stored: Uint8Array): boolean
+}
+
+const gcmNonceSize = 12
+const gcmTagSize = 16
+
+/** AES-GCM: nonce, ciphertext, tag. */
+export function createAesGcm(secret: Uint8Array): Transformer {
+  const algorithm = `aes-${secret.length * 8}-gcm` as 'aes-256-gcm'
+  return {
+    encrypt(value, key) {
+      const nonce = randomBytes(gcmNonceSize)
+      const cipher = createCipheriv(algorithm, secret, nonce)
+      cipher.setAAD(Buffer.from(key))
+      return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()])
+    },
+    decrypt(stored, key) {
+      if (stored.length < gcmNonceSize + gcmTagSize)
+        throw new Error('the stored data was shorter than it can be')
+      const end = stored.length - gcmTagSize
+      const decipher = createDecipheriv(algorithm, secret, stored.subarray(0, gcmNonceSize))
+      decipher.setAAD(Buffer.from(key))
+      decipher.setAuthTag(stored.subarray(end))
+      return Buffer.concat([decipher.update(stored.subarray(gcmNonceSize, end)), decipher.final()])
+    },
+  }
+}
+
+const blockSize = 16
+
+/** AES-CBC with padding: initial vector, ciphertext. Nothing tells whether somebody has changed it. */
+export function createAesCbc(secret: Uint8Array): Transformer {
+  const algorithm = `aes-${secret.length * 8}-cbc`
+  return {
+    encrypt(value) {
+      const vector = randomBytes(blockSize)
+      const cipher = createCipheriv(algorithm, secret, vector)
+      return Buffer.concat([vector, cipher.update(value), cipher.final()])
+    },
+    decrypt(stored) {
+      if (stored.length < 2 * blockSize || stored.length % blockSize !== 0)
+        throw new Error('the stored data is no whole number of blocks')
+      const decipher = createDecipheriv(algorithm, secret, stored.subarray(0, blockSize))
+      return Buffer.concat([decipher.update(stored.subarray(blockSize)), decipher.final()])
+    },
+  }
+}
+
+const boxNonceSize = 24
+
+/** NaCl's secretbox, XSalsa20 and Poly1305: nonce, box. */
+export function createSecretbox(secret: Uint8Array): Transformer {
+  return {
+    encrypt(value) {
+      const nonce = randomBytes(boxNonceSize)
+      return Buffer.concat([nonce, xsalsa20poly1305(secret, nonce).encrypt(value)])
+    },
+    decrypt(stored) {
+      if (stored.length < boxNonceSize) throw new Error('the stored data was shorter than it can be')
+      return xsalsa20poly1305(secret, stored.subarray(0, boxNonceSize)).decrypt(stored.subarray(boxNonceSize))
+    },
+  }
+}
+
+const infoSize = 32
+
+/** AES-GCM with a key of its own for each value, derived from one seed, so that the seed may be used for very many. */
+export function createSeededAesGcm(seed: Uint8Array): Transformer {
+  const derive = (info: Uint8Array) =>
+    createAesGcm(createHmac('sha256', seed).update(info).update(Uint8Array.of(1)).digest())
+  return {
+    async encrypt(value, key) {
+      const info = randomBytes(infoSize)
+      return Buffer.concat([info, await derive(info).encrypt(value, key)])
+    },
+    decrypt(stored, key) {
+      if (stored.length < infoSize) throw new Error('the stored data was shorter than the required size')
+      return derive(stored.subarray(0, infoSize)).decrypt(stored.subarray(infoSize), key)
+    },
+  }
+}
+
+/** As it is. */
+export const identity: Transformer = { encrypt: value => value, decrypt: stored => stored }
