@@ -1,30 +1,45 @@
+import type { GroupVersionKind, VersionInfo } from '@coxswain/apimachinery'
 import type { JsonObject } from '../json.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { ServerState, UserInfo } from '../request/context.ts'
+import { keepManagedFields } from './managed-fields.ts'
+import { Reinvocation } from './reinvocation.ts'
 
-/** What is about to be written. */
+/** What is about to be done. */
 export interface Attributes {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly resource: ServedResource
+  /** The version of the resource that the client used, and that objects are in. */
+  readonly version: VersionInfo
   readonly subresource: string
   readonly namespace: string
+  /** Empty where it is not known yet, and for each object of a deleted collection. */
   readonly name: string
+  /** What the objects are, where an endpoint takes a kind of its own (Scale, Binding). @default the resource's kind */
+  readonly kind?: GroupVersionKind
   /** Undefined for deletes. Mutating plug-ins may change it. */
   readonly object: JsonObject | undefined
   /** Undefined for creates. */
   readonly oldObject: JsonObject | undefined
   readonly dryRun: boolean
+  /** The client's CreateOptions, UpdateOptions or DeleteOptions. */
+  readonly options?: JsonObject
   readonly user: UserInfo
   readonly state: ServerState
   /** Sends a text in a `Warning` header, whatever becomes of the request. */
   readonly warn?: (text: string) => void
+  /** Notes something of the request in the audit log; what is noted first stays. */
+  readonly annotate?: (key: string, value: string) => void
+  /** Aborts when the client goes away. */
+  readonly signal?: AbortSignal
 }
 
 /** A gate before the store. Refuses by throwing a StatusError. */
 export interface AdmissionPlugin {
   /** As in `--enable-admission-plugins`. */
   readonly name: string
-  readonly mutate?: (attributes: Attributes) => Promise<void> | void
+  /** Called again, once, when a webhook or policy has changed the object; `reinvocation` tells. */
+  readonly mutate?: (attributes: Attributes, reinvocation: Reinvocation) => Promise<void> | void
   readonly validate?: (attributes: Attributes) => Promise<void> | void
 }
 
@@ -46,12 +61,31 @@ export interface Admission {
 
 /** Runs the plug-ins one after the other, in the order given. */
 export function createAdmission(plugins: readonly AdmissionPlugin[]): Admission {
+  const mutating = plugins.filter(plugin => plugin.mutate)
+  const validating = plugins.filter(plugin => plugin.validate)
+
+  async function mutateOnce(attributes: Attributes, reinvocation: Reinvocation): Promise<void> {
+    for (const plugin of mutating) {
+      const pending = plugin.mutate?.(attributes, reinvocation)
+      if (pending) await pending
+    }
+  }
+
   return {
     async mutate(attributes) {
-      for (const plugin of plugins) await plugin.mutate?.(attributes)
+      const reinvocation = new Reinvocation()
+      const managedFields = (attributes.object?.metadata as JsonObject | undefined)?.managedFields
+      await mutateOnce(attributes, reinvocation)
+      if (!reinvocation.isWanted) return
+      reinvocation.begin()
+      await mutateOnce(attributes, reinvocation)
+      keepManagedFields(attributes, managedFields)
     },
     async validate(attributes) {
-      for (const plugin of plugins) await plugin.validate?.(attributes)
+      for (const plugin of validating) {
+        const pending = plugin.validate?.(attributes)
+        if (pending) await pending
+      }
     },
   }
 }

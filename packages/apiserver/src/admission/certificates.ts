@@ -49,10 +49,25 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
   },
 }
 
+/** Nobody vouches for the trust anchors of a signer without the right to `attest` for it. */
+export const clusterTrustBundleAttest: AdmissionPlugin = {
+  name: 'ClusterTrustBundleAttest',
+  async validate(attributes) {
+    const { operation, object, oldObject } = attributes
+    const { group, resource } = attributes.resource.info
+    if (group !== 'certificates.k8s.io' || resource !== 'clustertrustbundles') return
+    if (operation !== 'CREATE' && operation !== 'UPDATE') return
+    const { signerName } = member(object, 'spec')
+    if (typeof signerName !== 'string' || signerName === '') return
+    if (operation === 'UPDATE' && deepEqual(object?.spec, oldObject?.spec)) return
+    if (await maySign(attributes, 'attest', signerName)) return
+    throw refusal(attributes, `user not permitted to attest for signerName ${JSON.stringify(signerName)}`)
+  },
+}
+
 /** The right may be for the signer itself or for everything in its domain. */
-async function requireSigner(attributes: Attributes, verb: 'approve' | 'sign'): Promise<void> {
-  const { state, user, oldObject } = attributes
-  const signer = String(member(oldObject, 'spec').signerName ?? '')
+async function maySign(attributes: Attributes, verb: string, signer: string): Promise<boolean> {
+  const { state, user } = attributes
   const mayActAs = async (name: string) => {
     const { verdict } = await state.authorizer({
       state,
@@ -72,7 +87,12 @@ async function requireSigner(attributes: Attributes, verb: 'approve' | 'sign'): 
     })
     return verdict === 'allow'
   }
-  if ((await mayActAs(signer)) || (await mayActAs(`${signer.split('/', 1)[0]}/*`))) return
+  return (await mayActAs(signer)) || (await mayActAs(`${signer.split('/', 1)[0]}/*`))
+}
+
+async function requireSigner(attributes: Attributes, verb: 'approve' | 'sign'): Promise<void> {
+  const signer = String(member(attributes.oldObject, 'spec').signerName ?? '')
+  if (await maySign(attributes, verb, signer)) return
   throw refusal(
     attributes,
     `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`,

@@ -49,7 +49,7 @@ function applicableLimits(attributes: Attributes): Limit[][] {
   return attributes.state.cache
     .resource(prefix)
     .list(`${prefix}${attributes.namespace}/`)
-    .map(stored => list((stored.parse().spec as JsonObject | undefined)?.limits) as unknown as Limit[])
+    .map(stored => list((stored.peek().spec as JsonObject | undefined)?.limits) as unknown as Limit[])
 }
 
 function applyDefaults(pod: JsonObject, limits: readonly Limit[]): void {

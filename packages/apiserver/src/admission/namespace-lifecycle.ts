@@ -16,7 +16,7 @@ export const namespaceLifecycle: AdmissionPlugin = {
     if (info.resource === 'localsubjectaccessreviews') return // a question about a namespace, nothing in it
     const found = state.cache.resource('/core/namespaces/').get(`/core/namespaces/${namespace}`)
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace)
-    const status = found.parse().status as JsonObject | undefined
+    const status = found.peek().status as JsonObject | undefined
     if (status?.phase !== 'Terminating') return
     const objectName = ((object?.metadata ?? {}) as { name?: string }).name ?? ''
     const refusal = newForbidden(

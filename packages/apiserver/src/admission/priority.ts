@@ -79,7 +79,7 @@ function findClass({ state, resource, object }: Attributes, spec: JsonObject): P
   const name = spec.priorityClassName as string | undefined
   if (name) {
     const found = classes.get(prefix + name)
-    if (found) return found.parse() as unknown as PriorityClass
+    if (found) return found.peek() as unknown as PriorityClass
     throw newForbidden(
       resource.info,
       String((object!.metadata as JsonObject).name ?? ''),
@@ -94,7 +94,7 @@ function defaultClasses(state: ServerState): PriorityClass[] {
   return state.cache
     .resource(prefix)
     .list()
-    .map(stored => stored.parse() as unknown as PriorityClass)
+    .map(stored => stored.peek() as unknown as PriorityClass)
     .filter(({ globalDefault }) => globalDefault)
     .sort((a, b) => a.value - b.value)
 }

@@ -32,7 +32,7 @@ export const serviceAccount: AdmissionPlugin = {
         `error looking up service account ${namespace}/${accountName}: serviceaccount "${accountName}" not found`,
       )
     }
-    const account = stored.parse()
+    const account = stored.peek()
     if ((spec.automountServiceAccountToken ?? account.automountServiceAccountToken) !== false) {
       mountToken(spec, `kube-api-access-${state.env.random.suffix(5)}`)
     }

@@ -1,6 +1,6 @@
 import { newForbidden } from '@coxswain/apimachinery'
 import type { JsonObject } from '../../json.ts'
-import { listOf, objectOf, recordOf, textOf } from '../../strategies/pod/validation/reading.ts'
+import { listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
 import { type Level, violationsOf } from './checks.ts'
 
@@ -12,40 +12,72 @@ interface Standard {
   readonly version: string
 }
 
+/** What a namespace without labels has, by mode (`enforce`, `enforce-version`, ...), and who is spared. */
+export interface PodSecurityConfiguration {
+  readonly defaults?: Readonly<Record<string, string>>
+  readonly exemptions?: {
+    readonly usernames?: readonly string[]
+    readonly namespaces?: readonly string[]
+    readonly runtimeClasses?: readonly string[]
+  }
+}
+
 /**
  * Keeps pods out of a namespace that are less confined than its labels demand, and tells authors of pods and of workloads
  * what its `warn` label would not allow.
  */
-export const podSecurity: AdmissionPlugin = {
-  name: 'PodSecurity',
-  validate(attributes) {
-    const { operation, object } = attributes
-    if (operation === 'DELETE' || !object) return
-    const podSpec = podSpecOf(attributes, object)
-    if (!podSpec) return
-    const labels = labelsOf(attributes)
-    const enforced = standardOf(labels, 'enforce', 'restricted')
-    const warned = standardOf(labels, 'warn', 'privileged')
-    if (enforced.level === 'privileged' && warned.level === 'privileged') return
-    const isPod = attributes.resource.info.resource === 'pods'
-    if (isPod && attributes.oldObject && !hasNewContainers(object, attributes.oldObject)) return
-    const { metadata, spec } = podSpec
-    if (isPod) {
-      const forbidden = describe(enforced, metadata, spec)
-      if (forbidden !== undefined) {
-        const name = textOf(objectOf(object.metadata).name)
-        throw newForbidden(attributes.resource.info, name, `violates PodSecurity ${forbidden}`)
-      }
+export function createPodSecurity(configuration: PodSecurityConfiguration = {}): AdmissionPlugin {
+  const { defaults = {}, exemptions = {} } = configuration
+  const presets = Object.fromEntries(Object.entries(defaults).map(([key, value]) => [prefix + key, value]))
+  return {
+    name: 'PodSecurity',
+    validate(attributes) {
+      const { operation, object, user, namespace } = attributes
+      if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return
+      const podSpec = podSpecOf(attributes, object)
+      if (!podSpec || exemptions.namespaces?.includes(namespace)) return
+      if (exemptions.usernames?.includes(user.name)) return
+      if (exemptions.runtimeClasses?.includes(textOf(podSpec.spec.runtimeClassName))) return
+      judge(attributes, object, podSpec, { ...presets, ...labelsOf(attributes) })
+    },
+  }
+}
+
+export const podSecurity: AdmissionPlugin = createPodSecurity()
+
+function judge(
+  ...[attributes, object, podSpec, labels]: [
+    Attributes,
+    JsonObject,
+    PodParts,
+    Readonly<Record<string, string>>,
+  ]
+): void {
+  const enforced = standardOf(labels, 'enforce', 'restricted')
+  const warned = standardOf(labels, 'warn', 'privileged')
+  const audited = standardOf(labels, 'audit', 'privileged')
+  if ([enforced, warned, audited].every(({ level }) => level === 'privileged')) return
+  const isPod = attributes.resource.info.resource === 'pods'
+  if (isPod && attributes.oldObject && !hasNewContainers(object, attributes.oldObject)) return
+  const { metadata, spec } = podSpec
+  if (isPod) {
+    const forbidden = describe(enforced, metadata, spec)
+    if (forbidden !== undefined) {
+      const name = textOf(objectOf(object.metadata).name)
+      throw newForbidden(attributes.resource.info, name, `violates PodSecurity ${forbidden}`)
     }
-    const discouraged = describe(warned, metadata, spec)
-    if (discouraged !== undefined) attributes.warn?.(`would violate PodSecurity ${discouraged}`)
-  },
+  }
+  const discouraged = describe(warned, metadata, spec)
+  if (discouraged !== undefined) attributes.warn?.(`would violate PodSecurity ${discouraged}`)
+  const noted = describe(audited, metadata, spec)
+  if (noted !== undefined)
+    attributes.annotate?.(`${prefix}audit-violations`, `would violate PodSecurity ${noted}`)
 }
 
 function labelsOf({ state, namespace }: Attributes): Readonly<Record<string, string>> {
   const { cache } = state.registry.find('', 'v1', 'namespaces')!.resource
   const stored = cache.get(cache.prefix + namespace)
-  return stored ? recordOf(objectOf(stored.parse().metadata).labels) : {}
+  return stored ? stored.labels : {}
 }
 
 const levels: readonly string[] = ['privileged', 'baseline', 'restricted']
@@ -53,7 +85,7 @@ const levels: readonly string[] = ['privileged', 'baseline', 'restricted']
 /** A level that does not exist counts as `otherwise`; without a label everything goes. */
 function standardOf(
   labels: Readonly<Record<string, string>>,
-  mode: 'enforce' | 'warn',
+  mode: 'audit' | 'enforce' | 'warn',
   otherwise: Level,
 ): Standard {
   const level = labels[prefix + mode]

@@ -94,7 +94,9 @@ describe('policies', () => {
   it('change nothing that is being deleted', () => {
     const spec = {
       matchConstraints: { resourceRules: [{ ...rule, operations: ['DELETE'] }] },
-      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+      mutations: [
+        { patchType: 'JSONPatch', jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/a'}]" } },
+      ],
       reinvocationPolicy: 'Never',
     }
     assert.deepEqual(findProblems(mutatingAdmissionPolicyStrategy, { metadata, spec }), [

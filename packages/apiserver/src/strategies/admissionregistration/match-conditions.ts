@@ -1,18 +1,26 @@
 import { deepEqual, field } from '@coxswain/apimachinery'
+import { compileAdmissionExpression } from '../../admission/expressions/compile.ts'
 import type { JsonObject } from '../../json.ts'
 import { type Findings, listOf, textOf, validateQualifiedName } from '../pod/validation/reading.ts'
+import { validateExpression } from './expressions.ts'
 
 const maxConditions = 64
 
-/** Expressions are required here; what they say is judged by whoever compiles them. */
-export function* validateMatchConditions(conditions: unknown, path: field.Path): Findings {
+/** `hasParams`: expressions may use the parameters of a policy. */
+export function* validateMatchConditions(conditions: unknown, path: field.Path, hasParams = false): Findings {
   const found = listOf(conditions)
   if (found.length > maxConditions) yield field.tooMany(path, found.length, maxConditions)
   const names = new Set<string>()
   for (const [index, condition] of found.entries()) {
     const at = path.index(index)
     const name = textOf(condition.name)
-    if (textOf(condition.expression).trim() === '') yield field.required(at.child('expression'))
+    const expression = textOf(condition.expression).trim()
+    if (expression === '') yield field.required(at.child('expression'))
+    else {
+      const options = { params: hasParams, authorizer: true }
+      const compiled = compileAdmissionExpression(expression, 'bool', options)
+      yield* validateExpression(compiled, at.child('expression'))
+    }
     if (name === '') {
       yield field.required(at.child('name'))
       continue

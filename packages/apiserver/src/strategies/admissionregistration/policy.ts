@@ -6,11 +6,17 @@ import {
   isDNS1123Subdomain,
   validateConditions,
 } from '@coxswain/apimachinery'
+import {
+  compileAdmissionExpression,
+  type ExpressionOptions,
+  PolicyVariables,
+} from '../../admission/expressions/compile.ts'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, countCell, nameCell } from '../cells.ts'
 import { type Findings, listOf, objectOf, textOf, validateQualifiedName } from '../pod/validation/reading.ts'
 import { keepStatusMetadata } from '../status-metadata.ts'
+import { validateExpression } from './expressions.ts'
 import { validateMatchConditions } from './match-conditions.ts'
 import {
   defaultMatchResources,
@@ -63,7 +69,8 @@ function* validateValidatingPolicy(object: JsonObject, old: JsonObject | undefin
   const path = field.Path.of('spec')
   yield* validateSubject(spec, path)
   yield* validateConditionsOf(spec, old, path)
-  yield* validateVariables(spec.variables, path.child('variables'))
+  const scope = scopeOf(spec, listOf(spec.variables).length > 0)
+  yield* validateVariables(spec.variables, scope, path.child('variables'))
   const validations = listOf(spec.validations)
   const annotations = listOf(spec.auditAnnotations)
   if (validations.length === 0 && annotations.length === 0) {
@@ -73,8 +80,8 @@ function* validateValidatingPolicy(object: JsonObject, old: JsonObject | undefin
     return
   }
   for (const [index, validation] of validations.entries())
-    yield* validateValidation(validation, path.child('validations').index(index))
-  yield* validateAuditAnnotations(object, annotations, path.child('auditAnnotations'))
+    yield* validateValidation(validation, scope, path.child('validations').index(index))
+  yield* validateAuditAnnotations(object, annotations, scope, path.child('auditAnnotations'))
 }
 
 function* validateMutatingPolicy(object: JsonObject, old: JsonObject | undefined): Findings {
@@ -83,16 +90,26 @@ function* validateMutatingPolicy(object: JsonObject, old: JsonObject | undefined
   yield* validateSubject(spec, path)
   yield* validateMutatingOperations(spec.matchConstraints, path.child('matchConstraints'))
   yield* validateConditionsOf(spec, old, path)
-  yield* validateVariables(spec.variables, path.child('variables'))
+  const scope = scopeOf(spec, true)
+  yield* validateVariables(spec.variables, scope, path.child('variables'))
   const mutations = listOf(spec.mutations)
   if (mutations.length === 0)
     yield field.required(path.child('mutations'), 'mutations must contain at least one item')
   for (const [index, mutation] of mutations.entries())
-    yield* validateMutation(mutation, path.child('mutations').index(index))
+    yield* validateMutation(mutation, scope, path.child('mutations').index(index))
   const policy = textOf(spec.reinvocationPolicy)
   if (policy === '') yield field.required(path.child('reinvocationPolicy'))
   else if (!reinvocationPolicies.includes(policy))
     yield field.notSupported(path.child('reinvocationPolicy'), policy, reinvocationPolicies)
+}
+
+/** What the expressions of a policy can use. */
+function scopeOf(spec: JsonObject, hasVariables: boolean): ExpressionOptions {
+  return {
+    params: isObject(spec.paramKind),
+    authorizer: true,
+    ...(hasVariables && { variables: new PolicyVariables() }),
+  }
 }
 
 /** What both kinds of policy say first: how they fail and what they are about. */
@@ -117,7 +134,9 @@ function* validateConditionsOf(spec: JsonObject, old: JsonObject | undefined, pa
     old !== undefined &&
     deepEqual(spec.paramKind, before.paramKind) &&
     deepEqual(spec.matchConditions, before.matchConditions)
-  if (!unchanged) yield* validateMatchConditions(spec.matchConditions, path.child('matchConditions'))
+  if (unchanged) return
+  const at = path.child('matchConditions')
+  yield* validateMatchConditions(spec.matchConditions, at, isObject(spec.paramKind))
 }
 
 function* validateParamKind({ apiVersion, kind }: JsonObject, path: field.Path): Findings {
@@ -165,23 +184,38 @@ const reserved = new Set(
   ),
 )
 
-function* validateVariables(variables: unknown, path: field.Path): Findings {
+function* validateVariables(variables: unknown, scope: ExpressionOptions, path: field.Path): Findings {
   for (const [index, variable] of listOf(variables).entries()) {
     const at = path.index(index)
     const name = textOf(variable.name)
     if (isBlank(name)) yield field.required(at.child('name'), 'name is not specified')
     else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) || reserved.has(name))
       yield field.invalid(at.child('name'), name, 'must be a valid CEL identifier')
-    if (isBlank(variable.expression))
+    if (isBlank(variable.expression)) {
       yield field.required(at.child('expression'), 'expression is not specified')
+      continue
+    }
+    const compiled = scope.variables?.add(name, textOf(variable.expression), scope)
+    if (compiled) yield* validateExpression(compiled, at.child('expression'))
   }
 }
 
-function* validateValidation(validation: JsonObject, path: field.Path): Findings {
-  const { expression, message, messageExpression, reason } = validation
+function* validateValidation(validation: JsonObject, scope: ExpressionOptions, path: field.Path): Findings {
+  const { message, messageExpression, reason } = validation
+  const expression = textOf(validation.expression)
   if (isBlank(expression)) yield field.required(path.child('expression'), 'expression is not specified')
-  if (textOf(messageExpression) !== '' && isBlank(messageExpression))
-    yield field.invalid(path.child('messageExpression'), messageExpression, 'must be non-empty if specified')
+  else {
+    const compiled = compileAdmissionExpression(expression, 'bool', scope)
+    yield* validateExpression(compiled, path.child('expression'))
+  }
+  const messagePath = path.child('messageExpression')
+  const source = textOf(messageExpression)
+  if (source !== '' && isBlank(source))
+    yield field.invalid(messagePath, messageExpression, 'must be non-empty if specified')
+  else if (source !== '') {
+    const compiled = compileAdmissionExpression(source, 'string', { ...scope, authorizer: false })
+    yield* validateExpression(compiled, messagePath)
+  }
   if (textOf(message) !== '' && isBlank(message))
     yield field.invalid(path.child('message'), message, 'must be non-empty if specified')
   else if (/[\n\r]/.test(textOf(message).trim()))
@@ -193,6 +227,7 @@ function* validateValidation(validation: JsonObject, path: field.Path): Findings
 function* validateAuditAnnotations(
   object: JsonObject,
   annotations: readonly JsonObject[],
+  scope: ExpressionOptions,
   path: field.Path,
 ): Findings {
   const policy = textOf((object.metadata as JsonObject).name)
@@ -217,6 +252,10 @@ function* validateAuditAnnotations(
         at.child('valueExpression'),
         `must not exceed ${maxValueExpression} bytes in length`,
       )
+    else {
+      const compiled = compileAdmissionExpression(expression, 'stringOrNull', scope)
+      yield* validateExpression(compiled, at.child('valueExpression'), textOf(annotation.valueExpression))
+    }
     if (keys.has(key)) yield field.duplicate(at.child('key'), key)
     keys.add(key)
   }
@@ -225,7 +264,7 @@ function* validateAuditAnnotations(
 const patchMembers = { JSONPatch: 'jsonPatch', ApplyConfiguration: 'applyConfiguration' } as const
 
 /** The patch of the type that is named is there, and the other one is not. */
-function* validateMutation(mutation: JsonObject, path: field.Path): Findings {
+function* validateMutation(mutation: JsonObject, scope: ExpressionOptions, path: field.Path): Findings {
   const type = textOf(mutation.patchType)
   if (type === '') {
     yield field.required(path.child('patchType'))
@@ -241,6 +280,11 @@ function* validateMutation(mutation: JsonObject, path: field.Path): Findings {
   if (!isObject(patch))
     yield field.required(path.child(wanted), `must be specified when patchType is ${type}`)
   else if (isBlank(patch.expression)) yield field.required(path.child(wanted, 'expression'))
+  else {
+    const expression = textOf(patch.expression).trim()
+    const compiled = compileAdmissionExpression(expression, wanted, { ...scope, patchTypes: true })
+    yield* validateExpression(compiled, path.child(wanted, 'expression'))
+  }
   if (isObject(mutation[other]))
     yield field.invalid(path.child(other), `{${other}}`, `must not be specified when patchType is ${type}`)
 }

@@ -1,0 +1,48 @@
+import type { JsonObject } from '../json.ts'
+import type { UserInfo } from '../request/context.ts'
+import type { Attributes } from './admission.ts'
+import { kindOf, namespaceOf, resourceOf } from './attributes.ts'
+import type { Equivalent } from './matching/equivalents.ts'
+
+/** Kinds that decide about admission: hooks that could refuse their own removal would lock everybody out. */
+const exempt = new Set([
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+  'mutatingwebhookconfigurations',
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'validatingwebhookconfigurations',
+])
+
+export function isAdmissionConfiguration({ resource: { info } }: Attributes): boolean {
+  return info.group === 'admissionregistration.k8s.io' && exempt.has(info.resource)
+}
+
+/** An AdmissionRequest without uid and objects; `matched` is what a hook's rule has named. */
+export function createAdmissionRequest(attributes: Attributes, matched: Equivalent): JsonObject {
+  const { subresource, name, operation, dryRun, user, options } = attributes
+  const namespace = namespaceOf(attributes)
+  return {
+    kind: { ...matched.kind },
+    resource: { ...matched.resource },
+    ...(subresource !== '' && { subResource: subresource }),
+    requestKind: { ...kindOf(attributes) },
+    requestResource: { ...resourceOf(attributes) },
+    ...(subresource !== '' && { requestSubResource: subresource }),
+    ...(name !== '' && { name }),
+    ...(namespace !== '' && { namespace }),
+    operation,
+    userInfo: userInfoObject(user),
+    dryRun,
+    options: options ?? null,
+  }
+}
+
+function userInfoObject({ name, uid, groups, extra }: UserInfo): JsonObject {
+  return {
+    ...(name !== '' && { username: name }),
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups }),
+    ...(extra && Object.keys(extra).length > 0 && { extra }),
+  }
+}

@@ -1,0 +1,66 @@
+import { field } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '../json.ts'
+import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
+import { forbidden } from './policies/policy-request.ts'
+
+const kinds = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+/** Images are pulled anew for each pod, so that only who may pull one can use it. Off by default. */
+export const alwaysPullImages: AdmissionPlugin = {
+  name: 'AlwaysPullImages',
+  mutate(attributes) {
+    if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !bringsImages(attributes)) return
+    for (const { part } of imagesOf(attributes.object)) part.value[part.member] = 'Always'
+  },
+  validate(attributes) {
+    if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !bringsImages(attributes)) return
+    for (const { part, path } of imagesOf(attributes.object)) {
+      const policy = part.value[part.member]
+      if (policy === 'Always') continue
+      const problem = field.notSupported(path.child(part.member), policy ?? '', ['Always'])
+      throw forbidden(attributes, field.formatFieldError(problem))
+    }
+  },
+}
+
+interface PulledImage {
+  readonly image: unknown
+  readonly path: field.Path
+  readonly part: { readonly value: JsonObject; readonly member: 'imagePullPolicy' | 'pullPolicy' }
+}
+
+/** Containers and image volumes of a pod. */
+function imagesOf(pod: JsonObject | undefined): PulledImage[] {
+  const spec = isObject(pod?.spec) ? pod.spec : {}
+  const entries = (kind: string): [number, JsonObject][] =>
+    Array.isArray(spec[kind]) ? [...spec[kind].filter(isObject).entries()] : []
+  const containers = kinds.flatMap(kind =>
+    entries(kind).map(
+      ([index, value]): PulledImage => ({
+        image: value.image,
+        path: field.Path.of('spec', kind).index(index),
+        part: { value, member: 'imagePullPolicy' },
+      }),
+    ),
+  )
+  const volumes = entries('volumes').flatMap(([index, { image }]): PulledImage[] => {
+    if (!isObject(image)) return []
+    const path = field.Path.of('spec', 'volumes').index(index).child('image')
+    return [{ image: image.reference, path, part: { value: image, member: 'pullPolicy' } }]
+  })
+  return [...containers, ...volumes]
+}
+
+/** Whether the write has an image in a container that the pod did not have. */
+function bringsImages({ operation, object, oldObject }: Attributes): boolean {
+  if (operation !== 'UPDATE') return true
+  const isContainer = ({ part }: PulledImage) => part.member === 'imagePullPolicy'
+  const known = new Set(
+    imagesOf(oldObject)
+      .filter(isContainer)
+      .map(({ image }) => image),
+  )
+  return imagesOf(object)
+    .filter(isContainer)
+    .some(({ image }) => !known.has(image))
+}

@@ -1,0 +1,37 @@
+import type { GroupVersionKind } from '@coxswain/apimachinery'
+import type { JsonObject } from '../json.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { isTrue } from '../request/request-info.ts'
+
+const kinds: Readonly<Record<string, string>> = {
+  'pods/attach': 'PodAttachOptions',
+  'pods/exec': 'PodExecOptions',
+  'pods/portforward': 'PodPortForwardOptions',
+  'pods/proxy': 'PodProxyOptions',
+  'nodes/proxy': 'NodeProxyOptions',
+  'services/proxy': 'ServiceProxyOptions',
+}
+
+const booleans = ['stdin', 'stdout', 'stderr', 'tty'] as const
+
+/** What the query of a connection (`pods/exec?command=ls`) asks for, as the object that admission sees. */
+export function connectOptions({ info, query }: ResourceContext): {
+  readonly kind: GroupVersionKind
+  readonly object: JsonObject
+} {
+  const kind = kinds[`${info.resource}/${info.subresource}`] ?? 'PodProxyOptions'
+  const object: JsonObject = { kind, apiVersion: 'v1' }
+  if (info.subresource === 'exec' || info.subresource === 'attach') {
+    for (const name of booleans) if (query.has(name) && isTrue(query.get(name))) object[name] = true
+    const container = query.get('container') ?? ''
+    if (container !== '') object.container = container
+    if (info.subresource === 'exec') object.command = query.getAll('command')
+  } else if (info.subresource === 'portforward') {
+    const ports = query.getAll('ports').flatMap(text => text.split(',').map(Number))
+    if (ports.length > 0) object.ports = ports
+  } else {
+    const path = `/${info.rest.join('/')}`
+    if (path !== '/') object.path = path
+  }
+  return { kind: { group: '', version: 'v1', kind }, object }
+}

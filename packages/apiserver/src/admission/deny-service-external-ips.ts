@@ -1,0 +1,24 @@
+import { isObject, type JsonObject } from '../json.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import { forbidden } from './policies/policy-request.ts'
+
+/**
+ * Nobody takes an external address for a service, with which the traffic of others could be caught (CVE-2020-8554); those
+ * that a service has may stay. Off by default.
+ */
+export const denyServiceExternalIPs: AdmissionPlugin = {
+  name: 'DenyServiceExternalIPs',
+  validate(attributes) {
+    const { operation, resource, subresource, object, oldObject } = attributes
+    if (resource.info.group !== '' || resource.info.resource !== 'services' || subresource !== '') return
+    if (operation !== 'CREATE' && operation !== 'UPDATE') return
+    const present = externalIPs(oldObject)
+    if (externalIPs(object).every(address => present.includes(address))) return
+    throw forbidden(attributes, 'Use of external IPs is denied by admission control')
+  },
+}
+
+function externalIPs(service: JsonObject | undefined): readonly unknown[] {
+  const spec = isObject(service?.spec) ? service.spec : {}
+  return Array.isArray(spec.externalIPs) ? spec.externalIPs : []
+}

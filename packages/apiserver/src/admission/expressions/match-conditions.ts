@@ -1,0 +1,41 @@
+import { isObject, type JsonObject } from '../../json.ts'
+import { budgets, evaluateAll, type Inputs } from './activation.ts'
+import { type CompiledExpression, compileAdmissionExpression, type ExpressionOptions } from './compile.ts'
+
+/** Compiles `matchConditions`; what cannot be compiled fails when it is evaluated. */
+export function compileConditions(
+  conditions: unknown,
+  options: ExpressionOptions,
+): readonly CompiledExpression[] {
+  if (!Array.isArray(conditions)) return []
+  return conditions
+    .filter(isObject)
+    .map((condition: JsonObject) =>
+      compileAdmissionExpression(String(condition.expression ?? ''), 'bool', options),
+    )
+}
+
+export type ConditionResult =
+  | { readonly matches: boolean }
+  /** One could not be evaluated and none was false. */
+  | { readonly error: string }
+
+/** A false condition spares the request, whatever the others say; errors count by the failure policy. */
+export function matchConditions(
+  conditions: readonly CompiledExpression[],
+  inputs: Inputs,
+  failurePolicy: 'Fail' | 'Ignore',
+): ConditionResult {
+  const evaluated = evaluateAll(conditions, inputs, budgets.conditions)
+  if (!evaluated.ok) return failurePolicy === 'Fail' ? { error: evaluated.error } : { matches: false }
+  const errors: string[] = []
+  for (const result of evaluated.results) {
+    if (!result) continue
+    if (!result.ok) errors.push(result.error)
+    else if (result.value === false) return { matches: false }
+  }
+  if (errors.length === 0) return { matches: true }
+  if (failurePolicy === 'Ignore') return { matches: false }
+  const unique = [...new Set(errors)]
+  return { error: unique.length === 1 ? unique[0]! : `[${unique.join(', ')}]` }
+}

@@ -1,0 +1,87 @@
+import type { AuthorizationCheck, AuthorizationDecision, Authorize } from '@coxswain/cel'
+import type { UserInfo } from '../../request/context.ts'
+import type { RequestInfo, RequestVerb } from '../../request/request-info.ts'
+import type { Attributes } from '../admission.ts'
+
+const unsure: AuthorizationDecision = { allowed: false, reason: '' }
+
+/**
+ * Answers the checks of expressions, which cannot wait, by an authorizer that may have to: whatever it does not say at
+ * once is asked for, and the expression is evaluated anew when the answer is there. Each thing is asked once a request.
+ */
+export class RequestAuthorizer {
+  readonly #attributes: Attributes
+  readonly #known = new Map<string, AuthorizationDecision>()
+  #pending: Promise<void>[] = []
+
+  constructor(attributes: Attributes) {
+    this.#attributes = attributes
+  }
+
+  readonly decide: Authorize = check => {
+    const key = JSON.stringify(check)
+    const known = this.#known.get(key)
+    if (known) return known
+    const { state, user } = this.#attributes
+    const asker = check.serviceAccount ? serviceAccountUser(check.serviceAccount) : user
+    const answer = state.authorizer({ state, user: asker, info: infoOf(check) })
+    const note = ({ verdict, reason = '', error }: Awaited<typeof answer>): AuthorizationDecision => {
+      const decision = { allowed: verdict === 'allow', reason, ...(error !== undefined && { error }) }
+      this.#known.set(key, decision)
+      return decision
+    }
+    if (!(answer instanceof Promise)) return note(answer)
+    this.#pending.push(
+      answer.then(
+        decision => void note(decision),
+        error => void note({ verdict: 'no opinion', error: String(error) }),
+      ),
+    )
+    return unsure
+  }
+
+  /** Evaluates as often as answers are missing; at once when none are. `evaluation` must change nothing but what it returns. */
+  run<T>(evaluation: () => T): T | Promise<T> {
+    const result = evaluation()
+    return this.#pending.length === 0 ? result : this.#runAgain(evaluation)
+  }
+
+  async #runAgain<T>(evaluation: () => T): Promise<T> {
+    for (;;) {
+      const pending = this.#pending
+      this.#pending = []
+      await Promise.all(pending)
+      const result = evaluation()
+      if (this.#pending.length === 0) return result
+    }
+  }
+}
+
+function serviceAccountUser({
+  namespace,
+  name,
+}: {
+  readonly namespace: string
+  readonly name: string
+}): UserInfo {
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+  }
+}
+
+function infoOf(check: AuthorizationCheck): RequestInfo {
+  if (check.path !== undefined) return { isResource: false, verb: check.verb, path: check.path }
+  return {
+    isResource: true,
+    verb: check.verb as RequestVerb,
+    group: check.group ?? '',
+    version: '*',
+    namespace: check.namespace ?? '',
+    resource: check.resource ?? '',
+    subresource: check.subresource ?? '',
+    name: check.name ?? '',
+    rest: [],
+    legacyWatch: false,
+  }
+}

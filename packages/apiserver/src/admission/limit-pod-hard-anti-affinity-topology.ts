@@ -1,0 +1,24 @@
+import { newForbidden } from '@coxswain/apimachinery'
+import { isObject } from '../json.ts'
+import { type AdmissionPlugin, isPodWrite } from './admission.ts'
+
+const hostname = 'kubernetes.io/hostname'
+
+/** No pod keeps others out of more than its node. Off by default. */
+export const limitPodHardAntiAffinityTopology: AdmissionPlugin = {
+  name: 'LimitPodHardAntiAffinityTopology',
+  validate(attributes) {
+    if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !isObject(attributes.object?.spec)) return
+    const { affinity } = attributes.object.spec
+    const anti = isObject(affinity) ? affinity.podAntiAffinity : undefined
+    const terms = isObject(anti) ? anti.requiredDuringSchedulingIgnoredDuringExecution : undefined
+    for (const term of Array.isArray(terms) ? terms.filter(isObject) : []) {
+      if (term.topologyKey === hostname) continue
+      throw newForbidden(
+        attributes.resource.info,
+        attributes.name,
+        `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${term.topologyKey} but only key ${hostname} is allowed`,
+      )
+    }
+  },
+}

@@ -1,0 +1,38 @@
+import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery'
+import type { Endpoint } from '../../registry/registry.ts'
+import type { Attributes } from '../admission.ts'
+import { kindOf, resourceOf } from '../attributes.ts'
+
+/** A resource that shows the request's objects, and what they are there. */
+export interface Equivalent {
+  readonly resource: GroupVersionResource
+  readonly kind: GroupVersionKind
+  readonly endpoint: Endpoint
+}
+
+/** The request's own resource and version. */
+export function ownResource(attributes: Attributes): Equivalent {
+  const { resource, version } = attributes
+  return { resource: resourceOf(attributes), kind: kindOf(attributes), endpoint: { resource, version } }
+}
+
+/** The other versions of the request's resource, and those of other groups that show the same objects. */
+export function otherResources(attributes: Attributes): Equivalent[] {
+  const { resource: own, version: ownVersion, kind: ownKind, subresource, state } = attributes
+  const found: Equivalent[] = []
+  for (const resource of state.registry.resources()) {
+    if (resource.cache !== own.cache) continue
+    const { group, resource: name, kind } = resource.info
+    for (const version of resource.info.versions) {
+      if (!version.served || (resource === own && version.name === ownVersion.name)) continue
+      if (subresource !== '' && !version.subresources.some(candidate => candidate.name === subresource))
+        continue
+      found.push({
+        resource: { group, version: version.name, resource: name },
+        kind: ownKind ?? { group, version: version.name, kind },
+        endpoint: { resource, version },
+      })
+    }
+  }
+  return found
+}

@@ -1,0 +1,63 @@
+import {
+  type LabelSelector,
+  labelSelectorAsSelector,
+  newNotFound,
+  type Selector,
+} from '@coxswain/apimachinery'
+import type { StoredObject } from '../../cache/stored-object.ts'
+import { isObject, type JsonObject } from '../../json.ts'
+import type { ServerState } from '../../request/context.ts'
+import type { Attributes } from '../admission.ts'
+import { isNamespaceResource, namespaceOf } from '../attributes.ts'
+
+/** A selector that is undefined takes everything. */
+export interface Selectors {
+  readonly namespaces: Selector | undefined
+  readonly objects: Selector | undefined
+}
+
+/** Reads `namespaceSelector` and `objectSelector`, which have been validated when they were written. */
+export function readSelectors(owner: JsonObject): Selectors {
+  return { namespaces: readSelector(owner.namespaceSelector), objects: readSelector(owner.objectSelector) }
+}
+
+function readSelector(value: unknown): Selector | undefined {
+  if (!isObject(value)) return undefined
+  const { matchLabels, matchExpressions } = value as LabelSelector
+  const isEmpty = Object.keys(matchLabels ?? {}).length === 0 && (matchExpressions ?? []).length === 0
+  return isEmpty ? undefined : labelSelectorAsSelector(value as LabelSelector)
+}
+
+/** Throws a 404 when the request is about a namespace that is not there. */
+export function matchesSelectors(attributes: Attributes, { namespaces, objects }: Selectors): boolean {
+  if (objects && !hasLabels(attributes.object, objects) && !hasLabels(attributes.oldObject, objects))
+    return false
+  if (!namespaces) return true
+  const namespace = namespaceOf(attributes)
+  // What is in no namespace, and is none, is never spared.
+  if (namespace === '' && !isNamespaceResource(attributes)) return true
+  return namespaces.matches(namespaceLabels(attributes, namespace))
+}
+
+function hasLabels(object: JsonObject | undefined, selector: Selector): boolean {
+  if (!isObject(object?.metadata)) return false
+  return selector.matches(object.metadata.labels as Readonly<Record<string, string>> | undefined)
+}
+
+/** A namespace that is being written counts with the labels that it is about to have. */
+function namespaceLabels(attributes: Attributes, namespace: string): Readonly<Record<string, string>> {
+  const { operation, subresource, object, state } = attributes
+  const isWrite = operation === 'CREATE' || operation === 'UPDATE'
+  if (isNamespaceResource(attributes) && subresource === '' && isWrite && object) {
+    const metadata = object.metadata as JsonObject | undefined
+    return (metadata?.labels ?? {}) as Record<string, string>
+  }
+  return findNamespace(state, namespace).labels
+}
+
+/** Throws a 404. */
+export function findNamespace({ cache }: ServerState, name: string): StoredObject {
+  const found = cache.resource('/core/namespaces/').get(`/core/namespaces/${name}`)
+  if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, name)
+  return found
+}

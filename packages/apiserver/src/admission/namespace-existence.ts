@@ -1,0 +1,47 @@
+import { encodeStored } from '../cache/stored-object.ts'
+import { formatTime } from '../handlers/lifecycle.ts'
+import type { AdmissionPlugin, Attributes } from './admission.ts'
+import { isNamespaceResource } from './attributes.ts'
+import { findNamespace } from './matching/selectors.ts'
+
+function isInNamespace(attributes: Attributes): boolean {
+  return attributes.namespace !== '' && !isNamespaceResource(attributes)
+}
+
+/** Makes the namespace of what is created. Off by default. */
+export const namespaceAutoProvision: AdmissionPlugin = {
+  name: 'NamespaceAutoProvision',
+  async mutate(attributes) {
+    const { operation, dryRun, namespace: name, state } = attributes
+    if (operation !== 'CREATE' || dryRun || !isInNamespace(attributes)) return
+    const key = `/core/namespaces/${name}`
+    if (state.cache.resource('/core/namespaces/').get(key)) return
+    const { clock, random } = state.env
+    const object = {
+      kind: 'Namespace',
+      apiVersion: 'v1',
+      metadata: {
+        name,
+        uid: random.uuid(),
+        creationTimestamp: formatTime(clock.now()),
+        labels: { 'kubernetes.io/metadata.name': name },
+      },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    }
+    const { revision } = await state.store.transact({
+      conditions: [{ key, modRevision: 0 }],
+      operations: [{ type: 'put', key, value: encodeStored(object) }],
+    })
+    await state.cache.waitFor(revision)
+  },
+}
+
+/** Nothing is done in a namespace that is not there. Off by default. */
+export const namespaceExists: AdmissionPlugin = {
+  name: 'NamespaceExists',
+  validate(attributes) {
+    if (attributes.operation === 'CONNECT' || !isInNamespace(attributes)) return
+    findNamespace(attributes.state, attributes.namespace)
+  },
+}

@@ -1,0 +1,44 @@
+import { newForbidden } from '@coxswain/apimachinery'
+import { childObject, isObject } from '../json.ts'
+import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
+import { findNamespace } from './matching/selectors.ts'
+
+/** Node selectors (`a=b,c=d`) by namespace, and as `clusterDefaultNodeSelector` for those that say nothing. */
+export type PodNodeSelectorConfiguration = Readonly<Record<string, string>>
+
+const annotation = 'scheduler.alpha.kubernetes.io/node-selector'
+
+/** Puts pods on the nodes that their namespace is for. Off by default. */
+export function createPodNodeSelector(configuration: PodNodeSelectorConfiguration = {}): AdmissionPlugin {
+  const check = (attributes: Attributes, merge: boolean) => {
+    if (!isPodWrite(attributes, 'CREATE') || !attributes.object) return
+    const spec = childObject(attributes.object, 'spec')
+    const own = isObject(spec.nodeSelector) ? (spec.nodeSelector as Record<string, string>) : {}
+    const { metadata } = findNamespace(attributes.state, attributes.namespace).parse()
+    const annotations = isObject(metadata) && isObject(metadata.annotations) ? metadata.annotations : {}
+    const wanted = readLabels(
+      String(annotations[annotation] ?? configuration.clusterDefaultNodeSelector ?? ''),
+    )
+    const refuse = (problem: string) => newForbidden(attributes.resource.info, attributes.name, problem)
+    if (Object.entries(wanted).some(([key, value]) => (own[key] ?? value) !== value))
+      throw refuse('pod node label selector conflicts with its namespace node label selector')
+    const selector = { ...wanted, ...own }
+    if (merge && Object.keys(selector).length > 0) spec.nodeSelector = selector
+    const allowed = readLabels(configuration[attributes.namespace] ?? '')
+    const isAllowed = Object.entries(merge ? selector : own).every(([key, value]) => allowed[key] === value)
+    if (Object.keys(allowed).length > 0 && !isAllowed)
+      throw refuse('pod node label selector labels conflict with its namespace whitelist')
+  }
+  return {
+    name: 'PodNodeSelector',
+    mutate: attributes => check(attributes, true),
+    validate: attributes => check(attributes, false),
+  }
+}
+
+function readLabels(text: string): Record<string, string> {
+  const pairs = text.split(',').map(pair => pair.trim().split('='))
+  return Object.fromEntries(
+    pairs.filter(([key]) => key !== '').map(([key = '', value = '']) => [key.trim(), value.trim()]),
+  )
+}

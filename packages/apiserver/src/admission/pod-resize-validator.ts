@@ -1,0 +1,50 @@
+import { newForbidden, Quantity, StatusError } from '@coxswain/apimachinery'
+import { isObject } from '../json.ts'
+import type { AdmissionPlugin, Attributes } from './admission.ts'
+import { amountsWithOverhead, readAmounts } from './pod-amounts.ts'
+
+/** A pod is not resized beyond what its node has, nor on a node that cannot do it. */
+export const podResizeValidator: AdmissionPlugin = {
+  name: 'PodResizeValidator',
+  validate(attributes) {
+    const { operation, resource, subresource, object, oldObject, state } = attributes
+    if (operation !== 'UPDATE' || subresource !== 'resize') return
+    if (resource.info.group !== '' || resource.info.resource !== 'pods' || !isObject(object?.spec)) return
+    const { nodeName } = object.spec
+    if (typeof nodeName !== 'string' || nodeName === '') return
+    const generationOf = (metadata: unknown) => (isObject(metadata) ? metadata.generation : undefined)
+    if (generationOf(object.metadata) === generationOf(oldObject?.metadata)) return
+    const node = state.cache.resource('/core/nodes/').get(`/core/nodes/${nodeName}`)
+    if (!node)
+      throw newForbidden(resource.info, attributes.name, `node ${JSON.stringify(nodeName)} not found`)
+    const os = node.labels['kubernetes.io/os'] ?? 'linux'
+    if (os !== 'linux')
+      throw refusal(
+        attributes,
+        `pod resize is only supported on linux nodes, node ${JSON.stringify(nodeName)} is ${JSON.stringify(os)}`,
+        'UnsupportedPlatform',
+      )
+    const { status } = node.parse()
+    const allocatable = readAmounts(isObject(status) ? status.allocatable : undefined)
+    const requests = amountsWithOverhead(object.spec, 'requests')
+    const problems: string[] = []
+    for (const name of ['cpu', 'memory'] as const) {
+      const wanted = requests.get(name) ?? Quantity.zero
+      const there = allocatable.get(name) ?? Quantity.zero
+      if (wanted.compare(there) <= 0) continue
+      const print = (amount: Quantity) => (name === 'cpu' ? amount.milliValue : amount.value)
+      problems.push(`${name}, requested: ${print(wanted)}, allocatable: ${print(there)}`)
+    }
+    if (problems.length > 0)
+      throw refusal(
+        attributes,
+        `node didn't have enough allocatable resources: ${problems.join('; ')}`,
+        'NodeCapacity',
+      )
+  },
+}
+
+function refusal({ resource, name }: Attributes, message: string, reason: string): StatusError {
+  const { status } = newForbidden(resource.info, name, message)
+  return new StatusError({ ...status, details: { ...status.details, causes: [{ reason }] } })
+}

@@ -1,0 +1,33 @@
+import { childObject, isObject, type JsonObject } from '../json.ts'
+import type { AdmissionPlugin, Attributes } from './admission.ts'
+
+const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
+
+/** A pod that is put on a node has the node's zone and region among its labels, so that it can ask where it is. */
+export const podTopologyLabels: AdmissionPlugin = {
+  name: 'PodTopologyLabels',
+  mutate(attributes) {
+    const { operation, resource, subresource, object } = attributes
+    if (operation !== 'CREATE' || !object) return
+    if (resource.info.group !== '' || resource.info.resource !== 'pods') return
+    const node =
+      subresource === '' ? nodeOfPod(object) : subresource === 'binding' ? nodeOfBinding(object) : ''
+    if (node !== '') copyLabels(attributes, object, node)
+  },
+}
+
+function nodeOfPod({ spec }: JsonObject): string {
+  return isObject(spec) && typeof spec.nodeName === 'string' ? spec.nodeName : ''
+}
+
+function nodeOfBinding({ target }: JsonObject): string {
+  return isObject(target) && target.kind === 'Node' ? String(target.name ?? '') : ''
+}
+
+function copyLabels({ state }: Attributes, object: JsonObject, node: string): void {
+  const labels = state.cache.resource('/core/nodes/').get(`/core/nodes/${node}`)?.labels ?? {}
+  for (const key of copied) {
+    const value = labels[key]
+    if (value !== undefined) childObject(childObject(object, 'metadata'), 'labels')[key] = value
+  }
+}

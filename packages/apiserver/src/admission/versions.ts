@@ -1,0 +1,78 @@
+import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
+import { compileSchema, field } from '@coxswain/apimachinery'
+import { applyDefaults } from '../handlers/incoming.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { serveOne } from '../registry/convert.ts'
+import { apiVersionOf } from '../registry/served-resource.ts'
+import type { Attributes } from './admission.ts'
+import type { Equivalent } from './matching/equivalents.ts'
+
+export interface VersionedObjects {
+  readonly object: JsonObject | undefined
+  readonly oldObject: JsonObject | undefined
+}
+
+/** The request's objects as the matched resource shows them. */
+export function convertObjects(
+  attributes: Attributes,
+  matched: Equivalent,
+): VersionedObjects | Promise<VersionedObjects> {
+  const { object, oldObject } = attributes
+  return isForeign(attributes, matched) ? convertBoth(attributes, matched) : { object, oldObject }
+}
+
+async function convertBoth(
+  { object, oldObject }: Attributes,
+  matched: Equivalent,
+): Promise<VersionedObjects> {
+  return {
+    object: object && (await serveOne(matched.endpoint, object)),
+    oldObject: oldObject && (await serveOne(matched.endpoint, oldObject)),
+  }
+}
+
+/** Kinds that endpoints have of their own are the same whatever the resource. */
+function isForeign({ kind, resource, version }: Attributes, { endpoint }: Equivalent): boolean {
+  return kind === undefined && (endpoint.resource !== resource || endpoint.version.name !== version.name)
+}
+
+/** Makes the request's object what a hook has made of it in the version that it was shown. */
+export async function takeOver(
+  attributes: Attributes,
+  matched: Equivalent,
+  changed: JsonObject,
+): Promise<void> {
+  const { resource, version, object } = attributes
+  const foreign = isForeign(attributes, matched)
+  const next = foreign ? await serveOne({ resource, version }, changed) : changed
+  if (!object || next === object) return
+  for (const key of Object.keys(object)) delete object[key]
+  Object.assign(object, next)
+}
+
+/**
+ * Reads what a hook gave back as an object of the matched kind: what the kind does not know is dropped, defaults are filled
+ * in. Throws a MachineryError, or an Error with a text for the client, when it is something else.
+ */
+export function readChanged(attributes: Attributes, matched: Equivalent, value: unknown): JsonObject {
+  if (!isObject(value)) throw new Error('the patched object is not an object')
+  const { endpoint, kind } = matched
+  if (attributes.kind || !endpoint.resource.custom) {
+    const apiVersion = apiVersionOf(kind.group, kind.version)
+    if (value.kind !== kind.kind || value.apiVersion !== apiVersion)
+      throw new Error(
+        `unable to decode ${String(value.apiVersion)}, Kind=${String(value.kind)} into ${apiVersion}, Kind=${kind.kind}`,
+      )
+    const object = decodeBuiltin(kind, value).object
+    if (!attributes.kind) applyDefaults(endpoint, object)
+    return object
+  }
+  const schema = compileSchema(endpoint.version.schema())
+  const object = { ...value, metadata: decodeObjectMeta(value.metadata ?? {}).object }
+  schema.prune(object, { resourceRoot: true })
+  schema.dropNulls(object)
+  const embedded = schema.coerceEmbedded(object)
+  if (embedded.error) throw new Error(field.formatFieldError(embedded.error))
+  applyDefaults(endpoint, object)
+  return object
+}

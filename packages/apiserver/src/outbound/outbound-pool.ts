@@ -1,0 +1,203 @@
+import { newGenericServerResponse, readJson, type Status, StatusError } from '@coxswain/apimachinery'
+import { type Env, untilAborted } from '@coxswain/kit'
+import { discardBody, readBody, type Transport, type WireHeaders, type WireResponse } from '@coxswain/wire'
+import { decodeText, isObject } from '../json.ts'
+import { describeFailure } from './go-errors.ts'
+import type { Outbound, Target } from './outbound.ts'
+
+export interface OutboundRequest {
+  readonly target: Target
+  /** With its query, if any: `/mutate?timeout=10s`. */
+  readonly path: string
+  /** JSON. */
+  readonly body: Uint8Array
+  /** On top of what every request has; nothing of the request that the API server itself answers belongs here. */
+  readonly headers?: WireHeaders
+  /** What error texts call the place, without the path. @default the target's origin */
+  readonly shownAs?: string
+  /** Milliseconds until the answer has to be complete. */
+  readonly timeout: number
+  /** Ends the call early; it then fails with `context canceled`. */
+  readonly signal?: AbortSignal
+}
+
+/** What came of a call. Failures are told in the words of Go's client (`Post "https://...": ...`). */
+export type OutboundResult =
+  | { readonly ok: true; readonly status: number; readonly body: Uint8Array }
+  | { readonly ok: false; readonly reason: string; readonly error?: StatusError }
+
+export interface OutboundPoolOptions {
+  readonly env: Env
+  readonly outbound: Outbound
+  /** As other servers see it. @default kube-apiserver-admission */
+  readonly userAgent?: string
+}
+
+/** Connections kept at the same time. */
+const poolSize = 64
+/** How long a connection that nobody uses is kept, in milliseconds. */
+const idleTime = 5 * 60_000
+/** The longest answer that is read. */
+const answerLimit = 16 * 1024 * 1024
+
+interface Entry {
+  readonly transport: Transport
+  /** Calls under way. */
+  calls: number
+  lastUsed: number
+  /** To be disposed of after its last call. */
+  dropped: boolean
+}
+
+/**
+ * POSTs JSON to other servers, keeping a bounded number of connections. A target whose certificate or credentials change
+ * is another target: its old connection is dropped when it has been idle or when others need the room. Redirects are not
+ * followed: whoever may set a URL could make the server talk to places that it alone can reach.
+ */
+export class OutboundPool implements AsyncDisposable {
+  readonly #env: Env
+  readonly #outbound: Outbound
+  readonly #headers: WireHeaders
+  /** The least recently used first. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #closing = new Set<Promise<void>>()
+
+  constructor({ env, outbound, userAgent = 'kube-apiserver-admission' }: OutboundPoolOptions) {
+    this.#env = env
+    this.#outbound = outbound
+    this.#headers = {
+      accept: 'application/json, */*',
+      'content-type': 'application/json',
+      'user-agent': userAgent,
+    }
+  }
+
+  /** Never rejects. `ok` means an answer with a status of the 200s. */
+  async post(request: OutboundRequest): Promise<OutboundResult> {
+    const { target, path, timeout, signal } = request
+    const url = `${request.shownAs ?? target.origin}${path}`
+    const fail = (reason: string): OutboundResult => ({ ok: false, reason: `Post "${url}": ${reason}` })
+    if (signal?.aborted) return fail('context canceled')
+    const entry = this.#take(target)
+    const controller = new AbortController()
+    const onAbort = () => controller.abort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    let expired = false
+    const timer = this.#env.clock.after(timeout, () => {
+      expired = true
+      controller.abort()
+    })
+    let answer: WireResponse | undefined
+    try {
+      answer = await untilAborted(
+        entry.transport.send(this.#message(request, controller.signal)),
+        controller.signal,
+      )
+      if (answer.status >= 300 && answer.status < 400) {
+        await discardBody(answer.body)
+        return fail(`the server answered with a redirect (${answer.status}), which is not followed`)
+      }
+      const body = await untilAborted(readBody(answer.body, answerLimit), controller.signal)
+      if (answer.status >= 200 && answer.status < 300) return { ok: true, status: answer.status, body }
+      const error = readError(answer.status, body)
+      return { ok: false, reason: error.message, error }
+    } catch (error) {
+      if (answer) discardBody(answer.body).catch(() => {}) // it may have been broken off before
+      if (expired) return fail('context deadline exceeded')
+      if (signal?.aborted) return fail('context canceled')
+      const address = addressOf(target.origin)
+      return fail(describeFailure(error, address, target.serverName ?? address.replace(/:\d+$/, '')))
+    } finally {
+      timer.cancel()
+      signal?.removeEventListener('abort', onAbort)
+      this.#giveBack(entry)
+    }
+  }
+
+  /** Breaks off what is under way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const [key, entry] of this.#entries) {
+      this.#entries.delete(key)
+      this.#close(entry)
+    }
+    await Promise.all(this.#closing)
+  }
+
+  #message({ path, body, headers }: OutboundRequest, signal: AbortSignal) {
+    const at = path.indexOf('?')
+    return {
+      method: 'POST',
+      path: at < 0 ? path : path.slice(0, at),
+      query: at < 0 ? '' : path.slice(at + 1),
+      headers: headers ? { ...this.#headers, ...headers } : this.#headers,
+      body,
+      signal,
+    }
+  }
+
+  #take(target: Target): Entry {
+    const { origin, ca, serverName, cert, key, insecure } = target
+    const name = JSON.stringify([origin, serverName, ca, cert, key, insecure])
+    let entry = this.#entries.get(name)
+    if (entry) this.#entries.delete(name)
+    else {
+      this.#makeRoom()
+      entry = { transport: this.#outbound.connect(target), calls: 0, lastUsed: 0, dropped: false }
+    }
+    this.#entries.set(name, entry)
+    entry.calls++
+    return entry
+  }
+
+  #giveBack(entry: Entry): void {
+    entry.calls--
+    entry.lastUsed = this.#env.clock.monotonic()
+    if (entry.dropped && entry.calls === 0) this.#close(entry)
+  }
+
+  #makeRoom(): void {
+    const oldest = this.#env.clock.monotonic() - idleTime
+    for (const [name, entry] of this.#entries) {
+      const isIdle = entry.calls === 0 && entry.lastUsed < oldest
+      if (!isIdle && this.#entries.size < poolSize) continue
+      this.#entries.delete(name)
+      entry.dropped = true
+      if (entry.calls === 0) this.#close(entry)
+    }
+  }
+
+  #close({ transport }: Entry): void {
+    const closing = dispose(transport).then(() => void this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+}
+
+async function dispose(transport: Transport): Promise<void> {
+  try {
+    await transport[Symbol.asyncDispose]()
+  } catch {
+    // It is gone either way.
+  }
+}
+
+function addressOf(origin: string): string {
+  const { hostname, port, protocol } = new URL(origin)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+}
+
+/** What a client makes of an answer that is no success: the Status in it, else a text about its code. */
+function readError(status: number, body: Uint8Array): StatusError {
+  try {
+    const { value } = readJson(body)
+    if (isObject(value) && value.kind === 'Status' && value.status !== 'Success')
+      return new StatusError(value as unknown as Status)
+  } catch {
+    // Not every server speaks JSON when it fails.
+  }
+  return newGenericServerResponse({
+    code: status,
+    verb: 'POST',
+    serverMessage: decodeText(body).slice(0, 2048),
+    unexpected: true,
+  })
+}

@@ -1,0 +1,149 @@
+import type { Env } from '@coxswain/kit'
+import type { WireHeaders } from '@coxswain/wire'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { Outbound, Target } from './outbound.ts'
+import { OutboundPool, type OutboundResult } from './outbound-pool.ts'
+import { findServiceAddress } from './service-address.ts'
+
+/** `clientConfig` of webhook configurations and of conversions. */
+export interface WebhookClientConfig {
+  readonly url?: string
+  readonly service?: {
+    readonly namespace: string
+    readonly name: string
+    readonly path?: string
+    /** @default 443 */
+    readonly port?: number
+  }
+  /** PEM in base64. @default those that the platform trusts */
+  readonly caBundle?: string
+}
+
+/** What the API server proves itself with to a webhook. */
+export interface WebhookCredentials {
+  readonly token?: string
+  readonly username?: string
+  readonly password?: string
+  /** PEM. */
+  readonly cert?: string
+  readonly key?: string
+}
+
+/**
+ * The credentials for `host:port` (`name.namespace.svc:443` for services) when a plug-in calls it; undefined for a
+ * stranger.
+ */
+export type WebhookAuthentication = (hostPort: string, plugin: string) => WebhookCredentials | undefined
+
+export interface WebhookClientOptions {
+  readonly env: Env
+  readonly cache: WatchCache
+  readonly outbound: Outbound
+  /** @default the server shows nothing */
+  readonly authentication?: WebhookAuthentication
+}
+
+export interface WebhookCall {
+  readonly config: WebhookClientConfig
+  /** JSON. */
+  readonly body: Uint8Array
+  /** Without the `?`. */
+  readonly query?: string
+  /** Milliseconds. */
+  readonly timeout: number
+  readonly signal?: AbortSignal
+  /** The admission plug-in that calls: it decides what the server proves itself with. @default nothing is shown */
+  readonly plugin?: string
+}
+
+/** Calls webhooks: by URL, or as a service that is looked up in the cache anew for each call. */
+export class WebhookClient implements AsyncDisposable {
+  readonly #options: WebhookClientOptions
+  readonly #pool: OutboundPool
+
+  constructor(options: WebhookClientOptions) {
+    this.#options = options
+    this.#pool = new OutboundPool({ env: options.env, outbound: options.outbound })
+  }
+
+  /** Never rejects. */
+  async post({ config, body, query = '', timeout, signal, plugin }: WebhookCall): Promise<OutboundResult> {
+    const { service } = config
+    if (!service && !config.url)
+      return { ok: false, reason: 'webhook configuration must have either service or URL' }
+    const place = service ? placeOfService(service) : placeOfUrl(config.url!)
+    const path = query === '' ? place.path : `${place.path}?${query}`
+    let { origin } = place
+    if (service) {
+      const { cache, env } = this.#options
+      const where = { namespace: service.namespace, name: service.name, port: service.port ?? 443 }
+      const address = findServiceAddress(cache, env.random, where)
+      if (!address.found) return { ok: false, reason: `Post "${origin}${path}": ${address.reason}` }
+      origin = `https://${address.address}`
+    }
+    const { authentication } = this.#options
+    const credentials = (plugin !== undefined && authentication?.(place.hostPort, plugin)) || {}
+    const ca = decodeBundle(config.caBundle)
+    const { cert, key } = credentials
+    const target: Target = {
+      origin,
+      ...(ca !== undefined && { ca }),
+      ...(place.serverName !== undefined && { serverName: place.serverName }),
+      ...(cert !== undefined && key !== undefined && { cert, key }),
+    }
+    const headers = headersOf(credentials)
+    return await this.#pool.post({
+      target,
+      path,
+      body,
+      timeout,
+      shownAs: place.origin,
+      ...(headers && { headers }),
+      ...(signal && { signal }),
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]()
+  }
+}
+
+interface Place {
+  /** As error texts show it. */
+  readonly origin: string
+  readonly path: string
+  readonly hostPort: string
+  readonly serverName?: string
+}
+
+function placeOfService({
+  namespace,
+  name,
+  path,
+  port = 443,
+}: NonNullable<WebhookClientConfig['service']>): Place {
+  const serverName = `${name}.${namespace}.svc`
+  const hostPort = `${serverName}:${port}`
+  return { origin: `https://${hostPort}`, path: absolute(path ?? ''), hostPort, serverName }
+}
+
+function placeOfUrl(url: string): Place {
+  const [, scheme = '', host = '', path = ''] = /^([^:/?#]+):\/\/([^/?#]*)([^?#]*)/.exec(url) ?? []
+  const hostPort = /:\d+$/.test(host) ? host : `${host}:443`
+  return { origin: `${scheme.toLowerCase()}://${host}`, path: absolute(path), hostPort }
+}
+
+function absolute(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`
+}
+
+function decodeBundle(bundle: string | undefined): string | undefined {
+  return bundle === undefined || bundle === '' ? undefined : atob(bundle)
+}
+
+function headersOf({ token, username, password }: WebhookCredentials): WireHeaders | undefined {
+  if (token !== undefined && token !== '') return { authorization: `Bearer ${token}` }
+  if (username === undefined && password === undefined) return undefined
+  const bytes = new TextEncoder().encode(`${username ?? ''}:${password ?? ''}`)
+  return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` }
+}
