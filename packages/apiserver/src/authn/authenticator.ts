@@ -1,5 +1,4 @@
 import type { WireRequest } from '@coxswain/wire'
-import { getHeader } from '@coxswain/wire'
 import type { ServerState, UserInfo } from '../request/context.ts'
 
 /** Whose request it is, `invalid` for a credential that is known to be bad, undefined for nothing that is known. */
@@ -11,28 +10,86 @@ export type Authenticator = (
   state: ServerState,
 ) => Authentication | Promise<Authentication>
 
+/** What somebody wants to know of a token. */
+export interface TokenQuestion {
+  readonly state: ServerState
+  /** For whom the token has to be meant, one of them at least: the server's own audiences, or a review's. */
+  readonly audiences: readonly string[]
+  /** Texts for the one who uses the token, and for the audit log. */
+  readonly warnings?: string[]
+  readonly annotations?: Map<string, string>
+}
+
+/** Whose token it is and for whom of those who were asked about. */
+export interface TokenOwner {
+  readonly user: UserInfo
+  readonly audiences: readonly string[]
+}
+
+/** The owner, why the token is no good, or undefined for a token of another kind. */
+export type TokenAnswer = TokenOwner | { readonly error: string } | undefined
+
+/** Says whose bearer token it is. Never has the token in what it returns, throws or logs. */
+export type TokenAuthenticator = (
+  token: string,
+  question: TokenQuestion,
+) => TokenAnswer | Promise<TokenAnswer>
+
 export const allAuthenticated = 'system:authenticated'
+export const allUnauthenticated = 'system:unauthenticated'
+
+/** Where a user's extra says which credential was shown. */
+export const credentialIdKey = 'authentication.kubernetes.io/credential-id'
+
+export const anonymous: UserInfo = { name: 'system:anonymous', groups: [allUnauthenticated] }
 
 /** The owner of the client certificate: CN is the name, O are the groups. */
-export const authenticateCertificate: Authenticator = ({ peer }) => {
+export const authenticateCertificate: Authenticator = ({ peer }, { env }) => {
   if (!peer || peer.commonName === '') return undefined
+  // The connection may be older than the end of the certificate.
+  if (env.clock.now() > peer.notAfter) return 'invalid'
   return {
     name: peer.commonName,
-    groups: [...peer.organizations, allAuthenticated],
+    groups: [...peer.organizations],
     ...(peer.uid !== undefined && { uid: peer.uid }),
   }
 }
 
-/** Bearer tokens known beforehand. A token that is not among them is invalid, not anonymous. */
-export function createTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): Authenticator {
-  return request => {
-    const header = getHeader(request.headers, 'authorization')
-    if (!header) return undefined
-    const [scheme = '', token = ''] = header.trim().split(/ +/, 2)
-    if (scheme.toLowerCase() !== 'bearer' || token === '') return undefined
+/** Whoever has proved to be somebody is in one group with all who have. */
+export function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  const { name, groups } = user
+  if (name === anonymous.name || groups.includes(allAuthenticated) || groups.includes(allUnauthenticated)) {
+    return user
+  }
+  return { ...user, groups: [...groups, allAuthenticated] }
+}
+
+/** Bearer tokens known beforehand. */
+export function createTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
+  return forOwnAudiences(token => {
     const user = users.get(token)
-    return user ? { ...user, groups: [...user.groups, allAuthenticated] } : 'invalid'
+    return user && { user }
+  })
+}
+
+/** Tokens that say nothing of audiences are for the server itself, and for nobody else. */
+export function forOwnAudiences(
+  find: (token: string, question: TokenQuestion) => ForOwn | Promise<ForOwn>,
+): TokenAuthenticator {
+  return (token, question) => {
+    const own = question.state.authentication.audiences
+    const audiences = intersect(question.audiences, own)
+    if (audiences.length === 0 && own.length > 0) return undefined
+    const complete = (answer: ForOwn): TokenAnswer =>
+      answer && 'user' in answer ? { user: answer.user, audiences } : answer
+    const answer = find(token, question)
+    return answer instanceof Promise ? answer.then(complete) : complete(answer)
   }
 }
 
-export const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+type ForOwn = { readonly user: UserInfo } | { readonly error: string } | undefined
+
+/** Those of `some` that are in `others`, in their order. */
+export function intersect(some: readonly string[], others: readonly string[]): string[] {
+  return some.filter(item => others.includes(item))
+}

@@ -1,20 +1,40 @@
-import { newForbidden } from '@coxswain/apimachinery'
-import { type Authorizer, describeRefusal } from '../authz/authorizer.ts'
+import { newForbidden, newInternalError } from '@coxswain/apimachinery'
+import { type Authorizer, type Decision, describeRefusal } from '../authz/authorizer.ts'
+import { infoForAuthorization } from '../authz/selectors.ts'
+import type { RequestContext } from '../request/context.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import type { Filter } from './filter.ts'
 
+const decisionAnnotation = 'authorization.k8s.io/decision'
+const reasonAnnotation = 'authorization.k8s.io/reason'
+
+/** Only what is allowed goes on. The decision and its reason are there for the audit log. */
 export function createAuthorize(authorize: Authorizer): Filter {
   return async (context, next) => {
-    const answer = authorize(context)
-    const { verdict, reason } = answer instanceof Promise ? await answer : answer
-    if (verdict === 'allow') return await next(context)
-    const { info } = context
-    const resource = info.isResource
-      ? { group: info.group, resource: info.resource }
-      : { group: '', resource: '' }
-    throw newForbidden(
-      resource,
-      info.isResource ? info.name : '',
-      describeRefusal(context.user, info, reason),
+    const info = infoForAuthorization(context)
+    const answer = authorize(
+      info === context.info ? context : { state: context.state, user: context.user, info },
     )
+    const decision = answer instanceof Promise ? await answer : answer
+    const { auditAnnotations } = context
+    if (decision.verdict !== 'allow') throw refuse(context, info, decision)
+    auditAnnotations.set(decisionAnnotation, 'allow')
+    auditAnnotations.set(reasonAnnotation, decision.reason ?? '')
+    return await next(context)
   }
+}
+
+/** An authorizer that failed might have allowed it: that is the server's fault, not the user's. */
+function refuse({ user, auditAnnotations }: RequestContext, info: RequestInfo, decision: Decision): Error {
+  const { error, reason = '' } = decision
+  if (error) {
+    auditAnnotations.set(reasonAnnotation, 'internal error')
+    return newInternalError(error)
+  }
+  auditAnnotations.set(decisionAnnotation, 'forbid')
+  auditAnnotations.set(reasonAnnotation, reason)
+  const resource = info.isResource
+    ? { group: info.group, resource: info.resource }
+    : { group: '', resource: '' }
+  return newForbidden(resource, info.isResource ? info.name : '', describeRefusal(user, info, reason))
 }

@@ -1,10 +1,9 @@
 import { isStatusError, newInternalError } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { errorResponse } from '../response.ts'
+import { auditIdOf } from './audit.ts'
 import type { Filter } from './filter.ts'
-
-/** Longest text of one warning, and of all together, as upstream cuts them. */
-const warningLimit = 4096
+import { formatWarnings } from './warning-headers.ts'
 
 /** Turns what is thrown into a Status, adds warnings and the audit id. Outermost: nothing gets past it. */
 export const answerErrors: Filter = async (context, next) => {
@@ -27,20 +26,9 @@ export const answerErrors: Filter = async (context, next) => {
     }
   }
   const headers: Record<string, string | readonly string[]> = {
-    'audit-id': context.state.env.random.uuid(),
+    'audit-id': context.auditId ?? auditIdOf(context),
     ...response.headers,
   }
   if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings)
   return { ...response, headers }
-}
-
-function formatWarnings(warnings: readonly string[]): string[] {
-  const lines: string[] = []
-  let total = 0
-  for (const text of new Set(warnings)) {
-    if (total + text.length > warningLimit) break
-    total += text.length
-    lines.push(`299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`)
-  }
-  return lines
 }

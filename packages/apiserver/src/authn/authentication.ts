@@ -1,0 +1,87 @@
+import type { ServerState } from '../request/context.ts'
+import {
+  type Authenticator,
+  authenticateCertificate,
+  type TokenAuthenticator,
+  type TokenOwner,
+  type TokenQuestion,
+} from './authenticator.ts'
+import { createServiceAccountAuthenticators } from './service-account/authenticator.ts'
+import {
+  createServiceAccounts,
+  type ServiceAccountOptions,
+  type ServiceAccounts,
+} from './service-account/issuer.ts'
+import type { AuthenticationTrust } from './trust.ts'
+import { askInTurn } from './union.ts'
+
+export interface AuthenticationOptions {
+  /** Asked in order before the bearer token is looked at. @default client certificates */
+  readonly authenticators?: readonly Authenticator[]
+  /** Asked about a bearer token in order, before those of service accounts. @default none */
+  readonly knownTokens?: readonly TokenAuthenticator[]
+  /** Asked about a bearer token in order, after those of service accounts. @default none */
+  readonly tokens?: readonly TokenAuthenticator[]
+  /** For whom tokens have to be meant to count here. @default the issuers of service account tokens */
+  readonly audiences?: readonly string[]
+  /** Whether requests without a credential are let in as `system:anonymous`, and on which paths. @default everywhere */
+  readonly anonymous?: boolean | { readonly paths: readonly string[] }
+  /** Headers that only a front proxy may send, in lower case, on top of X-Remote-*; `*` at the end stands for anything. @default none */
+  readonly proxyHeaders?: readonly string[]
+  /** Who signs the tokens of service accounts. @default nobody: there are none */
+  readonly serviceAccounts?: ServiceAccountOptions
+  /** What servers behind this one are told about CAs and headers. @default nothing */
+  readonly trust?: AuthenticationTrust
+}
+
+/** Who is who, as far as the server can tell. */
+export interface ResolvedAuthentication {
+  readonly authenticators: readonly Authenticator[]
+  readonly tokens: readonly TokenAuthenticator[]
+  readonly audiences: readonly string[]
+  readonly isAnonymousAllowed: (path: string) => boolean
+  /** Whether a header is one that proves who somebody is, and is of no use to anybody behind authentication. */
+  readonly isCredential: (header: string) => boolean
+  readonly serviceAccounts: ServiceAccounts | undefined
+}
+
+const standardProxyHeaders = ['x-remote-user', 'x-remote-uid', 'x-remote-group', 'x-remote-extra-*']
+
+export function resolveAuthentication(options: AuthenticationOptions = {}): ResolvedAuthentication {
+  const { anonymous = true, authenticators = [authenticateCertificate] } = options
+  const serviceAccounts = options.serviceAccounts && createServiceAccounts(options.serviceAccounts)
+  const hidden = [...new Set([...standardProxyHeaders, ...(options.proxyHeaders ?? [])])]
+  const names = new Set(['authorization', ...hidden.filter(name => !name.endsWith('*'))])
+  const prefixes = hidden.filter(name => name.endsWith('*')).map(name => name.slice(0, -1))
+  return {
+    authenticators,
+    tokens: [
+      ...(options.knownTokens ?? []),
+      ...(serviceAccounts ? createServiceAccountAuthenticators(serviceAccounts) : []),
+      ...(options.tokens ?? []),
+    ],
+    audiences: options.audiences ?? serviceAccounts?.issuers ?? [],
+    isAnonymousAllowed:
+      typeof anonymous === 'boolean' ? () => anonymous : path => anonymous.paths.includes(path),
+    isCredential: header => names.has(header) || prefixes.some(prefix => header.startsWith(prefix)),
+    serviceAccounts,
+  }
+}
+
+const unknownToken = 'invalid bearer token'
+
+type Verdict = TokenOwner | { readonly error: string }
+
+/** Whose token it is. Otherwise all who have something against it are heard. */
+export function authenticateToken(
+  state: ServerState,
+  token: string,
+  question: TokenQuestion,
+): Verdict | Promise<Verdict> {
+  const complete = (answer: TokenOwner | readonly string[]): Verdict => {
+    if ('user' in answer) return answer
+    return { error: answer.length === 0 ? unknownToken : `[${[unknownToken, ...answer].join(', ')}]` }
+  }
+  const answer = askInTurn(state.authentication.tokens, token, question)
+  return answer instanceof Promise ? answer.then(complete) : complete(answer)
+}

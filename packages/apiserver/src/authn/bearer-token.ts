@@ -1,0 +1,27 @@
+import { getHeader, type WireRequest } from '@coxswain/wire'
+import { decodeText } from '../json.ts'
+import { decodeBase64Url } from './jwt/base64.ts'
+
+/** What browsers, which cannot set headers on a WebSocket, offer as one of its protocols. */
+const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
+
+/** The bearer token of a request: of its `Authorization` header, or of the protocols of a WebSocket. */
+export function findBearerToken(request: WireRequest): string | undefined {
+  const header = getHeader(request.headers, 'authorization')
+  if (header !== undefined) {
+    const [scheme = '', token = ''] = header.trim().split(' ', 2)
+    if (scheme.toLowerCase() === 'bearer' && token !== '') return token
+  }
+  const protocols = request.headers['sec-websocket-protocol']
+  return protocols === undefined ? undefined : findProtocolToken(String(protocols))
+}
+
+function findProtocolToken(protocols: string): string | undefined {
+  const encoded = protocols
+    .split(',')
+    .map(protocol => protocol.trim())
+    .find(protocol => protocol.startsWith(protocolPrefix))
+  if (encoded === undefined) return undefined
+  const bytes = decodeBase64Url(encoded.slice(protocolPrefix.length))
+  return bytes && decodeText(bytes)
+}

@@ -1,0 +1,71 @@
+import { decodeText, encodeText, isObject, type JsonObject } from '../../json.ts'
+import { decodeBase64Url, encodeBase64Url } from './base64.ts'
+import type { SignatureAlgorithm, SigningKey, VerificationKey } from './keys.ts'
+
+/** A JSON web token that has been read and not been verified: what it claims may be a lie. */
+export interface Jwt {
+  readonly algorithm: string
+  readonly keyId: string
+  readonly claims: JsonObject
+  readonly input: Uint8Array
+  readonly signature: Uint8Array
+}
+
+/** A token longer than this is nobody's. */
+const longestToken = 1 << 20
+
+/** Undefined for what is no signed token in compact form. */
+export function parseJwt(token: string): Jwt | undefined {
+  if (token.length > longestToken) return undefined
+  const parts = token.split('.')
+  if (parts.length !== 3) return undefined
+  const [head = '', body = '', tail = ''] = parts
+  const header = readPart(head)
+  const claims = readPart(body)
+  const signature = decodeBase64Url(tail)
+  // An extension that must be understood is understood by nobody here.
+  if (!header || !claims || !signature || header.crit !== undefined) return undefined
+  const { alg, kid } = header
+  if (typeof alg !== 'string') return undefined
+  const input = encodeText(`${head}.${body}`)
+  return { algorithm: alg, keyId: typeof kid === 'string' ? kid : '', claims, input, signature }
+}
+
+/** Whether one of `keys` made the signature. A token that names its key is looked up by that name alone. */
+export function isSignedBy(jwt: Jwt, keys: readonly VerificationKey[]): boolean {
+  const algorithm = jwt.algorithm as SignatureAlgorithm
+  return keys.some(
+    key =>
+      (jwt.keyId === '' || key.keyId === '' || key.keyId === jwt.keyId) &&
+      key.algorithms.includes(algorithm) &&
+      key.verify(algorithm, jwt.input, jwt.signature),
+  )
+}
+
+export function signJwt(claims: JsonObject, key: SigningKey): string {
+  const header = { alg: key.algorithm, kid: key.keyId }
+  const input = `${encodePart(header)}.${encodePart(claims)}`
+  return `${input}.${encodeBase64Url(key.sign(encodeText(input)))}`
+}
+
+/** The `aud` claim: one, several or none. Undefined when it is something else. */
+export function readAudience(claim: unknown): readonly string[] | undefined {
+  if (claim === undefined || claim === null) return []
+  if (typeof claim === 'string') return [claim]
+  return Array.isArray(claim) && claim.every(item => typeof item === 'string') ? claim : undefined
+}
+
+function encodePart(value: JsonObject): string {
+  return encodeBase64Url(encodeText(JSON.stringify(value)))
+}
+
+function readPart(part: string): JsonObject | undefined {
+  const bytes = decodeBase64Url(part)
+  if (!bytes) return undefined
+  try {
+    const value: unknown = JSON.parse(decodeText(bytes))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

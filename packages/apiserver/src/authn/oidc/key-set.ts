@@ -1,0 +1,83 @@
+import { isObject, type JsonObject } from '../../json.ts'
+import type { Jwk, VerificationKey } from '../jwt/keys.ts'
+import { type FetchOptions, fetchText } from './fetch-text.ts'
+
+export interface KeySetOptions extends FetchOptions {
+  /** As in the claim `iss`. */
+  readonly issuer: string
+  /** Where the provider describes itself, when it is not below the issuer. */
+  readonly discoveryUrl?: string
+  readonly importKey: (jwk: Jwk) => VerificationKey | undefined
+}
+
+/** The least time between two looks at what the provider has, whoever asks for it. */
+const pause = 1000
+/** How long a provider that could not be reached is left alone. */
+const failurePause = 10_000
+
+/** The keys of an identity provider: fetched when they are needed first, and again when a token names one that is new. */
+export class KeySet {
+  readonly #options: KeySetOptions
+  #jwksUri: string | undefined
+  #keys: readonly VerificationKey[] | undefined
+  #fetching: Promise<string | undefined> | undefined
+  #nextFetch = 0
+  #failure = ''
+
+  constructor(options: KeySetOptions) {
+    this.#options = options
+  }
+
+  /** Those known now; undefined before the first fetch has worked. */
+  get keys(): readonly VerificationKey[] | undefined {
+    return this.#keys
+  }
+
+  /** Looks for new keys, unless somebody just did. Resolves with what went wrong. */
+  async refresh(): Promise<string | undefined> {
+    const { clock } = this.#options.env
+    if (!this.#fetching) {
+      if (clock.now() < this.#nextFetch) return this.#keys ? undefined : this.#failure
+      this.#fetching = this.#fetch().finally(() => {
+        this.#fetching = undefined
+      })
+    }
+    return await this.#fetching
+  }
+
+  async #fetch(): Promise<string | undefined> {
+    const { env, importKey } = this.#options
+    try {
+      this.#jwksUri ??= await this.#discover()
+      const { keys } = await this.#get(this.#jwksUri)
+      if (!Array.isArray(keys)) throw new Error('the key set has no keys')
+      this.#keys = keys.filter(isObject).flatMap(jwk => importKey(jwk as unknown as Jwk) ?? [])
+      this.#nextFetch = env.clock.now() + pause
+      return undefined
+    } catch (error) {
+      this.#failure = `oidc: authenticator not initialized: ${(error as Error).message}`
+      this.#nextFetch = env.clock.now() + (this.#keys ? pause : failurePause)
+      env.log.error('oidc authenticator: the keys of the issuer cannot be had', {
+        issuer: this.#options.issuer,
+        error,
+      })
+      return this.#failure
+    }
+  }
+
+  async #discover(): Promise<string> {
+    const { issuer, discoveryUrl } = this.#options
+    const document = await this.#get(
+      discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    )
+    if (document.issuer !== issuer) throw new Error('the provider calls itself by another name')
+    if (typeof document.jwks_uri !== 'string') throw new Error('provider did not return JWKS URL')
+    return document.jwks_uri
+  }
+
+  async #get(address: string): Promise<JsonObject> {
+    const value: unknown = JSON.parse(await fetchText(this.#options, address))
+    if (!isObject(value)) throw new Error(`${address} did not answer with an object`)
+    return value
+  }
+}

@@ -1,0 +1,7 @@
+/** Whether two secrets are one, in a time that depends on their length alone. */
+export function isSameSecret(a: string, b: string): boolean {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}

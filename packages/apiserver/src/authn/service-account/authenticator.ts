@@ -1,0 +1,159 @@
+import type { TokenAnswer, TokenAuthenticator, TokenQuestion } from '../authenticator.ts'
+import { credentialIdKey, intersect } from '../authenticator.ts'
+import { isSignedBy, type Jwt, parseJwt, readAudience } from '../jwt/jwt.ts'
+import { serviceAccountGroups, serviceAccountUser } from '../service-account-name.ts'
+import { type BoundResource, findBoundObject } from './bound-objects.ts'
+import { type BoundClaims, type Reference, readBoundClaims } from './claims.ts'
+import type { ServiceAccounts } from './issuer.ts'
+import { checkLegacyToken, legacyIssuer } from './legacy.ts'
+
+/** How far clocks of servers that sign may be ahead. */
+const leeway = 60_000
+/** How long a token outlives its end, or the deletion of its account. Upstream gives both a minute; ten seconds are enough. */
+const grace = 10_000
+/** How long a token outlives the deletion of the pod, secret or node it is bound to, while that lingers. */
+const boundGrace = 60_000
+/** Signatures that have been checked once are not checked again. Everything else is, each time. */
+const rememberedTokens = 1000
+
+/** Tokens of secrets, then tokens that were asked for. */
+export function createServiceAccountAuthenticators(accounts: ServiceAccounts): TokenAuthenticator[] {
+  const verified = new Map<string, Jwt>()
+
+  /** What is wrong with the signature, as upstream says it; undefined for tokens of other issuers. */
+  function verify(token: string, issuers: readonly string[]): Jwt | string | undefined {
+    const known = verified.get(token)
+    if (known) return issuers.includes(known.claims.iss as string) ? known : undefined
+    const jwt = parseJwt(token)
+    if (!jwt || !issuers.includes(jwt.claims.iss as string)) return undefined
+    const { verificationKeys } = accounts
+    const keys = verificationKeys.filter(({ keyId }) => jwt.keyId === '' || jwt.keyId === keyId)
+    if (keys.length === 0) return 'invalid signature, no keys found'
+    if (!isSignedBy(jwt, keys)) return 'go-jose/go-jose: error in cryptographic primitive'
+    verified.set(token, jwt)
+    if (verified.size > rememberedTokens) verified.delete(verified.keys().next().value!)
+    return jwt
+  }
+
+  const authenticateWith =
+    (
+      issuers: readonly string[],
+      check: (jwt: Jwt, question: TokenQuestion, token: string) => CheckResult | Promise<CheckResult>,
+    ): TokenAuthenticator =>
+    (token, question) => {
+      const jwt = verify(token, issuers)
+      if (!jwt) return undefined
+      if (typeof jwt === 'string') return { error: jwt }
+      const own = question.state.authentication.audiences
+      let meant = readAudience(jwt.claims.aud)
+      if (!meant) return { error: 'the audience cannot be read' }
+      if (meant.length === 0) {
+        meant = own
+        question.annotations?.set('authentication.k8s.io/legacy-token', String(jwt.claims.sub))
+      }
+      const audiences = intersect(meant, question.audiences)
+      if (audiences.length === 0 && own.length > 0) {
+        const print = (list: readonly string[]) => `[${list.map(item => JSON.stringify(item)).join(' ')}]`
+        return {
+          error: `token audiences ${print(meant)} is invalid for the target audiences ${print(question.audiences)}`,
+        }
+      }
+      const finish = (result: CheckResult): TokenAnswer =>
+        'error' in result ? result : ownerOf(result, audiences)
+      const result = check(jwt, question, token)
+      return result instanceof Promise ? result.then(finish) : finish(result)
+    }
+
+  return [authenticateWith([legacyIssuer], checkLegacyToken), authenticateWith(accounts.issuers, checkToken)]
+}
+
+/** The account that a good token stands for. */
+export interface TokenSubject {
+  readonly namespace: string
+  readonly account: Reference
+  readonly pod?: Reference
+  readonly node?: Reference
+  readonly id?: string
+}
+
+export type CheckResult = TokenSubject | { readonly error: string }
+
+function ownerOf(
+  { namespace, account, pod, node, id }: TokenSubject,
+  audiences: readonly string[],
+): TokenAnswer {
+  const prefix = 'authentication.kubernetes.io'
+  const extra = {
+    ...(id && { [credentialIdKey]: [`JTI=${id}`] }),
+    ...(node?.name && { [`${prefix}/node-name`]: [node.name] }),
+    ...(node?.name && node.uid && { [`${prefix}/node-uid`]: [node.uid] }),
+    ...(pod?.name && pod.uid && { [`${prefix}/pod-name`]: [pod.name], [`${prefix}/pod-uid`]: [pod.uid] }),
+  }
+  const user = {
+    name: serviceAccountUser(namespace, account.name),
+    uid: account.uid,
+    groups: serviceAccountGroups(namespace),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  }
+  return { user, audiences }
+}
+
+function checkToken({ claims }: Jwt, question: TokenQuestion): CheckResult {
+  const { state, annotations } = question
+  const now = state.env.clock.now()
+  const lifetime = checkLifetime(claims, now)
+  if (lifetime !== undefined) return { error: lifetime }
+  const bound = readBoundClaims(claims)
+  if (!bound) return { error: 'the token is not about a service account' }
+  const problem = checkBinding(bound, question, now)
+  if (problem !== undefined) return { error: problem }
+  if (bound.warnAfter && now > bound.warnAfter * 1000) {
+    const late = Math.floor(now / 1000) - bound.warnAfter
+    annotations?.set(
+      'authentication.k8s.io/stale-token',
+      `subject: ${claims.sub}, seconds after warning threshold: ${late}`,
+    )
+  }
+  return {
+    namespace: bound.namespace,
+    account: bound.serviceAccount,
+    ...(bound.pod && { pod: bound.pod }),
+    ...(bound.node && { node: bound.node }),
+    ...(typeof claims.jti === 'string' && { id: claims.jti }),
+  }
+}
+
+/** What is wrong with the times of a token. A time that is no number counts as one that has not come, or has passed. */
+function checkLifetime({ nbf, exp, iat }: Jwt['claims'], now: number): string | undefined {
+  const isBefore = (time: unknown) => time !== undefined && !(Number(time) * 1000 <= now + leeway)
+  if (isBefore(nbf)) return 'service account token is not valid yet'
+  if (exp !== undefined && !(now - grace <= Number(exp) * 1000)) return 'service account token has expired'
+  if (isBefore(iat)) return 'service account token is issued in the future'
+  return undefined
+}
+
+const invalidated = 'service account token has been invalidated'
+
+function checkBinding(bound: BoundClaims, { state }: TokenQuestion, now: number): string | undefined {
+  const { namespace, serviceAccount, secret, pod, node } = bound
+  const find = (resource: BoundResource, name: string) => findBoundObject(state, resource, namespace, name)
+  const account = find('serviceaccounts', serviceAccount.name)
+  if (!account) return `serviceaccounts ${JSON.stringify(serviceAccount.name)} not found`
+  if (account.uid !== serviceAccount.uid)
+    return `service account UID (${account.uid}) does not match claim (${serviceAccount.uid})`
+  if (account.deletedAt !== undefined && account.deletedAt < now - grace)
+    return `service account ${namespace}/${serviceAccount.name} has been deleted`
+  const check = (resource: BoundResource, kind: string, reference: Reference): string | undefined => {
+    const object = find(resource, reference.name)
+    if (!object) return invalidated
+    if (object.uid !== reference.uid)
+      return `${kind} UID (${object.uid}) does not match service account ${kind} ref claim (${reference.uid})`
+    return object.deletedAt !== undefined && object.deletedAt < now - boundGrace ? invalidated : undefined
+  }
+  return (
+    (secret && check('secrets', 'secret', secret)) ??
+    (pod && check('pods', 'pod', pod)) ??
+    // The node of a pod is only a fact about it; a token that is bound to a node alone dies with it.
+    (node && !pod ? check('nodes', 'node', node) : undefined)
+  )
+}

@@ -1,0 +1,60 @@
+import { encodeText, type JsonObject } from '../../json.ts'
+import type { Jwk, SigningKey, VerificationKey } from '../jwt/keys.ts'
+
+export interface ServiceAccountOptions {
+  /** Signs new tokens. */
+  readonly signingKey: SigningKey
+  /** Those whose signatures count, the signing key's public half among them. */
+  readonly verificationKeys: readonly VerificationKey[]
+  /** What tokens have as `iss`: the first in new ones, any in those that are shown. @default https://kubernetes.default.svc */
+  readonly issuers?: readonly string[]
+  /** In seconds; tokens for longer are cut short. @default no limit */
+  readonly maxExpiration?: number
+  /** Whether the tokens of pods last a year and are only complained about after the hour they asked for. @default true */
+  readonly extendExpiration?: boolean
+  /** Where others find the keys. @default /openid/v1/jwks of the advertised address */
+  readonly jwksUri?: string
+}
+
+/** The issuer of service account tokens. */
+export interface ServiceAccounts {
+  readonly signingKey: SigningKey
+  readonly verificationKeys: readonly VerificationKey[]
+  readonly issuers: readonly string[]
+  readonly maxExpiration: number | undefined
+  readonly extendExpiration: boolean
+  readonly jwksUri: string | undefined
+}
+
+export const defaultIssuer = 'https://kubernetes.default.svc'
+
+export function createServiceAccounts(options: ServiceAccountOptions): ServiceAccounts {
+  const { signingKey, verificationKeys, maxExpiration, extendExpiration = true, jwksUri } = options
+  const issuers = options.issuers?.length ? options.issuers : [defaultIssuer]
+  return { signingKey, verificationKeys, issuers, maxExpiration, extendExpiration, jwksUri }
+}
+
+/** `/.well-known/openid-configuration`: what relying parties ask first. */
+export function describeIssuer(accounts: ServiceAccounts, jwksUri: string): Uint8Array {
+  const issuer = accounts.issuers[0]!
+  const algorithms = new Set(accounts.verificationKeys.map(key => key.jwk.alg ?? ''))
+  return encodeText(
+    JSON.stringify({
+      issuer,
+      jwks_uri: jwksUri,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [...algorithms].sort(),
+    }),
+  )
+}
+
+/** `/openid/v1/jwks`: the public keys. */
+export function describeKeys(accounts: ServiceAccounts): Uint8Array {
+  return encodeText(JSON.stringify({ keys: accounts.verificationKeys.map(key => orderJwk(key.jwk)) }))
+}
+
+/** The members in upstream's order. */
+function orderJwk({ use, kty, kid, crv, alg, n, e, x, y }: Jwk): JsonObject {
+  return { use, kty, kid, crv, alg, x, y, n, e }
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '@coxswain/kit'
+import type { TokenAnswer, TokenAuthenticator } from './authenticator.ts'
+
+export interface TokenCacheOptions {
+  readonly clock: Clock
+  /** Milliseconds for which an answer is kept; 0 asks each time. */
+  readonly ttl: number
+}
+
+const limit = 32_768
+
+interface Entry {
+  readonly answer: TokenAnswer
+  readonly until: number
+}
+
+/**
+ * Asks once for what is asked often. Answers are kept for a while, whether they are a yes or a no; failures are not, and
+ * those who ask at the same time share one question.
+ */
+export function cacheTokens(ask: TokenAuthenticator, { clock, ttl }: TokenCacheOptions): TokenAuthenticator {
+  if (ttl <= 0) return ask
+  const kept = new Map<string, Entry>()
+  const pending = new Map<string, Promise<TokenAnswer>>()
+
+  function keep(key: string, answer: TokenAnswer): TokenAnswer {
+    if (answer && 'error' in answer) return answer
+    kept.delete(key)
+    kept.set(key, { answer, until: clock.now() + ttl })
+    if (kept.size > limit) kept.delete(kept.keys().next().value!)
+    return answer
+  }
+
+  return (token, question) => {
+    const key = JSON.stringify([token, ...question.audiences])
+    const entry = kept.get(key)
+    if (entry && clock.now() < entry.until) return entry.answer
+    const running = pending.get(key)
+    if (running) return running
+    const answer = ask(token, question)
+    if (!(answer instanceof Promise)) return keep(key, answer)
+    const asking = answer
+      .then(late => keep(key, late))
+      .finally(() => {
+        pending.delete(key)
+      })
+    pending.set(key, asking)
+    return asking
+  }
+}

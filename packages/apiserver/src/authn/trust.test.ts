@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { startTestServer } from '../test-support/token-server.ts'
+
+const url = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
+const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`
+const trust = { 'client-ca-file': pem('ours'), 'requestheader-username-headers': '["X-Remote-User"]' }
+
+describe('the ConfigMap extension-apiserver-authentication', () => {
+  it('tells servers behind this one whom to trust, and comes back when it is deleted', async () => {
+    await using server = await startTestServer({ authentication: { trust } })
+    await server.world.settle()
+    const { body } = await server.send('GET', url)
+    assert.deepEqual(body.data, trust)
+    await server.send('DELETE', url)
+    await server.world.settle()
+    const again = await server.send('GET', url)
+    assert.deepEqual(again.body.data, trust)
+    assert.notEqual(again.body.metadata.uid, body.metadata.uid)
+  })
+
+  it('is not there where there is nothing to tell', async () => {
+    await using server = await startTestServer()
+    await server.world.settle()
+    assert.equal((await server.send('GET', url)).status, 404)
+  })
+})

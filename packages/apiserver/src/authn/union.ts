@@ -1,0 +1,37 @@
+import type { TokenAnswer, TokenAuthenticator, TokenOwner, TokenQuestion } from './authenticator.ts'
+
+/** Whoever knows the token, or what everybody who was asked has against it; at once where all can say at once. */
+export function askInTurn(
+  authenticators: readonly TokenAuthenticator[],
+  token: string,
+  question: TokenQuestion,
+): TokenOwner | readonly string[] | Promise<TokenOwner | readonly string[]> {
+  const errors: string[] = []
+  const note = (answer: TokenAnswer): TokenOwner | undefined => {
+    if (!answer || 'user' in answer) return answer
+    if (!errors.includes(answer.error)) errors.push(answer.error)
+    return undefined
+  }
+  const askFrom = (start: number): ReturnType<typeof askInTurn> => {
+    for (let i = start; i < authenticators.length; i++) {
+      const answer = authenticators[i]!(token, question)
+      if (answer instanceof Promise) return answer.then(late => note(late) ?? askFrom(i + 1))
+      const owner = note(answer)
+      if (owner) return owner
+    }
+    return errors
+  }
+  return askFrom(0)
+}
+
+/** One authenticator of several, which may be others each time. */
+export function uniteTokens(list: () => readonly TokenAuthenticator[]): TokenAuthenticator {
+  const complete = (answer: TokenOwner | readonly string[]): TokenAnswer => {
+    if ('user' in answer) return answer
+    return answer.length === 0 ? undefined : { error: answer.join(', ') }
+  }
+  return (token, question) => {
+    const answer = askInTurn(list(), token, question)
+    return answer instanceof Promise ? answer.then(complete) : complete(answer)
+  }
+}

@@ -1,0 +1,43 @@
+import { getHeader, isStream, type WireBody } from '@coxswain/wire'
+import { acceptsGzip, type Compression } from '../compression.ts'
+import type { Filter } from './filter.ts'
+import { isLongRunning } from './long-running.ts'
+
+/** Smaller answers are not worth the work: upstream's limit. */
+const smallest = 128 * 1024
+
+/** Compresses large answers to reads where the client takes gzip. Streams that last are left alone. */
+export function createCompress(compression: Compression): Filter {
+  return async (context, next) => {
+    // Filters behind may take headers away; what a client accepts is known now.
+    const { request, info } = context
+    const isWanted =
+      request.method === 'GET' &&
+      !isLongRunning(info) &&
+      acceptsGzip(getHeader(request.headers, 'accept-encoding'))
+    const response = await next(context)
+    const { status, headers, body } = response
+    if (!isWanted || status !== 200 || headers['content-encoding'] !== undefined || !isLarge(body))
+      return response
+    const vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`
+    return {
+      status,
+      headers: { ...headers, 'content-encoding': 'gzip', vary },
+      body: compression.gzip(isStream(body) ? body : piecesOf(body)),
+    }
+  }
+}
+
+/** Lists are only streamed when they are large. */
+function isLarge(body: WireBody | undefined): body is WireBody {
+  if (body === undefined) return false
+  if (body instanceof Uint8Array) return body.length > smallest
+  return isStream(body) || body.reduce((sum, { length }) => sum + length, 0) > smallest
+}
+
+async function* piecesOf(
+  body: Uint8Array | readonly Uint8Array[],
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (body instanceof Uint8Array) yield body
+  else yield* body
+}

@@ -1,0 +1,47 @@
+import type { StatusError } from '@coxswain/apimachinery'
+import { type Mode, modes } from '../authn/impersonation/modes.ts'
+import { isImpersonationHeader, readWantedUser } from '../authn/impersonation/wanted-user.ts'
+import { infoForAuthorization } from '../authz/selectors.ts'
+import { withoutHeaders } from '../request/without-headers.ts'
+import type { Filter } from './filter.ts'
+
+/** How many impersonators are remembered with the mode that let them. */
+const rememberedUsers = 10_000
+
+/**
+ * Acts on the `Impersonate-*` headers: the request goes on as the wanted user's when its sender may impersonate them,
+ * and is refused with a 403 otherwise. Nobody behind this filter can tell, save by `context.impersonation`.
+ */
+export function createImpersonate(): Filter {
+  /** By the impersonator's name. What is remembered only decides which mode is tried first. */
+  const lastMode = new Map<string, Mode>()
+
+  return async (context, next) => {
+    const wanted = readWantedUser(context.request.headers)
+    if (!wanted) return await next(context)
+    context.request = withoutHeaders(context.request, isImpersonationHeader)
+    const { state, user: requester } = context
+    const info = infoForAuthorization(context)
+    let refusal: StatusError | undefined
+    const first = lastMode.get(requester.name)
+    const order = first ? [first, ...modes.filter(mode => mode !== first)] : modes
+    for (const mode of order) {
+      const answer = await mode(wanted, { state, user: requester, info })
+      if (!answer) continue
+      if ('user' in answer) {
+        remember(requester.name, mode)
+        context.user = answer.user
+        context.impersonation = { requester, constraint: answer.constraint }
+        return await next(context)
+      }
+      refusal ??= answer
+    }
+    throw refusal ?? new Error('all impersonation modes failed')
+  }
+
+  function remember(name: string, mode: Mode): void {
+    lastMode.delete(name)
+    lastMode.set(name, mode)
+    if (lastMode.size > rememberedUsers) lastMode.delete(lastMode.keys().next().value!)
+  }
+}
