@@ -1,4 +1,4 @@
-import type { RequestContext, ServerState, UserInfo } from '../request/context.ts'
+import type { ServerState, UserInfo } from '../request/context.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
 /** What somebody wants to do: a request on its way, or one that is only asked about. */
@@ -14,6 +14,8 @@ export interface AccessRules {
   readonly nonResourceRules: readonly NonResourceRule[]
   /** Whether there may be more than can be said. */
   readonly incomplete: boolean
+  /** What kept the authorizer from listing everything. */
+  readonly evaluationError?: string
 }
 
 export interface ResourceRule {
@@ -50,47 +52,34 @@ export interface Authorizer {
     user: UserInfo,
     namespace: string,
   ) => AccessRules | Promise<AccessRules>
+  /** Lets go of what it holds; called when the server stops. */
+  readonly dispose?: () => Promise<void>
 }
 
-const masters = 'system:masters'
-const everybodyPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/'])
+const everything = ['*']
 
-/** `system:masters` may do everything; anybody may ask for health and version. */
-export const authorizeMasters: Authorizer = Object.assign(
-  ({ user, info }: Access): Decision => {
-    if (user.groups.includes(masters)) return allow
-    if (info.isResource || info.verb !== 'get') return noOpinion
-    const isForAll = everybodyPaths.has(info.path) || /^\/(healthz|livez|readyz)\//.test(info.path)
-    return isForAll ? allow : noOpinion
-  },
-  { rulesFor: (_state: ServerState, user: UserInfo) => listRules(user) },
-)
-
-function listRules(user: UserInfo): AccessRules {
-  const isMaster = user.groups.includes(masters)
-  const everything = ['*']
-  const forEverybody = [...everybodyPaths, '/healthz/*', '/livez/*', '/readyz/*']
-  return {
-    resourceRules: isMaster ? [{ verbs: everything, apiGroups: everything, resources: everything }] : [],
-    nonResourceRules: [
-      ...(isMaster ? [{ verbs: everything, nonResourceURLs: everything }] : []),
-      { verbs: ['get'], nonResourceURLs: forEverybody },
-    ],
+export const alwaysAllow: Authorizer = Object.assign((): Decision => allow, {
+  rulesFor: (): AccessRules => ({
+    resourceRules: [{ verbs: everything, apiGroups: everything, resources: everything }],
+    nonResourceRules: [{ verbs: everything, nonResourceURLs: everything }],
     incomplete: false,
-  }
-}
+  }),
+})
 
-export const alwaysAllow: Authorizer = () => allow
+const forbidden: Decision = { verdict: 'no opinion', reason: 'Everything is forbidden.' }
+
 /** Upstream's has no opinion either, so that an authorizer behind it may still allow. */
-export const alwaysDeny: Authorizer = () => ({ verdict: 'no opinion', reason: 'Everything is forbidden.' })
+export const alwaysDeny: Authorizer = Object.assign((): Decision => forbidden, {
+  rulesFor: (): AccessRules => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+})
 
 /** Upstream's words for what was refused, with the authorizer's reason if it gave one. */
-export function describeRefusal(user: UserInfo, info: RequestContext['info'], reason = ''): string {
+export function describeRefusal(user: UserInfo, info: RequestInfo, reason = ''): string {
   const what = describeAccess(user, info)
   return reason === '' ? what : `${what}: ${reason}`
 }
 
-function describeAccess(user: UserInfo, info: RequestContext['info']): string {
+function describeAccess(user: UserInfo, info: RequestInfo): string {
   const who = `User ${JSON.stringify(user.name)} cannot`
   if (!info.isResource) return `${who} ${info.verb} path ${JSON.stringify(info.path)}`
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`

@@ -17,6 +17,7 @@ import {
   printed,
   textOf,
 } from '../pod/validation/reading.ts'
+import { checkBinding } from './escalation.ts'
 
 const groupName = 'rbac.authorization.k8s.io'
 
@@ -24,10 +25,13 @@ export const roleBindingStrategy: Strategy = createBindingStrategy(['Role', 'Clu
 export const clusterRoleBindingStrategy: Strategy = createBindingStrategy(['ClusterRole'], false)
 
 function createBindingStrategy(roleKinds: readonly string[], namespaced: boolean): Strategy {
+  const resource = namespaced ? 'rolebindings' : 'clusterrolebindings'
   return {
     createOnUpdate: true,
     validateName: name => nameIsPathSegment(name, false),
     default: defaultGroups,
+    prepareForCreate: (object, context) => checkBinding(resource, object, undefined, context),
+    prepareForUpdate: (object, old, context) => checkBinding(resource, object, old, context),
     validate: object => [...validateBinding(object, roleKinds, namespaced)],
     validateUpdate: validateRoleRefUpdate,
     cells: printBinding,

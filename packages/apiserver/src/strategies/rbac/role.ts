@@ -8,16 +8,21 @@ import {
 import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { type Findings, listOf } from '../pod/validation/reading.ts'
+import { checkRole } from './escalation.ts'
 
 export const roleStrategy: Strategy = {
   createOnUpdate: true,
   validateName: name => nameIsPathSegment(name, false),
+  prepareForCreate: (object, context) => checkRole('roles', object, undefined, context),
+  prepareForUpdate: (object, old, context) => checkRole('roles', object, old, context),
   validate: object => [...validateRules(object, true)],
 }
 
 export const clusterRoleStrategy: Strategy = {
   createOnUpdate: true,
   validateName: name => nameIsPathSegment(name, false),
+  prepareForCreate: (object, context) => checkRole('clusterroles', object, undefined, context),
+  prepareForUpdate: (object, old, context) => checkRole('clusterroles', object, old, context),
   validate: (object, _context, old) => [
     ...validateRules(object, false),
     ...validateAggregation(object, old !== undefined && hasInvalidSelector(old)),

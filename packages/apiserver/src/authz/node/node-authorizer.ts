@@ -1,0 +1,203 @@
+import type { ServerState, UserInfo } from '../../request/context.ts'
+import type { ResourceRequestInfo } from '../../request/request-info.ts'
+import {
+  type Access,
+  type AccessRules,
+  type Authorizer,
+  allow,
+  type Decision,
+  noOpinion,
+} from '../authorizer.ts'
+import { readBootstrapPolicy } from '../rbac/bootstrap-policy.ts'
+import { allowsPath, allowsResource, type CompiledRule, compileRule } from '../rbac/rule.ts'
+import { requiredField } from '../selectors.ts'
+import { type NodeVertex, nodeGraphOf } from './graph.ts'
+import { nodeNameOf } from './identity.ts'
+
+const leaseNamespace = 'kube-node-lease'
+
+/** What a node may do with a resource that is not the same for all nodes: undefined for yes, else why not. */
+type NodeRule = (node: string, info: ResourceRequestInfo, state: ServerState) => string | undefined
+
+/**
+ * Kubelets (`system:node:NAME` of `system:nodes`) get at what has to do with their node: its pods and what those refer to.
+ * What a node may write is narrowed further by the admission plug-in NodeRestriction.
+ */
+export function createNodeAuthorizer(): Authorizer {
+  let common: readonly CompiledRule[] | undefined
+  const authorize = ({ state, user, info }: Access): Decision => {
+    const node = nodeNameOf(user)
+    if (node === undefined) return noOpinion
+    if (node === '') return refuse(`unknown node for user ${JSON.stringify(user.name)}`)
+    const rule = info.isResource ? rules[`${info.group}/${info.resource}`] : undefined
+    if (rule && info.isResource) {
+      if (!state.cache.isLoaded) return noOpinion
+      const problem = rule(node, info, state)
+      return problem === undefined ? allow : refuse(problem)
+    }
+    common ??= readCommonRules()
+    return common.some(candidate => allowsInfo(candidate, info)) ? allow : noOpinion
+  }
+  return Object.assign(authorize, { rulesFor: listRules })
+}
+
+const refuse = (reason: string): Decision => (reason === '' ? noOpinion : { verdict: 'no opinion', reason })
+
+function listRules(_state: ServerState, user: UserInfo): AccessRules {
+  const nothing = { resourceRules: [], nonResourceRules: [] }
+  return nodeNameOf(user) === undefined
+    ? { ...nothing, incomplete: false }
+    : {
+        ...nothing,
+        incomplete: true,
+        evaluationError: 'node authorizer does not support user rule resolution',
+      }
+}
+
+/** Those of the role `system:node`. */
+function readCommonRules(): readonly CompiledRule[] {
+  const role = readBootstrapPolicy().find(
+    ({ kind, name }) => kind === 'ClusterRole' && name === 'system:node',
+  )
+  return (role?.rules ?? []).map(compileRule)
+}
+
+function allowsInfo(rule: CompiledRule, info: Access['info']): boolean {
+  if (!info.isResource) return allowsPath(rule, info.verb, info.path)
+  const { verb, group, resource, subresource, name } = info
+  const combined = subresource === '' ? resource : `${resource}/${subresource}`
+  return allowsResource(rule, verb, group, combined, subresource, name)
+}
+
+function related(kind: NodeVertex): NodeRule {
+  return (node, { namespace, name }, { cache }) => {
+    if (name === '') return 'No Object name found'
+    return nodeGraphOf(cache).connects(node, kind, namespace, name)
+      ? undefined
+      : `no relationship found between node '${node}' and this object`
+  }
+}
+
+function getOnly(kind: NodeVertex): NodeRule {
+  return (node, info, state) => {
+    if (info.verb !== 'get') return 'can only get individual resources of this type'
+    if (info.subresource !== '') return 'cannot get subresource'
+    return related(kind)(node, info, state)
+  }
+}
+
+function readNamespaced(kind: NodeVertex): NodeRule {
+  return (node, info, state) => {
+    if (!['get', 'list', 'watch'].includes(info.verb)) return 'can only read resources of this type'
+    if (info.subresource !== '') return 'cannot read subresource'
+    if (info.namespace === '') return 'can only read namespaced object of this type'
+    return related(kind)(node, info, state)
+  }
+}
+
+const claims: NodeRule = (node, info, state) => {
+  if (info.subresource !== 'status') return getOnly('pvc')(node, info, state)
+  if (info.verb !== 'update' && info.verb !== 'patch') return 'can only get/update/patch this type'
+  return related('pvc')(node, info, state)
+}
+
+const serviceAccounts: NodeRule = (node, info, state) => {
+  if (info.verb === 'get' && info.subresource === '')
+    return readNamespaced('serviceaccount')(node, info, state)
+  if (info.verb !== 'create' || info.name === '')
+    return 'can only create tokens for individual service accounts'
+  if (info.subresource !== 'token') return 'can only create token subresource of serviceaccount'
+  return related('serviceaccount')(node, info, state)
+}
+
+const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete']
+
+/** The name of what is created is for admission to look at. */
+const leases: NodeRule = (node, { verb, namespace, name }) => {
+  if (!ownVerbs.includes(verb)) return 'can only get, create, update, patch, or delete a node lease'
+  if (namespace !== leaseNamespace)
+    return `can only access leases in the "${leaseNamespace}" system namespace`
+  if (verb !== 'create' && name !== node)
+    return 'can only access node lease with the same name as the requesting node'
+  return undefined
+}
+
+const csiNodes: NodeRule = (node, { verb, subresource, name }) => {
+  if (!ownVerbs.includes(verb)) return 'can only get, create, update, patch, or delete a CSINode'
+  if (subresource !== '') return 'cannot authorize CSINode subresources'
+  if (verb !== 'create' && name !== node)
+    return 'can only access CSINode with the same name as the requesting node'
+  return undefined
+}
+
+const resourceSlices: NodeRule = (node, info, state) => {
+  if (info.subresource !== '') return 'cannot authorize ResourceSlice subresources'
+  switch (info.verb) {
+    case 'create':
+      return undefined
+    case 'get':
+    case 'update':
+    case 'patch':
+    case 'delete':
+      return related('resourceslice')(node, info, state)
+    case 'watch':
+    case 'list':
+    case 'deletecollection':
+      return requiredField(info, 'spec.nodeName') === node
+        ? undefined
+        : 'can only list/watch/deletecollection resourceslices with nodeName field selector'
+    default:
+      return 'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection'
+  }
+}
+
+const nodes: NodeRule = (node, { verb, subresource, name }) => {
+  const isWrite = verb === 'update' || verb === 'patch'
+  if (subresource === 'status') return isWrite ? undefined : ''
+  if (subresource !== '') return ''
+  if (isWrite || verb === 'create') return undefined
+  if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return ''
+  if (name === node) return undefined
+  return name === ''
+    ? `node '${node}' cannot read all nodes, only its own Node object`
+    : `node '${node}' cannot read '${name}', only its own Node object`
+}
+
+const pods: NodeRule = (node, info, state) => {
+  const { verb, subresource } = info
+  if (subresource === 'status') return verb === 'update' || verb === 'patch' ? undefined : ''
+  if (subresource === 'eviction') return verb === 'create' ? undefined : ''
+  if (subresource !== '') return ''
+  switch (verb) {
+    case 'get':
+      return getOnly('pod')(node, info, state)
+    case 'list':
+    case 'watch':
+      if (requiredField(info, 'spec.nodeName') === node) return undefined
+      return info.name === ''
+        ? 'can only list/watch pods with spec.nodeName field selector'
+        : related('pod')(node, info, state)
+    case 'create':
+    case 'delete':
+      return undefined
+    default:
+      return ''
+  }
+}
+
+/** By `GROUP/RESOURCE`. What is not here is the same for all nodes. */
+const rules: Readonly<Record<string, NodeRule>> = {
+  '/secrets': readNamespaced('secret'),
+  '/configmaps': readNamespaced('configmap'),
+  '/persistentvolumeclaims': claims,
+  '/persistentvolumes': getOnly('pv'),
+  '/serviceaccounts': serviceAccounts,
+  '/nodes': nodes,
+  '/pods': pods,
+  'resource.k8s.io/resourceclaims': getOnly('resourceclaim'),
+  'resource.k8s.io/resourceslices': resourceSlices,
+  'storage.k8s.io/volumeattachments': getOnly('volumeattachment'),
+  'storage.k8s.io/csinodes': csiNodes,
+  'coordination.k8s.io/leases': leases,
+  'certificates.k8s.io/podcertificaterequests': () => '',
+}

@@ -1,0 +1,65 @@
+import {
+  type FieldRequirement,
+  isValidPathSegmentName,
+  parseFieldSelector,
+  parseLabelSelector,
+  type Requirement,
+} from '@coxswain/apimachinery'
+import type { RequestContext } from '../request/context.ts'
+import type { RequestInfo, ResourceRequestInfo } from '../request/request-info.ts'
+
+/** Which objects of a collection somebody asks for: all requirements hold. Lists that could not be read are missing. */
+export interface Selectors {
+  readonly fields?: readonly FieldRequirement[]
+  readonly labels?: readonly Requirement[]
+}
+
+const selecting = new Set(['list', 'watch', 'deletecollection'])
+
+/**
+ * What a request is to authorizers: with the selectors of a collection, and with the name of the one object that a
+ * field selector leaves. The request's own info when it has none.
+ */
+export function infoForAuthorization({ info, query }: RequestContext): RequestInfo {
+  if (!info.isResource || info.name !== '' || !selecting.has(info.verb)) return info
+  const fieldText = query.get('fieldSelector')
+  const labelText = query.get('labelSelector')
+  if (!fieldText && !labelText) return info
+  const fields = fieldText ? readFields(fieldText) : undefined
+  const labels = labelText ? readLabels(labelText) : undefined
+  const selectors = { ...(fields && { fields }), ...(labels && { labels }) }
+  return {
+    ...info,
+    // A deletecollection is never about one name, and the old watch paths know no selectors.
+    name: info.verb === 'deletecollection' || info.legacyWatch ? '' : (fields && findName(fields)) || '',
+    ...(!info.legacyWatch && (fields || labels) && { selectors }),
+  }
+}
+
+function findName(fields: readonly FieldRequirement[]): string | undefined {
+  const found = fields.find(({ field, operator }) => field === 'metadata.name' && operator !== '!=')
+  return found && isValidPathSegmentName(found.value).length === 0 ? found.value : undefined
+}
+
+export function readFields(text: string): readonly FieldRequirement[] | undefined {
+  try {
+    const { requirements } = parseFieldSelector(text)
+    return requirements.length > 0 ? requirements : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function readLabels(text: string): readonly Requirement[] | undefined {
+  try {
+    const { requirements } = parseLabelSelector(text)
+    return requirements.length > 0 ? requirements : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The value that a field must have, when the selectors of a request say so. */
+export function requiredField({ selectors }: ResourceRequestInfo, name: string): string | undefined {
+  return selectors?.fields?.find(({ field, operator }) => field === name && operator !== '!=')?.value
+}

@@ -1,0 +1,88 @@
+import type { ServerState, UserInfo } from '../request/context.ts'
+import {
+  type Access,
+  type AccessRules,
+  type Authorizer,
+  allow,
+  type Decision,
+  noOpinion,
+} from './authorizer.ts'
+import { createRbacAuthorizer } from './rbac/rbac-authorizer.ts'
+
+const privilegedGroup = 'system:masters'
+
+/** Whatever an administrator wrote into roles and files, its members get in. */
+export const authorizePrivileged: Authorizer = ({ user }) =>
+  user.groups.includes(privilegedGroup) ? allow : noOpinion
+
+/** Asks in order; the first that allows or denies decides. */
+export function createUnionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
+  const authorize = (access: Access): Decision | Promise<Decision> => {
+    for (let index = 0; index < authorizers.length; index++) {
+      const answer = authorizers[index]!(access)
+      // Most answer at once. What comes behind the first that has nothing to say, or has to wait, is the longer way.
+      if (answer instanceof Promise) return collect(access, authorizers, index, answer)
+      if (answer.verdict !== 'no opinion') return answer
+      if (answer !== noOpinion) return collect(access, authorizers, index, answer)
+    }
+    return noOpinion
+  }
+  return Object.assign(authorize, {
+    rulesFor: (state: ServerState, user: UserInfo, namespace: string) =>
+      listRules(authorizers, state, user, namespace),
+    dispose: async () => {
+      for (const { dispose } of authorizers) await dispose?.()
+    },
+  })
+}
+
+/** From the authorizer at `index` on, whose answer is there. What those without an opinion had to say is kept. */
+function collect(
+  access: Access,
+  authorizers: readonly Authorizer[],
+  index: number,
+  first: Decision | Promise<Decision>,
+): Decision | Promise<Decision> {
+  const reasons: string[] = []
+  const errors: string[] = []
+  const step = (at: number, answer: Decision | Promise<Decision>): Decision | Promise<Decision> => {
+    if (answer instanceof Promise) return answer.then(decision => step(at, decision))
+    if (answer.verdict !== 'no opinion') return answer
+    if (answer.reason) reasons.push(answer.reason)
+    if (answer.error) errors.push(answer.error)
+    const next = authorizers[at + 1]
+    if (next) return step(at + 1, next(access))
+    const reason = reasons.join('\n')
+    const error = joinErrors(errors)
+    return { verdict: 'no opinion', ...(reason !== '' && { reason }), ...(error !== '' && { error }) }
+  }
+  return step(index, first)
+}
+
+/** As upstream prints several errors: each once. */
+export function joinErrors(errors: Iterable<string>): string {
+  const texts = [...new Set(errors)]
+  return texts.length > 1 ? `[${texts.join(', ')}]` : (texts[0] ?? '')
+}
+
+async function listRules(
+  authorizers: readonly Authorizer[],
+  state: ServerState,
+  user: UserInfo,
+  namespace: string,
+): Promise<AccessRules> {
+  const all: AccessRules[] = []
+  for (const { rulesFor } of authorizers) if (rulesFor) all.push(await rulesFor(state, user, namespace))
+  const error = joinErrors(all.flatMap(({ evaluationError }) => evaluationError ?? []))
+  return {
+    resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
+    nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
+    incomplete: all.some(({ incomplete }) => incomplete),
+    ...(error !== '' && { evaluationError: error }),
+  }
+}
+
+/** What a server without another wish does: `system:masters`, then roles. */
+export function createDefaultAuthorizer(): Authorizer {
+  return createUnionAuthorizer([authorizePrivileged, createRbacAuthorizer()])
+}
