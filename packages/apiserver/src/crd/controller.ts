@@ -10,8 +10,9 @@ import type { StoredObject } from '../cache/stored-object.ts'
 import { deleteObject } from '../handlers/delete.ts'
 import { guaranteedUpdate } from '../handlers/guaranteed-update.ts'
 import { formatTime, metadataOf } from '../handlers/lifecycle.ts'
-import { childObject, type JsonObject } from '../json.ts'
+import { childObject, isObject, type JsonObject } from '../json.ts'
 import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
+import type { ConvertAll } from '../registry/strategy.ts'
 import type { ServerState } from '../request/context.ts'
 import {
   isConditionTrue,
@@ -26,6 +27,7 @@ import { type DefinitionNames, readDefinition } from './definition.ts'
 import { type TakenNames, takenNames } from './names.ts'
 import { createStaleReader } from './stale-objects.ts'
 import { cleanupFinalizer } from './strategy.ts'
+import { type ConversionWebhook, createWebhookConverter } from './webhook-converter.ts'
 
 const definitionsKey = '/apiextensions.k8s.io/customresourcedefinitions/'
 
@@ -186,7 +188,10 @@ export class CrdController {
     if (registry.findResource(info.group, info.resource)?.custom === false) return
     const resource = createServedResource(
       info,
-      createCustomStrategy(info, () => this.#emptying.has(name)),
+      createCustomStrategy(info, {
+        isTerminating: () => this.#emptying.has(name),
+        convertAll: this.#converterOf(spec),
+      }),
       { custom: true, cacheOf: prefix => cache.resource(prefix) },
     )
     registry.add(resource)
@@ -205,6 +210,13 @@ export class CrdController {
       resource.cache.setReader(undefined)
     }
     this.#served.set(name, { resource, spec, names, settling })
+  }
+
+  #converterOf({ conversion }: JsonObject): ConvertAll | undefined {
+    const { strategy, webhook } = isObject(conversion) ? conversion : {}
+    return strategy === 'Webhook' && isObject(webhook)
+      ? createWebhookConverter(this.#state, webhook as ConversionWebhook)
+      : undefined
   }
 
   #withdraw(name: string): void {
@@ -253,6 +265,7 @@ export class CrdController {
       gracePeriodSeconds: undefined,
       propagationPolicy: undefined,
       preconditions: {},
+      admitted: true,
     }
     for (const { namespace, name } of resource.cache.list().slice()) {
       await deleteObject({ state: this.#state, user: finalizer }, endpoint, namespace, name, options).catch(

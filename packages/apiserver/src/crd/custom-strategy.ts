@@ -7,12 +7,20 @@ import {
   type VersionInfo,
 } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../json.ts'
-import type { Strategy } from '../registry/strategy.ts'
+import type { ConvertAll, Strategy } from '../registry/strategy.ts'
 
 type Findings = Generator<FieldError, void, undefined>
 
-/** The rules of custom objects beyond their schema. `isTerminating` says whether the definition is on its way out. */
-export function createCustomStrategy(info: ResourceInfo, isTerminating: () => boolean): Strategy {
+export interface CustomStrategyOptions {
+  /** Whether the definition is on its way out. */
+  readonly isTerminating: () => boolean
+  /** @default versions differ in nothing but their schemas */
+  readonly convertAll?: ConvertAll | undefined
+}
+
+/** The rules of custom objects beyond their schema. */
+export function createCustomStrategy(info: ResourceInfo, options: CustomStrategyOptions): Strategy {
+  const { isTerminating, convertAll } = options
   const scaleOf = (object: JsonObject) =>
     info.versions.find(({ name }) => object.apiVersion === `${info.group}/${name}`)?.scale
   return {
@@ -31,6 +39,7 @@ export function createCustomStrategy(info: ResourceInfo, isTerminating: () => bo
       return scale ? [...validateScaleStatus(object, scale)] : []
     },
     warnings: (object, old) => finalizerWarnings(object, old),
+    ...(convertAll && { convertAll }),
   }
 }
 

@@ -59,9 +59,7 @@ export function isShared(spec: DefinitionSpec, member: SharedMember): boolean {
   return first !== undefined && others.every(version => deepEqual(version[member], first[member]))
 }
 
-/** Every schema below and including `schema`, as upstream walks them. */
-export function* eachSchema(schema: Schema): Generator<Schema, void, undefined> {
-  yield schema
+function childrenOf(schema: Schema): readonly Schema[] {
   const { items, additionalProperties, not } = schema
   const nested: readonly unknown[] = [
     items,
@@ -72,5 +70,25 @@ export function* eachSchema(schema: Schema): Generator<Schema, void, undefined> 
     ...Object.values(schema.properties ?? {}),
     additionalProperties,
   ]
-  for (const child of nested) if (isObject(child)) yield* eachSchema(child as Schema)
+  return nested.filter(isObject) as unknown as Schema[]
+}
+
+/** Every schema below and including `schema`, as upstream walks them. */
+export function* eachSchema(schema: Schema): Generator<Schema, void, undefined> {
+  const waiting = [schema]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    yield next
+    const children = childrenOf(next)
+    for (let i = children.length - 1; i >= 0; i--) waiting.push(children[i]!)
+  }
+}
+
+/** Whether a schema has more than so many levels. */
+export function isDeeper(schema: Schema, levels: number): boolean {
+  let level: readonly Schema[] = [schema]
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > levels) return true
+    level = level.flatMap(childrenOf)
+  }
+  return false
 }

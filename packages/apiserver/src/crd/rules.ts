@@ -1,6 +1,9 @@
 import { type FieldError, field, type Schema } from '@coxswain/apimachinery'
 import { eachSchema } from './definition.ts'
 
+/** Where a schema has its rules. */
+export const rulesKey = 'x-kubernetes-validations'
+
 const known = new WeakMap<Schema, boolean>()
 
 /** Whether a schema has rules anywhere. */
@@ -8,7 +11,7 @@ export function hasRules(schema: Schema): boolean {
   let found = known.get(schema)
   if (found === undefined) {
     found = false
-    for (const node of eachSchema(schema)) if (node['x-kubernetes-validations']?.length) found = true
+    for (const node of eachSchema(schema)) if (node[rulesKey]?.length) found = true
     known.set(schema, found)
   }
   return found

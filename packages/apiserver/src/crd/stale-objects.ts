@@ -8,14 +8,15 @@ import { apiVersionOf, type ServedResource } from '../registry/served-resource.t
  * there. Objects after `since` were written under it already and are left alone.
  */
 export function createStaleReader({ info }: ServedResource, since: number): ObjectReader {
-  const schemas = new Map(
-    info.versions.map(version => [apiVersionOf(info.group, version.name), compileSchema(version.schema())]),
+  const versions = new Map(
+    info.versions.map(version => [apiVersionOf(info.group, version.name), version] as const),
   )
   return (stored: StoredObject): StoredObject => {
     if (stored.revision > since) return stored
     const object = stored.parse()
-    const schema = schemas.get(object.apiVersion as string)
-    if (!schema) return stored
+    const version = versions.get(object.apiVersion as string)
+    if (!version) return stored
+    const schema = compileSchema(version.schema())
     const read = deepClone(object)
     schema.prune(read, { resourceRoot: true })
     schema.applyDefaults(read)

@@ -1,7 +1,9 @@
+import { deepEqual, field, newInvalid } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../json.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { defaultClientConfig } from '../strategies/admissionregistration/webhook-client.ts'
-import { readDefinition, versionsOf } from './definition.ts'
+import { compileAhead } from './ahead.ts'
+import { isDeeper, readDefinition, versionsOf } from './definition.ts'
 import { unrecognizedFormats } from './formats.ts'
 import { validateDefinition } from './validation.ts'
 
@@ -14,10 +16,27 @@ function noteStorageVersion(object: JsonObject, stored: readonly string[]): read
   return !storage || stored.includes(storage.name ?? '') ? stored : [...stored, storage.name ?? '']
 }
 
+/** The most levels of schemas: everything that works on schemas goes down level by level. */
+const deepestSchema = 500
+
+/** Throws a 422 for schemas that are nested too deeply to work with. */
+function checkDepth(object: JsonObject): void {
+  const { metadata, spec } = readDefinition(object)
+  const tooDeep = versionsOf(spec).flatMap(({ schema }, index) => {
+    if (!schema?.openAPIV3Schema || !isDeeper(schema.openAPIV3Schema, deepestSchema)) return []
+    const path = field.Path.of('spec', 'versions').index(index).child('schema', 'openAPIV3Schema')
+    return [field.forbidden(path, `schemas may be nested at most ${deepestSchema} levels deep`)]
+  })
+  if (tooDeep.length === 0) return
+  const kind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' }
+  throw newInvalid(kind, metadata?.name ?? '', tooDeep)
+}
+
 export const customResourceDefinitionStrategy: Strategy = {
   generation: true,
   unconditionalUpdate: false,
   default(object) {
+    checkDepth(object)
     if (!isObject(object.spec) || !isObject(object.spec.names)) return
     const { names } = object.spec
     if (typeof names.kind === 'string' && names.kind !== '') {
@@ -28,14 +47,16 @@ export const customResourceDefinitionStrategy: Strategy = {
     const { webhook } = object.spec.conversion as JsonObject
     if (isObject(webhook)) defaultClientConfig(webhook.clientConfig)
   },
-  prepareForCreate(object) {
+  async prepareForCreate(object, { clock }) {
+    await compileAhead(object, clock)
     object.status = {
       conditions: null,
       acceptedNames: { plural: '', kind: '' },
       storedVersions: noteStorageVersion(object, []),
     }
   },
-  prepareForUpdate(object) {
+  async prepareForUpdate(object, old, { clock }) {
+    if (!deepEqual(object.spec, old.spec)) await compileAhead(object, clock)
     const status = object.status as { storedVersions?: readonly string[] | null }
     status.storedVersions = noteStorageVersion(object, status.storedVersions ?? [])
   },

@@ -152,7 +152,11 @@ function* validateMembers(
     const hasStatus = atSpec
       ? versionsOf(spec).some(candidate => isObject(candidate.subresources?.status))
       : isObject(version.subresources?.status)
-    yield* validateSchema(version.schema, path.child(atSpec ? 'validation' : 'schema'), hasStatus)
+    const unchanged = isUnchanged(version, before)
+    yield* validateSchema(version.schema, path.child(atSpec ? 'validation' : 'schema'), {
+      hasStatus,
+      unchanged,
+    })
   }
   if (applies('subresources')) yield* validateSubresources(version.subresources, path.child('subresources'))
   if (applies('additionalPrinterColumns')) {
@@ -170,6 +174,12 @@ function* validateMembers(
   }
   const was = versionsOf(before ?? {}).find(candidate => candidate.name === version.name)?.selectableFields
   yield* validateSelectableFields(fields, schema, at, deepEqual(was, fields))
+}
+
+/** Whether the schema of a version is what it was before the update. */
+function isUnchanged({ name, schema }: DefinitionVersion, before: DefinitionSpec | undefined): boolean {
+  const was = versionsOf(before ?? {}).find(candidate => candidate.name === name)
+  return was !== undefined && deepEqual(was.schema, schema)
 }
 
 function* validateVersionList(spec: DefinitionSpec): Findings {

@@ -1,6 +1,14 @@
-import { type FieldError, field, type Schema, validateCrdSchema } from '@coxswain/apimachinery'
+import {
+  type FieldError,
+  field,
+  followFieldPath,
+  inspectCrdSchema,
+  type Schema,
+} from '@coxswain/apimachinery'
 import { encodeText, isObject, type JsonObject } from '../json.ts'
 import type { DefinitionVersion } from './definition.ts'
+import { checkDefaults, checkRules } from './rule-checks.ts'
+import { hasRules } from './rules.ts'
 
 type Findings = Generator<FieldError, void, undefined>
 
@@ -64,12 +72,23 @@ const allowedAtRoot: Readonly<Record<string, string>> = {
 export function* validateSchema(
   validation: DefinitionVersion['schema'],
   path: field.Path,
-  hasStatus: boolean,
+  { hasStatus, unchanged }: { readonly hasStatus: boolean; readonly unchanged: boolean },
 ): Findings {
   const schema = validation?.openAPIV3Schema
   if (!schema) return
   if (hasStatus) yield* validateRoot(schema, path)
-  yield* validateCrdSchema(schema, path.child('openAPIV3Schema'))
+  const at = path.child('openAPIV3Schema')
+  const { structure, keywords, unreadable } = inspectCrdSchema(schema, at)
+  yield* structure
+  const isSound = structure.length === 0 && unreadable === undefined
+  const judged = isSound && hasRules(schema)
+  const defaults = judged ? checkDefaults(schema, at) : []
+  yield* defaults
+  yield* keywords
+  // Rules have types only where the schema and its defaults are sound.
+  if (judged && defaults.length === 0) yield* checkRules(schema, at, { unchanged, problems: keywords })
+  if (unreadable !== undefined && keywords.length === 0)
+    yield field.invalid(at, '', `OpenAPIV3Schema '${unreadable}' is not supported`)
 }
 
 function* validateRoot(schema: Schema, path: field.Path): Findings {
@@ -140,7 +159,7 @@ export function* validateSelectableFields(
       yield field.required(at)
       continue
     }
-    const target = follow(jsonPath, schema)
+    const target = followFieldPath(jsonPath, schema, { brackets: false })
     if (typeof target === 'string') {
       yield field.invalid(at, jsonPath, `is an invalid path: ${target}`)
       continue
@@ -160,32 +179,4 @@ export function* validateSelectableFields(
   if (unique.size > mostSelectableFields && !allowTooMany) {
     yield field.tooMany(path, unique.size, mostSelectableFields)
   }
-}
-
-/** Where a path of names leads in a schema, or what is wrong with it. */
-function follow(
-  jsonPath: string,
-  root: Schema,
-): { readonly steps: readonly string[]; readonly schema: Schema } | string {
-  const tokens = jsonPath.match(/[.[\]]|[^.[\]]+/g) ?? []
-  const steps: string[] = []
-  let schema = root
-  for (let i = 0; i < tokens.length; i += 2) {
-    if (tokens[i] === '[') return 'array notation is not allowed'
-    if (tokens[i] !== '.') return `expected [ or . but got: ${tokens[i]}`
-    const name = tokens[i + 1]
-    if (name === undefined) return 'unexpected end of JSON path'
-    const { properties, additionalProperties } = schema
-    const next: Schema | undefined = properties
-      ? Object.hasOwn(properties, name)
-        ? properties[name]
-        : undefined
-      : typeof additionalProperties === 'object'
-        ? additionalProperties
-        : undefined
-    if (!next) return 'does not refer to a valid field'
-    schema = next
-    steps.push(name)
-  }
-  return { steps, schema }
 }

@@ -1,0 +1,43 @@
+import { checkPattern } from '@coxswain/apimachinery'
+import type { Clock } from '@coxswain/kit'
+import type { JsonObject } from '../json.ts'
+import { eachSchema, readDefinition, versionsOf } from './definition.ts'
+import { compileRule, type RuleNode, rulesOf } from './rule-tree.ts'
+
+/** How long other requests may wait for a definition, in milliseconds. */
+const slice = 10
+
+/**
+ * Compiles the patterns and rules of a definition ahead of its validation, which finds the results. A large definition
+ * takes seconds: this lets others go on meanwhile.
+ */
+export async function compileAhead(definition: JsonObject, clock: Clock): Promise<void> {
+  let started = clock.monotonic()
+  for (const _ of steps(definition)) {
+    if (clock.monotonic() - started < slice) continue
+    await clock.sleep(0)
+    started = clock.monotonic()
+  }
+}
+
+function* steps(definition: JsonObject): Generator<undefined, void, undefined> {
+  for (const { schema } of versionsOf(readDefinition(definition).spec)) {
+    if (!schema?.openAPIV3Schema) continue
+    for (const { pattern } of eachSchema(schema.openAPIV3Schema)) {
+      if (!pattern) continue
+      checkPattern(pattern)
+      yield
+    }
+    const root = rulesOf(schema.openAPIV3Schema)
+    if (root) yield* ruleSteps(root)
+  }
+}
+
+function* ruleSteps(node: RuleNode): Generator<undefined, void, undefined> {
+  const { schema, type, items, values, properties } = node
+  for (const rule of schema['x-kubernetes-validations'] ?? []) {
+    if (type) compileRule(rule, schema, type)
+    yield
+  }
+  for (const child of [items, values, ...(properties?.values() ?? [])]) if (child) yield* ruleSteps(child)
+}
