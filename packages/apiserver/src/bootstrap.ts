@@ -1,3 +1,4 @@
+import { reconcileBootstrapPolicy } from './authz/rbac/reconcile.ts'
 import { encodeStored } from './cache/stored-object.ts'
 import { formatTime } from './handlers/lifecycle.ts'
 import type { JsonObject } from './json.ts'
@@ -44,7 +45,7 @@ export async function createBootstrapObjects(state: ServerState): Promise<void> 
       metadata: { ...metadata, ...(object.metadata as JsonObject) },
     })),
   )
-  await Promise.all([...flowControl, ...apiServices])
+  await Promise.all([...flowControl, ...apiServices, reconcileBootstrapPolicy(state)])
 }
 
 const flowControlPrefixes: Readonly<Record<string, string>> = {

@@ -14,6 +14,7 @@ import {
 } from '@coxswain/api'
 import { newNotAcceptable, type ResourceInfo, writeJsonBytes } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
+import { acceptsGzip, type Compression } from './compression.ts'
 import { encodeText } from './json.ts'
 import type { Registry } from './registry/registry.ts'
 import { parseAccept } from './request/accept.ts'
@@ -24,25 +25,33 @@ import { versionInfo } from './version.ts'
 /** The form of the name that Go's clients can parse; the other one, with an `@`, makes kubectl 1.20 give up. */
 const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
-/** A document as it goes out, with the tag of its content. */
+/** A document, with the tag of its content. */
 interface Document {
-  readonly bytes: Uint8Array
   readonly etag: string
+  bytes: Uint8Array
+  /** Whether the bytes are compressed: large documents are seldom read and need not lie about in full. */
+  packed: boolean
 }
+
+/** Smaller documents are kept as they are. */
+const packedFrom = 16 * 1024
 
 /** Discovery and OpenAPI, built from the registry when somebody asks and kept until it changes. */
 export class Documents {
   readonly #registry: Registry
+  readonly #compression: Compression | undefined
   #generation = -1
   #resources: readonly ResourceInfo[] = []
   readonly #built = new Map<string, Document>()
+  #paths: ReadonlySet<string> | undefined
 
-  constructor(registry: Registry) {
+  constructor(registry: Registry, compression?: Compression) {
     this.#registry = registry
+    this.#compression = compression
   }
 
   /** `/api`, `/apis` and below, as far as it is not about a resource. */
-  discovery(context: RequestContext): WireResponse {
+  discovery(context: RequestContext): WireResponse | Promise<WireResponse> {
     this.#refresh()
     const [root, group, version, ...rest] = context.path.segments
     if (root === 'api') {
@@ -61,7 +70,7 @@ export class Documents {
     return notFoundPage
   }
 
-  openapi(context: RequestContext): WireResponse {
+  openapi(context: RequestContext): WireResponse | Promise<WireResponse> {
     this.#refresh()
     const [, version, ...rest] = context.path.segments
     if (version === 'v2' && rest.length === 0) return this.#v2(context)
@@ -74,11 +83,27 @@ export class Documents {
     return jsonResponse(200, { paths: Object.fromEntries(paths) })
   }
 
+  /** Whether the path is one that `/` lists. */
+  isDocument(segments: readonly string[]): boolean {
+    this.#refresh()
+    this.#paths ??= new Set(this.paths())
+    return this.#paths.has(`/${segments.join('/')}`)
+  }
+
   /** What `/` lists. */
   paths(): readonly string[] {
     this.#refresh()
     const groups = openApiV3Names(this.#resources).map(name => `/${name}`)
-    return [...groups, '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'].sort()
+    return [
+      ...groups,
+      '/healthz',
+      '/livez',
+      '/metrics',
+      '/openapi/v2',
+      '/openapi/v3',
+      '/readyz',
+      '/version',
+    ].sort()
   }
 
   #refresh(): void {
@@ -86,9 +111,10 @@ export class Documents {
     this.#generation = this.#registry.generation
     this.#resources = [...this.#registry.resources()].map(({ info }) => info)
     this.#built.clear()
+    this.#paths = undefined
   }
 
-  #root(context: RequestContext, root: 'core' | 'named'): WireResponse {
+  #root(context: RequestContext, root: 'core' | 'named'): WireResponse | Promise<WireResponse> {
     if (!wantsAggregated(context)) {
       const { host = '' } = context.request.headers
       return jsonResponse(200, root === 'core' ? apiVersions(String(host)) : apiGroupList(this.#resources))
@@ -96,24 +122,27 @@ export class Documents {
     const document = this.#build(`aggregated ${root}`, () =>
       writeJsonBytes(aggregatedDiscovery(this.#resources, root)),
     )
-    return conditional(context, document, { 'content-type': aggregatedDiscoveryMediaType, vary: 'Accept' })
+    return this.#conditional(context, document, {
+      'content-type': aggregatedDiscoveryMediaType,
+      vary: 'Accept',
+    })
   }
 
-  #v2(context: RequestContext): WireResponse {
+  #v2(context: RequestContext): WireResponse | Promise<WireResponse> {
     const accept = getHeader(context.request.headers, 'accept') ?? ''
     const clauses = parseAccept(accept).map(({ type }) => type)
     if (gnosticMediaTypes.some(type => clauses.includes(type))) {
       const document = this.#build('v2 protobuf', () => encodeGnostic(buildOpenApiV2(this.#resources)))
-      return conditional(context, document, { 'content-type': openApiV2Protobuf, vary: 'Accept' })
+      return this.#conditional(context, document, { 'content-type': openApiV2Protobuf, vary: 'Accept' })
     }
     if (clauses.length > 0 && !clauses.some(type => type === 'application/json' || type.endsWith('/*'))) {
       throw newNotAcceptable(['application/json', ...gnosticMediaTypes])
     }
     const document = this.#build('v2', () => writeJsonBytes(buildOpenApiV2(this.#resources)))
-    return conditional(context, document, { 'content-type': 'application/json', vary: 'Accept' })
+    return this.#conditional(context, document, { 'content-type': 'application/json', vary: 'Accept' })
   }
 
-  #v3(context: RequestContext, name: string): WireResponse {
+  #v3(context: RequestContext, name: string): WireResponse | Promise<WireResponse> {
     if (!openApiV3Names(this.#resources).includes(name)) return { status: 404, headers: {} }
     const given = context.query.get('hash')
     const url = this.#v3Url(name)
@@ -121,7 +150,11 @@ export class Documents {
     const document = this.#build(`v3 ${name}`, () => writeJsonBytes(buildOpenApiV3(this.#resources, name)))
     const expires = new Date(context.state.env.clock.now() + 365 * 24 * 3_600_000).toUTCString()
     const cached = given === undefined ? {} : { 'cache-control': 'public, immutable', expires }
-    return conditional(context, document, { 'content-type': 'application/json', vary: 'Accept', ...cached })
+    return this.#conditional(context, document, {
+      'content-type': 'application/json',
+      vary: 'Accept',
+      ...cached,
+    })
   }
 
   /** Changes when a resource of the document does; cheaper than building the document to hash it. */
@@ -143,10 +176,39 @@ export class Documents {
     let document = this.#built.get(key)
     if (!document) {
       const bytes = make()
-      document = { bytes, etag: `"${toHex(sha256(bytes))}"` }
+      document = { bytes, etag: `"${toHex(sha256(bytes))}"`, packed: false }
       this.#built.set(key, document)
+      if (bytes.length >= packedFrom) this.#pack(document)
     }
     return document
+  }
+
+  /** Until it is done, the document goes out as it is. */
+  #pack(document: Document): void {
+    this.#compression?.pack(document.bytes).then(
+      packed => {
+        document.bytes = packed
+        document.packed = true
+      },
+      () => {}, // then it stays as it is
+    )
+  }
+
+  /** 304 for a client that has the document already. */
+  #conditional(
+    context: RequestContext,
+    document: Document,
+    headers: Readonly<Record<string, string>>,
+  ): WireResponse | Promise<WireResponse> {
+    const { headers: asked } = context.request
+    const tagged = { 'cache-control': 'public', ...headers, etag: document.etag }
+    if (getHeader(asked, 'if-none-match') === document.etag) return { status: 304, headers: tagged }
+    if (!document.packed) return { status: 200, headers: tagged, body: document.bytes }
+    if (acceptsGzip(getHeader(asked, 'accept-encoding'))) {
+      const vary = `${headers.vary ?? 'Accept'}, Accept-Encoding`
+      return { status: 200, headers: { ...tagged, vary, 'content-encoding': 'gzip' }, body: document.bytes }
+    }
+    return this.#compression!.unpack(document.bytes).then(body => ({ status: 200, headers: tagged, body }))
   }
 }
 
@@ -181,16 +243,4 @@ function wantsAggregated(context: RequestContext): boolean {
       return true
   }
   return false
-}
-
-/** 304 for a client that has the document already. */
-function conditional(
-  context: RequestContext,
-  document: Document,
-  headers: Readonly<Record<string, string>>,
-): WireResponse {
-  const tagged = { 'cache-control': 'public', ...headers, etag: document.etag }
-  if (getHeader(context.request.headers, 'if-none-match') === document.etag)
-    return { status: 304, headers: tagged }
-  return { status: 200, headers: tagged, body: document.bytes }
 }

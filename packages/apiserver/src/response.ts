@@ -7,7 +7,7 @@ import {
   writeJsonBytes,
 } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
-import type { WireBody, WireHeaders, WireResponse } from '@coxswain/wire'
+import { isPushStream, type WireBody, type WireHeaders, type WireResponse } from '@coxswain/wire'
 import { encodeText, type JsonObject } from './json.ts'
 import { type Encoding, negotiate } from './request/accept.ts'
 
@@ -71,3 +71,41 @@ export function unknownResource(): StatusError {
 
 /** 404 as for a path that the API knows nothing about. */
 export const notFoundPage: WireResponse = textResponse(404, '404 page not found\n')
+
+/** The same chunks; `finished` is called once, however the stream ends, also when nobody ever reads it. */
+export function whenFinished(
+  body: AsyncIterable<Uint8Array>,
+  finished: () => void,
+): AsyncIterable<Uint8Array> {
+  if (isPushStream(body)) {
+    body.onFinished(finished)
+    return body
+  }
+  let isOver = false
+  const end = () => {
+    if (!isOver) finished()
+    isOver = true
+  }
+  return {
+    [Symbol.asyncIterator]: () => {
+      const inner = body[Symbol.asyncIterator]()
+      return {
+        async next() {
+          try {
+            const result = await inner.next()
+            if (result.done) end()
+            return result
+          } catch (error) {
+            end()
+            throw error
+          }
+        },
+        async return() {
+          end()
+          await inner.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}

@@ -1,43 +1,44 @@
 import { builtinResources } from '@coxswain/api'
 import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
 import { type Env, TaskGroup } from '@coxswain/kit'
+import { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Store } from '@coxswain/storage'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
 import { type AdmissionPlugin, createAdmission } from './admission/admission.ts'
-import {
-  certificateApproval,
-  certificateSigning,
-  certificateSubjectRestriction,
-} from './admission/certificates.ts'
-import { defaultIngressClass } from './admission/default-ingress-class.ts'
-import { defaultStorageClass } from './admission/default-storage-class.ts'
-import { defaultTolerationSeconds } from './admission/default-toleration-seconds.ts'
-import { limitRanger } from './admission/limit-ranger.ts'
-import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
-import { persistentVolumeClaimResize } from './admission/persistent-volume-claim-resize.ts'
-import { podSecurity } from './admission/pod-security/pod-security.ts'
-import { priority } from './admission/priority.ts'
-import { resourceQuota } from './admission/resource-quota.ts'
-import { runtimeClass } from './admission/runtime-class.ts'
-import { serviceAccount } from './admission/service-account.ts'
-import { storageObjectInUseProtection } from './admission/storage-object-in-use-protection.ts'
-import { taintNodesByCondition } from './admission/taint-nodes-by-condition.ts'
-import { type Authenticator, anonymous, authenticateCertificate } from './authn/authenticator.ts'
-import { type Authorizer, authorizeMasters } from './authz/authorizer.ts'
+import { defaultAdmissionPlugins } from './admission/plugins.ts'
+import { runPolicyStatusController } from './admission/policies/status-controller.ts'
+import { type AuthenticationOptions, resolveAuthentication } from './authn/authentication.ts'
+import { anonymous } from './authn/authenticator.ts'
+import { keepAuthenticationTrust } from './authn/trust.ts'
+import type { Authorizer } from './authz/authorizer.ts'
+import { createDefaultAuthorizer } from './authz/union.ts'
 import { createBootstrapObjects } from './bootstrap.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { compactHistory } from './compaction.ts'
+import type { Compression } from './compression.ts'
 import { CrdController } from './crd/controller.ts'
 import { Documents } from './documents.ts'
-import { createAuthenticate } from './filters/authenticate.ts'
+import { type Auditing, createAudit, createFailedAuthenticationAudit } from './filters/audit.ts'
+import { authenticate } from './filters/authenticate.ts'
 import { createAuthorize } from './filters/authorize.ts'
+import { createCompress } from './filters/compress.ts'
 import { answerErrors } from './filters/errors.ts'
 import { compose, type Filter } from './filters/filter.ts'
-import { createInFlightLimit } from './filters/in-flight.ts'
+import { createImpersonate } from './filters/impersonate.ts'
+import { createInFlightLimit, defaultInFlightLimits, type InFlightLimits } from './filters/in-flight.ts'
+import { createLargeYaml, type YamlReader } from './filters/large-yaml.ts'
+import { limitStrangers } from './filters/strangers.ts'
 import { createTimeout } from './filters/timeout.ts'
+import { FlowControl } from './flow/flow-control.ts'
+import { registerFlowMetrics } from './flow/flow-metrics.ts'
+import { keepSchemaStatus } from './flow/schema-status.ts'
 import { route } from './handlers/route.ts'
-import type { HealthCheck } from './health.ts'
+import { createHealthChecks } from './health.ts'
+import { measurePlugins, measureSteps } from './metrics/admission-metrics.ts'
+import { createRequestMetrics } from './metrics/request-metrics.ts'
+import { registerServerMetrics } from './metrics/server-metrics.ts'
 import { noOutbound, type Outbound } from './outbound/outbound.ts'
+import { type WebhookAuthentication, WebhookClient } from './outbound/webhook-client.ts'
 import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
 import type { Advertised, RequestContext, ServerState } from './request/context.ts'
@@ -51,12 +52,28 @@ export interface ApiServerOptions {
   readonly env: Env
   /** Everything the server knows. It belongs to the caller, who closes it after `run` has ended. */
   readonly store: Store
-  /** Asked in order. @default client certificates */
-  readonly authenticators?: readonly Authenticator[]
-  /** @default `system:masters` may do everything, anybody may ask for health and version */
+  /** How it is found out who sent a request. @default client certificates */
+  readonly authentication?: AuthenticationOptions
+  /** @default {@link createDefaultAuthorizer}: `system:masters` may do everything, others what roles allow them */
   readonly authorizer?: Authorizer
+  /** How many requests are worked on at once. @default 400 that read and 200 that write */
+  readonly inFlightLimits?: Partial<InFlightLimits>
+  /** Whether FlowSchemas say who waits when there are more; otherwise what is too much is refused. @default true */
+  readonly priorityAndFairness?: boolean
+  /** What is written down of requests, and where. @default nothing */
+  readonly audit?: Auditing
   /** The way to webhooks and identity providers. @default there is none */
   readonly outbound?: Outbound
+  /** What the server proves itself with to webhooks. @default nothing */
+  readonly webhookAuthentication?: WebhookAuthentication
+  /** Whether the types of ValidatingAdmissionPolicies are checked, as upstream's controller manager does. @default false */
+  readonly checkPolicyTypes?: boolean
+  /** Makes large answers smaller for clients that ask for it. @default they go out as they are */
+  readonly compression?: Compression
+  /** Reads large bodies of YAML on another thread. @default they are read like small ones */
+  readonly readLargeYaml?: YamlReader
+  /** What `/metrics` shows, for those who have more to count in this process. @default one of the server's own */
+  readonly metrics?: MetricsRegistry
   /** In the order in which they are asked. @default {@link defaultAdmissionPlugins} */
   readonly admission?: readonly AdmissionPlugin[]
   /** The CIDR of which services get their addresses; two, of different families, with a comma. @default 10.96.0.0/12 */
@@ -69,6 +86,7 @@ export interface ApiServerOptions {
 }
 
 const defaultServiceRange = '10.96.0.0/12'
+const noLimits = { readOnly: Number.POSITIVE_INFINITY, mutating: Number.POSITIVE_INFINITY }
 const nowhere = { address: '192.0.2.1', port: 6443 }
 
 /** An API server without a socket: give its `handler` to a transport. */
@@ -76,82 +94,97 @@ export interface ApiServer {
   readonly handler: Handler
   /** Resolves when `/readyz` is 200; rejects when the start fails. */
   readonly ready: Promise<void>
+  /** From now on `/readyz` fails, and every watch ends; what is under way goes on. For a server that is about to stop. */
+  drain(): void
   /** Loads the store, serves until `signal` aborts, and resolves when everything has stopped. */
   run(signal: AbortSignal): Promise<void>
 }
-
-/** Upstream's order. */
-export const defaultAdmissionPlugins: readonly AdmissionPlugin[] = [
-  namespaceLifecycle,
-  limitRanger,
-  serviceAccount,
-  taintNodesByCondition,
-  podSecurity,
-  priority,
-  defaultTolerationSeconds,
-  defaultStorageClass,
-  storageObjectInUseProtection,
-  persistentVolumeClaimResize,
-  runtimeClass,
-  certificateApproval,
-  certificateSigning,
-  certificateSubjectRestriction,
-  defaultIngressClass,
-  resourceQuota,
-]
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { env, store } = options
   const started = Promise.withResolvers<void>()
   started.promise.catch(() => {})
   let isReady = false
+  let isDraining = false
 
   const registry = new Registry()
+  const metrics = options.metrics ?? new MetricsRegistry()
   const cache = new WatchCache({ store, env })
-  const healthChecks: HealthCheck[] = [
-    { name: 'ping', check: () => undefined },
-    { name: 'etcd', check: () => cache.failure && 'the store has failed' },
-    {
-      name: 'poststarthook/start-apiextensions-controllers',
-      check: () => (isReady ? undefined : 'not finished'),
-      readyOnly: true,
-    },
-  ]
+  const healthChecks = createHealthChecks({
+    cache,
+    isReady: () => isReady,
+    isDraining: () => isDraining,
+  })
+  const outbound = options.outbound ?? noOutbound
+  const webhooks = new WebhookClient({
+    env,
+    cache,
+    outbound,
+    ...(options.webhookAuthentication && { authentication: options.webhookAuthentication }),
+  })
   const state: ServerState = {
     env,
     store,
     cache,
     registry,
-    documents: new Documents(registry),
-    admission: createAdmission(options.admission ?? defaultAdmissionPlugins),
+    documents: new Documents(registry, options.compression),
+    admission: measureSteps(
+      createAdmission(measurePlugins(options.admission ?? defaultAdmissionPlugins, metrics, env.clock)),
+      metrics,
+      env.clock,
+    ),
     healthChecks,
+    metrics,
     network: {
       serviceRanges: parseServiceRanges(options.serviceClusterIpRange ?? defaultServiceRange),
       advertise: options.advertise ?? (() => nowhere),
     },
-    authenticators: options.authenticators ?? [authenticateCertificate],
-    authorizer: options.authorizer ?? authorizeMasters,
-    outbound: options.outbound ?? noOutbound,
+    authentication: resolveAuthentication(options.authentication),
+    authorizer: options.authorizer ?? createDefaultAuthorizer(),
+    outbound,
+    webhooks,
   }
   const waitForStart: Filter = (context, next) => {
     if (isReady || !context.info.isResource) return next(context)
     const { status } = newServiceUnavailable('the server is starting')
     throw new StatusError({ ...status, details: { retryAfterSeconds: 1 } })
   }
+  const limits = { ...defaultInFlightLimits, ...options.inFlightLimits }
+  const isFair = options.priorityAndFairness ?? true
+  const flow = isFair ? new FlowControl(state, limits.readOnly + limits.mutating) : undefined
+  if (flow) {
+    state.flow = flow
+    registerFlowMetrics(metrics, flow)
+  }
+  // With priority and fairness requests are only counted here.
+  const inFlightLimit = createInFlightLimit(flow ? noLimits : limits)
+  registerServerMetrics(metrics, registry, inFlightLimit)
   /** Every request passes these, first to last. */
   const filters: readonly Filter[] = [
+    createRequestMetrics(metrics, env.clock),
+    limitStrangers,
+    ...(options.compression ? [createCompress(options.compression)] : []),
     answerErrors,
     createTimeout(env.clock),
-    createAuthenticate(state.authenticators),
-    createInFlightLimit(),
-    createAuthorize(state.authorizer),
+    ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),
+    authenticate,
+    ...(options.audit ? [createAudit(options.audit)] : []),
+    createImpersonate(),
+    inFlightLimit,
+    ...(flow ? [flow.filter] : []),
     waitForStart,
+    createAuthorize(state.authorizer),
+    ...(options.readLargeYaml ? [createLargeYaml(options.readLargeYaml)] : []),
   ]
   const handle = compose(filters, route)
 
   return {
     handler: request => handle(createContext(state, request)),
     ready: started.promise,
+    drain() {
+      isDraining = true
+      cache.endWatches()
+    },
     async run(signal) {
       await using group = new TaskGroup(signal)
       try {
@@ -177,8 +210,15 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         crds.loadEstablished()
         group.spawn(cancel => crds.run(cancel))
         group.spawn(cancel => compactHistory(store, env, cancel))
+        if (options.checkPolicyTypes) group.spawn(cancel => runPolicyStatusController(state, cancel))
+        if (flow) {
+          group.spawn(cancel => flow.run(cancel))
+          group.spawn(cancel => keepSchemaStatus(state, cancel))
+        }
         group.spawn(cancel => keepAddresses(state, cancel))
         group.spawn(cancel => keepKubernetesService(state, cancel))
+        const { trust } = options.authentication ?? {}
+        if (trust) group.spawn(cancel => keepAuthenticationTrust(state, trust, cancel))
         isReady = true
         started.resolve()
       } catch (error) {
@@ -189,6 +229,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         await group.join()
       } finally {
         cache.endWatches()
+        await webhooks[Symbol.asyncDispose]()
+        await state.authorizer.dispose?.()
       }
     },
   }

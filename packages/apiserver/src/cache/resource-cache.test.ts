@@ -102,12 +102,36 @@ describe('ResourceCache.setReader', () => {
 describe('StoredObject', () => {
   it('splices the resourceVersion into bytes that do not have it', () => {
     const object = stored('a', 'x', 7)
-    const text = new TextDecoder().decode(Buffer.concat(object.pieces()))
+    const text = new TextDecoder().decode(object.served())
     assert.equal(JSON.parse(text).metadata.resourceVersion, '7')
     assert.deepEqual(JSON.parse(text), object.parse())
+    assert.equal(JSON.parse(new TextDecoder().decode(object.at(9).served())).metadata.resourceVersion, '9')
+  })
+
+  it('is the same object before and after it was served', () => {
+    const object = stored('a', 'x', 7)
+    const fresh = stored('a', 'x', 7)
+    assert.equal(object.served(), object.served())
+    assert.deepEqual(object.parse(), fresh.parse())
+    assert.equal(object.size, fresh.size)
+    assert.deepEqual(object.at(9).served(), fresh.at(9).served())
+    for (const write of ['write', 'writeUntyped'] as const) {
+      const [one, other] = [new Uint8Array(object.servedRoom), new Uint8Array(object.servedRoom)]
+      assert.equal(object[write](one, 0), fresh[write](other, 0))
+      assert.deepEqual(one, other)
+    }
+  })
+
+  it('knows when a write would change nothing, also after it was served', () => {
+    const object = stored('a', 'x', 7)
+    object.served()
+    assert.equal(object.hasBytes(encodeStored(object.parse())), true)
+    assert.equal(object.hasBytes(encodeStored({ ...object.parse(), kind: 'ConfigMop' })), false)
     assert.equal(
-      JSON.parse(new TextDecoder().decode(Buffer.concat(object.at(9).pieces()))).metadata.resourceVersion,
-      '9',
+      object.hasBytes(
+        encodeStored({ ...object.parse(), metadata: { namespace: 'a', name: 'y', labels: { r: '7' } } }),
+      ),
+      false,
     )
   })
 

@@ -1,5 +1,5 @@
 import { readJson, writeJsonBytes } from '@coxswain/apimachinery'
-import { encodeText, type JsonObject } from '../json.ts'
+import { decodeText, encodeText, type JsonObject } from '../json.ts'
 
 /**
  * The bytes of an object as they stand in the store: JSON that begins `{"kind":K,"apiVersion":V,"metadata":{` and has
@@ -12,6 +12,16 @@ export function encodeStored(object: JsonObject): Uint8Array {
 }
 
 const metadataMark = encodeText('"metadata":{')
+const untypedHead = encodeText('{"metadata":{')
+const versionHead = encodeText('"resourceVersion":"')
+const quote = 0x22
+const comma = 0x2c
+/** What a resourceVersion needs at most. */
+const versionRoom = 48
+
+/** Parsed objects that may be looked at; the oldest is forgotten first. */
+const peeked = new Map<StoredObject, JsonObject>()
+const peekedLimit = 256
 
 /** Where `"resourceVersion":"N",` goes. Kind and apiVersion, the only things before it, cannot contain the mark. */
 function findSplice(bytes: Uint8Array): number {
@@ -23,9 +33,15 @@ function findSplice(bytes: Uint8Array): number {
   throw new Error('stored bytes without metadata')
 }
 
+/** What stands before the metadata. */
+function readHead(bytes: Uint8Array): { readonly apiVersion: string } {
+  return JSON.parse(`${decodeText(bytes.subarray(0, findSplice(bytes)))}}}`) as { apiVersion: string }
+}
+
 /**
  * One object at one revision, as the watch cache keeps it. Only the bytes and the labels stay in memory: whoever has to
- * look inside parses a copy of their own.
+ * look inside parses a copy of their own. The bytes are the store's until the object is asked for by itself; from then
+ * on they are the served ones, so that the next who asks gets them without a copy.
  */
 export class StoredObject {
   readonly key: string
@@ -35,8 +51,11 @@ export class StoredObject {
   readonly revision: number
   /** Whether the store holds an older form, of which these bytes were made: a write of them changes something. */
   readonly reread: boolean
-  readonly #stored: Uint8Array
+  #bytes: Uint8Array
+  /** How long the resourceVersion in the bytes is; 0 when they are the stored ones. */
+  #versionLength = 0
   #labels: Readonly<Record<string, string>> | undefined
+  #apiVersion: string | undefined
 
   constructor(
     key: string,
@@ -50,45 +69,106 @@ export class StoredObject {
     this.namespace = namespace
     this.name = name
     this.revision = revision
-    this.#stored = stored
+    this.#bytes = stored
     this.reread = reread
   }
 
-  /** How many bytes it holds. */
+  /** How many bytes the stored form has. */
   get size(): number {
-    return this.#stored.length
+    return this.#bytes.length - this.#versionLength
+  }
+
+  /** The version it is in. */
+  get apiVersion(): string {
+    this.#apiVersion ??= readHead(this.#bytes).apiVersion
+    return this.#apiVersion
   }
 
   /** Whether the stored bytes are these: a write of them would change nothing. */
   hasBytes(bytes: Uint8Array): boolean {
-    const stored = this.#stored
-    if (this.reread || stored.length !== bytes.length) return false
-    for (let i = 0; i < bytes.length; i++) if (stored[i] !== bytes[i]) return false
+    if (this.reread || this.size !== bytes.length) return false
+    const own = this.#bytes
+    const skipped = this.#versionLength
+    const splice = skipped === 0 ? bytes.length : findSplice(own)
+    for (let i = 0; i < splice; i++) if (own[i] !== bytes[i]) return false
+    for (let i = splice; i < bytes.length; i++) if (own[i + skipped] !== bytes[i]) return false
     return true
   }
 
-  /** The served form, in two pieces of which the second is the store's own buffer. */
-  pieces(): readonly [Uint8Array, Uint8Array] {
-    const splice = findSplice(this.#stored)
-    const version = encodeText(`"resourceVersion":"${this.revision}",`)
-    const head = new Uint8Array(splice + version.length)
-    head.set(this.#stored.subarray(0, splice))
-    head.set(version, splice)
-    return [head, this.#stored.subarray(splice)]
+  /** Whether the stored bytes end with these. */
+  endsWith(bytes: Uint8Array): boolean {
+    const own = this.#bytes
+    const start = own.length - bytes.length
+    if (this.reread || start < 0) return false
+    for (let i = 0; i < bytes.length; i++) if (own[start + i] !== bytes[i]) return false
+    return true
   }
 
-  /** As {@link pieces}, without kind and apiVersion: the items of a list of built-in objects do not carry them. */
-  untypedPieces(): readonly [Uint8Array, Uint8Array] {
-    const head = encodeText(`{"metadata":{"resourceVersion":"${this.revision}",`)
-    return [head, this.#stored.subarray(findSplice(this.#stored))]
+  /** More bytes than the served form has. */
+  get servedRoom(): number {
+    return this.#bytes.length + versionRoom
+  }
+
+  /** The served form. Not to be changed. */
+  served(): Uint8Array {
+    if (this.#versionLength === 0) {
+      const { length } = this.#bytes
+      const bytes = new Uint8Array(length + versionHead.length + String(this.revision).length + 2)
+      this.write(bytes, 0)
+      this.#bytes = bytes
+      this.#versionLength = bytes.length - length
+    }
+    return this.#bytes
+  }
+
+  /** Writes the served form at `at` of `target`, which has room for it, and gives the place after it. */
+  write(target: Uint8Array, at: number): number {
+    const splice = findSplice(this.#bytes)
+    target.set(this.#bytes.subarray(0, splice), at)
+    return this.#writeRest(target, at + splice, splice)
+  }
+
+  /** As {@link write}, without kind and apiVersion: the items of a list of built-in objects do not carry them. */
+  writeUntyped(target: Uint8Array, at: number): number {
+    target.set(untypedHead, at)
+    return this.#writeRest(target, at + untypedHead.length, findSplice(this.#bytes))
+  }
+
+  /** What comes after the opening brace of the metadata. */
+  #writeRest(target: Uint8Array, at: number, splice: number): number {
+    let place = at
+    if (this.#versionLength === 0) {
+      target.set(versionHead, place)
+      place += versionHead.length
+      const digits = String(this.revision)
+      for (let i = 0; i < digits.length; i++) target[place++] = digits.charCodeAt(i)
+      target[place++] = quote
+      target[place++] = comma
+    }
+    target.set(this.#bytes.subarray(splice), place)
+    return place + this.#bytes.length - splice
   }
 
   /** The object with its resourceVersion: a fresh copy at every call. */
   parse(): JsonObject {
-    const object = readJson(this.#stored, { maxBytes: Number.POSITIVE_INFINITY, literals: false })
+    const object = readJson(this.#bytes, { maxBytes: Number.POSITIVE_INFINITY, literals: false })
       .value as JsonObject
     const metadata = object.metadata as JsonObject
     metadata.resourceVersion = String(this.revision)
+    return object
+  }
+
+  /**
+   * The object with its resourceVersion, parsed once for all who only look at it: not to be changed. For the few
+   * objects that many requests look at; the rest is soon forgotten again.
+   */
+  peek(): Readonly<JsonObject> {
+    let object = peeked.get(this)
+    if (!object) {
+      object = this.parse()
+      if (peeked.size >= peekedLimit) peeked.delete(peeked.keys().next().value!)
+      peeked.set(this, object)
+    }
     return object
   }
 
@@ -104,8 +184,18 @@ export class StoredObject {
 
   /** The same object carrying another revision: a deletion is told with the revision of the deletion. */
   at(revision: number): StoredObject {
-    const copy = new StoredObject(this.key, this.namespace, this.name, revision, this.#stored, this.reread)
+    const { key, namespace, name, reread } = this
+    const copy = new StoredObject(key, namespace, name, revision, this.#storedBytes(), reread)
     copy.#labels = this.#labels
     return copy
+  }
+
+  #storedBytes(): Uint8Array {
+    if (this.#versionLength === 0) return this.#bytes
+    const splice = findSplice(this.#bytes)
+    const bytes = new Uint8Array(this.size)
+    bytes.set(this.#bytes.subarray(0, splice))
+    bytes.set(this.#bytes.subarray(splice + this.#versionLength), splice)
+    return bytes
   }
 }

@@ -28,6 +28,7 @@ export class WatchCache {
   readonly #env: Env
   readonly #resources = new Map<string, ResourceCache>()
   #revision = 0
+  #isLoaded = false
   #floor = 0
   #waiters: Waiter[] = []
   #failure: { readonly error: unknown } | undefined
@@ -40,6 +41,11 @@ export class WatchCache {
   /** Everything up to here has been seen. */
   get revision(): number {
     return this.#revision
+  }
+
+  /** Whether everything that was in the store at the start is here. */
+  get isLoaded(): boolean {
+    return this.#isLoaded
   }
 
   /** Why the cache can no longer follow the store; undefined while it can. */
@@ -85,6 +91,7 @@ export class WatchCache {
     }
     if (revision > this.#floor) await this.#replay(this.#floor + 1, revision)
     this.#revision = revision
+    this.#isLoaded = true
   }
 
   /** Follows the store until `signal` aborts. Rejects when the store fails: the server cannot go on then. */

@@ -38,7 +38,7 @@ export function readBody(context: RequestContext, custom: boolean, kind?: Defaul
   const accepted = custom ? jsonTypes : builtinTypes
   // The words are the same for custom resources: the list is the server's, not the resource's.
   if (!accepted.includes(type)) throw newUnsupportedMediaType(builtinTypes)
-  if (type === 'application/yaml') return readYamlBody(body)
+  if (type === 'application/yaml') return readYamlBody(body, context.yamlProblems)
   if (type === protobufMediaType) return readProtobufBody(body, kind)
   return !kind || kind.kind === 'DeleteOptions' ? readJsonBody(body) : readTypedBody(body, kind.kind, custom)
 }
@@ -49,10 +49,10 @@ export function bytesOf({ request }: RequestContext): Uint8Array {
   return request.body ?? new Uint8Array()
 }
 
-function readYamlBody(bytes: Uint8Array): DecodedBody {
+function readYamlBody(bytes: Uint8Array, known: readonly string[] = []): DecodedBody {
   try {
     const { value = {}, problems = [] } = readYaml(bytes) ?? {}
-    if (isObject(value)) return { object: value, duplicates: [], problems }
+    if (isObject(value)) return { object: value, duplicates: [], problems: [...known, ...problems] }
   } catch (error) {
     if (isMachineryError(error, 'JsonTooLarge')) throw newRequestEntityTooLarge(error.message)
     if (isMachineryError(error)) throw newBadRequest(`error decoding YAML: ${error.message}`)

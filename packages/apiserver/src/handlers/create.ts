@@ -7,6 +7,7 @@ import {
   StatusError,
 } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
+import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
 import { convertForStorage } from '../registry/convert.ts'
@@ -55,32 +56,29 @@ export async function createObject(
   const { namespace } = context.info
   placeInNamespace(resource, object, namespace)
   const generated = !metadataOf(object).name && Boolean(metadataOf(object).generateName)
-  const attributes = {
-    operation: 'CREATE' as const,
-    resource,
+  const attributes = createAttributes(context, endpoint, {
+    operation: 'CREATE',
     subresource: '',
-    namespace,
     name: metadataOf(object).name ?? '',
     object,
     oldObject: undefined,
     dryRun: options.dryRun,
-    user: context.user,
-    state,
-    warn: (text: string) => void context.warnings.push(text),
-  }
+    options: writeOptionsObject(context, 'CreateOptions'),
+  })
   const strategyContext = strategyContextOf(context, options.dryRun)
   dedupeOwners(context, object)
   if (!options.applied) {
     trackUpdate(state, endpoint, { object, old: undefined, manager: options.fieldManager, subresource: '' })
   }
   await state.admission.mutate(attributes)
+  dedupeOwners(context, object, 'after mutating admission happens')
   applyDefaults(endpoint, object)
   await prepareForCreate(strategyContext, endpoint, object)
   const unclaimed = resource.strategy.claim && deepClone(object)
   let claim = await resource.strategy.claim?.(object, undefined, strategyContext)
   validateObject(strategyContext, endpoint, object)
   context.warnings.push(...(resource.strategy.warnings?.(object, undefined) ?? []))
-  await state.admission.validate(attributes)
+  await state.admission.validate(generated ? { ...attributes, name: metadataOf(object).name! } : attributes)
 
   for (let attempt = 1, names = 1; ; attempt++) {
     const name = metadataOf(object).name!
@@ -90,7 +88,7 @@ export async function createObject(
       if (present) throw alreadyExists(endpoint, name, present.parse())
       return object
     }
-    const bytes = encodeStored(convertForStorage(endpoint, object))
+    const bytes = encodeStored(await convertForStorage(endpoint, object))
     const result = await state.store.transact({
       conditions: [{ key, modRevision: 0 }, ...(claim?.conditions ?? [])],
       operations: [{ type: 'put', key, value: bytes, ...ttlOf(resource) }, ...(claim?.operations ?? [])],
@@ -122,9 +120,12 @@ function alreadyExists({ resource }: Endpoint, name: string, present: JsonObject
 }
 
 /** What strategies are given of a request. */
-export function strategyContextOf({ state, user }: ResourceContext, dryRun: boolean): StrategyContext {
+export function strategyContextOf(
+  { state, user, warnings }: ResourceContext,
+  dryRun: boolean,
+): StrategyContext {
   const { clock, random } = state.env
-  return { clock, random, state, user, dryRun }
+  return { clock, random, state, user, dryRun, warn: text => void warnings.push(text) }
 }
 
 /** What a body is that does not say it. */

@@ -1,7 +1,9 @@
 import { newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
+import { createAttributes, deleteOptionsObject } from '../admission/attributes.ts'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
+import { serveOne } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey, ttlOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -56,7 +58,8 @@ export async function handleDeleteCollection(
   validateListOptions(listOptions, false)
   const page = await readPage(context, endpoint, listOptions, createMatcher(endpoint, listOptions))
   const deleted: StoredObject[] = []
-  for (const object of page.objects) {
+  // The page may be the cache's own list, from which what is deleted goes.
+  for (const object of [...page.objects]) {
     const outcome = await deleteObject(context, endpoint, object.namespace, object.name, options).catch(
       ignoreNotFound,
     )
@@ -102,7 +105,7 @@ function readDeleteOptions(context: ResourceContext): DeleteOptions {
 }
 
 /** Who deletes, and where. */
-type Deleter = Pick<ResourceContext, 'state' | 'user'>
+type Deleter = Pick<ResourceContext, 'state' | 'user'> & Partial<ResourceContext>
 
 export async function deleteObject(
   context: Deleter,
@@ -119,20 +122,19 @@ export async function deleteObject(
     if (!current) throw newNotFound(resource.info, name)
     const old = current.parse()
     checkPreconditions(resource, old, options.preconditions)
-    const attributes = {
-      operation: 'DELETE' as const,
-      resource,
-      subresource: '',
-      namespace,
-      name,
-      object: undefined,
-      oldObject: old,
-      dryRun: options.dryRun,
-      user: context.user,
-      state,
+    if (!options.admitted) {
+      const attributes = createAttributes(context, endpoint, {
+        operation: 'DELETE',
+        subresource: '',
+        namespace,
+        object: undefined,
+        oldObject: await serveOne(endpoint, old),
+        dryRun: options.dryRun,
+        options: deleteOptionsObject(options),
+      })
+      await state.admission.mutate(attributes)
+      await state.admission.validate(attributes)
     }
-    await state.admission.mutate(attributes)
-    await state.admission.validate(attributes)
 
     const marked = markForDeletion(context, endpoint, old, options)
     const leaves = !marked || isOver(endpoint, marked)

@@ -1,11 +1,14 @@
 import { newMethodNotSupported } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
+import { findDebugPage } from '../flow/debug-pages.ts'
 import { serveHealth } from '../health.ts'
+import { encodeText } from '../json.ts'
 import type { RequestContext } from '../request/context.ts'
-import { jsonResponse, notFoundPage, unknownResource } from '../response.ts'
+import { jsonResponse, notFoundPage, textResponse, unknownResource } from '../response.ts'
 import { versionInfo } from '../version.ts'
+import { serveIssuer } from './issuer.ts'
 
-/** Everything that is not about a resource: health, version, discovery, OpenAPI. */
+/** Everything that is not about a resource: health, version, metrics, discovery, OpenAPI. */
 export async function serveDocument(context: RequestContext): Promise<WireResponse> {
   const { state, path, request } = context
   const health = serveHealth(context, state.healthChecks)
@@ -19,11 +22,26 @@ export async function serveDocument(context: RequestContext): Promise<WireRespon
     case 'api':
     case 'apis':
       return state.documents.discovery(context)
+    case 'metrics':
+      return rest.length === 0 ? metricsResponse(state.metrics.text()) : notFoundPage
+    case 'debug': {
+      const page = state.flow && findDebugPage(state.flow, `/${path.segments.join('/')}`)
+      return page === undefined ? notFoundPage : textResponse(200, page)
+    }
     case 'openapi':
       return state.documents.openapi(context)
+    case '.well-known':
+    case 'openid':
+      return (await serveIssuer(context)) ?? notFoundPage
     case undefined:
       return jsonResponse(200, { paths: state.documents.paths() })
     default:
       return notFoundPage
   }
+}
+
+/** The text format of Prometheus, 0.0.4. */
+function metricsResponse(text: string): WireResponse {
+  const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores' }
+  return { status: 200, headers, body: encodeText(text) }
 }

@@ -1,7 +1,7 @@
 import { deepEqual, newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import type { JsonObject } from '../json.ts'
-import { convertForServing, convertForStorage } from '../registry/convert.ts'
+import { convertForStorage, parseServed } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey, ttlOf } from '../registry/served-resource.ts'
 import type { Claim } from '../registry/strategy.ts'
@@ -49,12 +49,12 @@ export async function guaranteedUpdate(
   let current = resource.cache.get(key)
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (!current) throw newNotFound(resource.info, name)
-    const outcome = await update.change(convertForServing(endpoint, current.parse()))
+    const outcome = await update.change(await parseServed(endpoint, current))
     if (update.dryRun) return outcome.object
     if (outcome.type === 'put') {
-      const stored = convertForStorage(endpoint, outcome.object)
+      const stored = await convertForStorage(endpoint, outcome.object)
       const bytes = encodeStored(stored)
-      if (isSame(current, bytes, stored)) return current
+      if (isSame(current, bytes, stored) && !(await state.store.isStale?.(key))) return current
       const result = await state.store.transact({
         conditions: [{ key, modRevision: current.revision }, ...(outcome.claim?.conditions ?? [])],
         operations: [

@@ -49,13 +49,23 @@ function decodeKind({ resource, version }: Endpoint, body: DecodedBody): Decoded
 
 /** Paths in the order in which the text of `document` has them. */
 function inOrderOfText(paths: readonly string[], document: JsonObject): string[] {
+  /** Where each member stands in its object: looked up once an object, not once a path. */
+  const places = new Map<object, Map<string, number>>()
+  const placeOf = (holder: object, key: string): number => {
+    let known = places.get(holder)
+    if (!known) {
+      known = new Map(Object.keys(holder).map((name, index) => [name, index]))
+      places.set(holder, known)
+    }
+    return known.get(key) ?? -1
+  }
   const positions = paths.map(path => {
     let value: unknown = document
     const position: number[] = []
     for (const step of path.split(/\.|(?=\[)/)) {
       const key = step.startsWith('[') ? step.slice(1, -1) : step
       if (typeof value !== 'object' || value === null) break
-      position.push(Object.keys(value).indexOf(key))
+      position.push(placeOf(value, key))
       value = (value as JsonObject)[key]
     }
     return { path, position }
@@ -85,6 +95,9 @@ function decodeCustom({ resource, version }: Endpoint, body: DecodedBody): Decod
 }
 
 function undecodable(kind: string, version: string, error: unknown): unknown {
+  // The stack is full: decoding goes down level by level.
+  if (error instanceof RangeError || isMachineryError(error, 'TooDeep'))
+    return badBody(kind, version, 'it is nested too deeply')
   if (!isMachineryError(error, 'BadJson')) return error
   return badBody(kind, version, error.message)
 }
@@ -142,12 +155,23 @@ function isRegistered(
   registry: Registry,
   { apiVersion, kind }: { apiVersion: string; kind: string },
 ): boolean {
-  for (const { info, custom } of registry.resources()) {
-    if (custom || info.kind !== kind) continue
-    if (info.versions.some(({ name }) => apiVersionOf(info.group, name) === apiVersion)) return true
+  let kinds = registeredKinds.get(registry)
+  if (kinds?.generation !== registry.generation) {
+    const names = new Set<string>()
+    for (const { info, custom } of registry.resources()) {
+      if (custom) continue
+      for (const { name } of info.versions) names.add(`${apiVersionOf(info.group, name)} ${info.kind}`)
+    }
+    kinds = { generation: registry.generation, names }
+    registeredKinds.set(registry, kinds)
   }
-  return false
+  return kinds.names.has(`${apiVersion} ${kind}`)
 }
+
+const registeredKinds = new WeakMap<
+  Registry,
+  { readonly generation: number; readonly names: ReadonlySet<string> }
+>()
 
 /** What upstream's decoder says about a kind that nobody has told it of. */
 export function unregisteredKind(apiVersion: string, kind: string): string {

@@ -20,9 +20,9 @@ export function compileJsonPath(text: string): JsonPath {
   return path
 }
 
-/** Several values as one cell. */
-export function printJsonPath(values: readonly unknown[]): string {
-  return values.map(value => (typeof value === 'object' ? JSON.stringify(value) : String(value))).join(',')
+/** A value as the text of a cell. */
+export function printJsonPath(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 function parse(text: string): Step[] {

@@ -1,6 +1,7 @@
 import { decodeBuiltin } from '@coxswain/api'
 import {
   compileSchema,
+  deepClone,
   deepEqual,
   type FieldError,
   field,
@@ -14,7 +15,8 @@ import {
   validateObjectMetaUpdate,
   writeJson,
 } from '@coxswain/apimachinery'
-import { findSkippedRules } from '../crd/rules.ts'
+import { runRules } from '../crd/rule-run.ts'
+import { findSkippedRules, hasRules } from '../crd/rules.ts'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { ownerGroup, type ServedResource } from '../registry/served-resource.ts'
@@ -52,7 +54,11 @@ export function hasStatus({ version }: Endpoint): boolean {
 }
 
 /** An owner that stands there twice is kept once, and the client is told. */
-export function dedupeOwners(context: { readonly warnings: string[] }, object: JsonObject): void {
+export function dedupeOwners(
+  context: { readonly warnings: string[] },
+  object: JsonObject,
+  when: string = '',
+): void {
   const metadata = metadataOf(object)
   const owners = metadata.ownerReferences
   if (!owners || owners.length < 2) return
@@ -66,7 +72,7 @@ export function dedupeOwners(context: { readonly warnings: string[] }, object: J
   if (repeated.size === 0) return
   metadata.ownerReferences = kept
   context.warnings.push(
-    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+    `.metadata.ownerReferences contains duplicate entries${when && ` ${when}`}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
   )
 }
 
@@ -115,10 +121,17 @@ function resetStatus(endpoint: Endpoint, object: JsonObject): void {
   if (!hasStatus(endpoint) || resource.strategy.statusOnCreate === 'keep') return
   delete object.status
   if (resource.custom) return
-  const { group, kind } = resource.info
-  const { status } = decodeBuiltin({ group, version: version.name, kind }, {}).object
-  if (status !== undefined) object.status = status
+  let status = emptyStatuses.get(version)
+  if (status === undefined) {
+    const { group, kind } = resource.info
+    status = decodeBuiltin({ group, version: version.name, kind }, {}).object.status ?? null
+    emptyStatuses.set(version, status)
+  }
+  if (status !== null) object.status = deepClone(status)
 }
+
+/** What the status of a new object is, null where there is none; by its version. */
+const emptyStatuses = new WeakMap<object, unknown>()
 
 /** Whether `metadata.generation` counts changes of the object's wishes. */
 function followsGeneration({ resource }: Endpoint): boolean {
@@ -253,10 +266,24 @@ export function validateObject(
     errors.push(...(strategy.validate?.(object, context, change?.old) ?? []))
     if (change) errors.push(...(strategy.validateUpdate?.(object, change.old, context) ?? []))
   }
-  const skipped = custom && findSkippedRules(version.schema(), errors)
-  if (skipped) errors.push(skipped)
+  if (custom) errors.push(...askRules(context, version.schema(), object, { old: change?.old, errors }))
   if (errors.length > 0)
     throw newInvalid({ group: ownerGroup(info), kind: info.kind }, metadata.name ?? '', errors)
+}
+
+/** What the rules of its schema have against a custom object, unless it is not of the shape that they expect. */
+function askRules(
+  context: StrategyContext,
+  schema: Schema,
+  object: JsonObject,
+  { old, errors }: { readonly old: JsonObject | undefined; readonly errors: readonly FieldError[] },
+): readonly FieldError[] {
+  if (!hasRules(schema)) return []
+  const skipped = findSkippedRules(schema, errors)
+  if (skipped) return [skipped]
+  const found = runRules(schema, object, old)
+  for (const text of found.warnings) context.warn(text)
+  return found.errors
 }
 
 /** A custom object of another kind is not looked at any further. */

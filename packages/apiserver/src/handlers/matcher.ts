@@ -1,5 +1,6 @@
 import { newBadRequest, parseFieldSelector, parseLabelSelector } from '@coxswain/apimachinery'
 import type { StoredObject } from '../cache/stored-object.ts'
+import { findServed } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { fieldsOf } from './selectable-fields.ts'
 
@@ -22,9 +23,14 @@ export function createMatcher(
   return {
     all: !needsLabels && !needsFields,
     name: fields.requiresExactMatch('metadata.name'),
-    matches: object =>
-      (!needsLabels || labels.matches(object.labels)) &&
-      (!needsFields || fields.matches(fieldsOf(endpoint.resource, object))),
+    matches: stored => {
+      if (!needsLabels && !needsFields) return true
+      const object = findServed(endpoint, stored) ?? stored
+      return (
+        (!needsLabels || labels.matches(object.labels)) &&
+        (!needsFields || fields.matches(fieldsOf(endpoint.resource, object)))
+      )
+    },
   }
 }
 

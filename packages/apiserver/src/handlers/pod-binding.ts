@@ -8,6 +8,7 @@ import {
   successStatus,
 } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
+import { admitPart } from '../admission/admit-part.ts'
 import { childObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -30,10 +31,8 @@ export async function bindPod(context: ResourceContext, endpoint: Endpoint): Pro
 }
 
 /** `bindings`: the same by an older way, where only the binding names its pod. */
-export async function createBinding(context: ResourceContext): Promise<WireResponse> {
-  const pods = context.state.registry.find('', 'v1', 'pods')!
-  const binding = readBinding(context)
-  return await assign(context, pods, binding)
+export async function createBinding(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  return await assign(context, endpoint, readBinding(context))
 }
 
 function readBinding(context: ResourceContext): JsonObject {
@@ -46,19 +45,22 @@ async function assign(
   endpoint: Endpoint,
   binding: JsonObject,
 ): Promise<WireResponse> {
-  const { name = '', uid, resourceVersion, annotations = {}, labels = {} } = metadataOf(binding)
+  const pods = context.state.registry.find('', 'v1', 'pods')!
+  const { name = '' } = metadataOf(binding)
   const options = parseWriteOptions(context, 'CreateOptions')
+  await admitPart(context, endpoint, { kind: bindingKind, object: binding, dryRun: options.dryRun, name })
+  const { uid, resourceVersion, annotations = {}, labels = {} } = metadataOf(binding)
   const target = (binding.target ?? {}) as { kind?: string; name?: string }
   checkTarget(name, target)
   await guaranteedUpdate(context.state, {
-    endpoint,
+    endpoint: pods,
     namespace: context.info.namespace,
     name,
     dryRun: options.dryRun,
     conditional: () => Boolean(resourceVersion),
     change: async pod => {
-      checkPrecondition(endpoint, pod, 'UID', uid)
-      checkPrecondition(endpoint, pod, 'ResourceVersion', resourceVersion)
+      checkPrecondition(pods, pod, 'UID', uid)
+      checkPrecondition(pods, pod, 'ResourceVersion', resourceVersion)
       checkAssignable(pod)
       childObject(pod, 'spec').nodeName = target.name
       const metadata = metadataOf(pod)

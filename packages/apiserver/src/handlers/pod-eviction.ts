@@ -13,6 +13,7 @@ import {
   successStatus,
 } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
+import { admitPart } from '../admission/admit-part.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
@@ -40,6 +41,7 @@ export async function evictPod(context: ResourceContext, endpoint: Endpoint): Pr
     throw newBadRequest('name in URL does not match name in Eviction object')
   const options = readOptions(context, eviction)
   await context.state.cache.fresh()
+  await admitPart(context, endpoint, { kind: evictionKind, object: eviction, dryRun: options.dryRun })
   const stored = endpoint.resource.cache.get(objectKey(endpoint.resource, namespace, name))
   if (!stored) throw newNotFound(endpoint.resource.info, name)
   const pod = stored.parse()
@@ -242,5 +244,5 @@ async function removePod(
     if (preconditions.resourceVersion && 'revision' in marked)
       preconditions = { ...preconditions, resourceVersion: String(marked.revision) }
   }
-  await deleteObject(context, endpoint, namespace, name, { ...options, preconditions })
+  await deleteObject(context, endpoint, namespace, name, { ...options, preconditions, admitted: true })
 }

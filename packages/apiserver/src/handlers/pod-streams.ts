@@ -8,6 +8,8 @@ import {
   StatusError,
 } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
+import { admitConnect } from '../admission/admit-part.ts'
+import { connectOptions } from '../admission/connect-options.ts'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -26,6 +28,7 @@ export async function readLog(context: ResourceContext, endpoint: Endpoint): Pro
 
 /** `pods/exec` and `pods/attach`. */
 export async function openTerminal(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  await admitConnect(context, endpoint, connectOptions(context))
   const pod = await readPod(context, endpoint)
   chooseContainer(pod, context.query.get('container') ?? '')
   checkHost(pod)
@@ -34,6 +37,7 @@ export async function openTerminal(context: ResourceContext, endpoint: Endpoint)
 
 /** `pods/portforward`. */
 export async function forwardPort(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  await admitConnect(context, endpoint, connectOptions(context))
   const pod = await readPod(context, endpoint)
   checkHost(pod)
   throw unreachable(context, pod)
@@ -41,6 +45,7 @@ export async function forwardPort(context: ResourceContext, endpoint: Endpoint):
 
 /** `pods/proxy`. The pod's address decides; loopback and link-local ones are not the cluster's. */
 export async function proxyToPod(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  await admitConnect(context, endpoint, connectOptions(context))
   const pod = await readPod(context, endpoint)
   const ip = parseIP(textOf(objectOf(pod.status).podIP))
   if (!ip || !isGlobalUnicast(ip.bytes)) throw newBadRequest('address not allowed')

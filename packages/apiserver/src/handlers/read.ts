@@ -8,6 +8,7 @@ import { isCompacted } from '@coxswain/storage'
 import type { WireResponse } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
+import { serveAll } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -53,6 +54,7 @@ export async function handleList(context: ResourceContext, endpoint: Endpoint): 
   const options = parseListOptions(context.query)
   validateListOptions(options, false)
   const matcher = createMatcher(endpoint, options)
+  await convertCandidates(context, endpoint, matcher)
   const page = await readPage(context, endpoint, options, matcher)
   return view.list(page.objects, {
     ...(endpoint.resource.custom && page.next === undefined && { continue: '' }),
@@ -62,6 +64,13 @@ export async function handleList(context: ResourceContext, endpoint: Endpoint): 
     }),
     ...(page.next !== undefined && matcher.all && { remainingItemCount: page.remaining }),
   })
+}
+
+/** Where somebody else converts objects, selectors can only judge what they have converted. */
+export function convertCandidates(context: ResourceContext, endpoint: Endpoint, matcher: Matcher): unknown {
+  const { resource } = endpoint
+  if (!resource.strategy.convertAll || matcher.all) return undefined
+  return serveAll(endpoint, resource.cache.list(listPrefix(context, endpoint)))
 }
 
 export interface Page {

@@ -49,7 +49,7 @@ export async function route(context: RequestContext): Promise<WireResponse> {
     const { registry } = context.state
     if (!registry.hasGroupVersion(info.group, info.version) && !registry.hasBuiltinGroup(info.group))
       return notFoundPage
-    throw unknownResource()
+    throw isOldDefinition(info) ? oldDefinition(context) : unknownResource()
   }
   if (!servedMethods.has(request.method)) throw methodNotAllowed()
   const { info: resource } = endpoint.resource
@@ -80,6 +80,19 @@ export async function route(context: RequestContext): Promise<WireResponse> {
       ? (findReviewHandler(endpoint) ?? findSubresourceHandler(endpoint, info) ?? handleCreate)
       : handlers[info.verb]
   return await handler(resourceContext, endpoint)
+}
+
+/** Definitions as they were before Kubernetes 1.22; old tutorials are full of them. */
+function isOldDefinition({ group, version, resource }: ResourceRequestInfo): boolean {
+  return group === 'apiextensions.k8s.io' && version === 'v1beta1' && resource === 'customresourcedefinitions'
+}
+
+/** The 404 that it always was, with what to do about it. */
+function oldDefinition({ warnings }: RequestContext): StatusError {
+  const message =
+    'apiextensions.k8s.io/v1beta1 CustomResourceDefinition is not served since Kubernetes 1.22; use apiextensions.k8s.io/v1, where each of spec.versions has its own schema, subresources and additionalPrinterColumns ("coxswain convert FILE" rewrites a manifest)'
+  warnings.push(message)
+  return new StatusError({ ...unknownResource().status, message })
 }
 
 async function routeSubresource(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {

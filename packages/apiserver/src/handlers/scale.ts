@@ -16,9 +16,10 @@ import {
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
+import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
 import { StoredObject } from '../cache/stored-object.ts'
 import { childObject, isObject, type JsonObject } from '../json.ts'
-import { convertForServing } from '../registry/convert.ts'
+import { parseServed, serveOne } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -103,7 +104,7 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
   const paths = pathsOf(endpoint)
   if (info.verb === 'get') {
     await freshen(context, '', 0)
-    const object = convertForServing(endpoint, getStored(context, endpoint).parse())
+    const object = await parseServed(endpoint, getStored(context, endpoint))
     return view.object(200, toScale(paths, object))
   }
   const isApply = isApplyPatch(context)
@@ -124,6 +125,16 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
       const live = toScale(paths, object)
       metadataOf(live).managedFields = managersOfScale(entries, replicasPaths)
       const scale = write(live)
+      const admitted = (next: JsonObject) =>
+        createAttributes(context, endpoint, {
+          operation: 'UPDATE',
+          kind: scaleKind,
+          object: next,
+          oldObject: toScale(paths, current),
+          dryRun: options.dryRun,
+          options: writeOptionsObject(context, 'UpdateOptions'),
+        })
+      await context.state.admission.mutate(admitted(scale))
       checkScale(context, endpoint, scale)
       const { resourceVersion, uid, managedFields } = metadataOf(scale)
       versioned = Boolean(resourceVersion)
@@ -139,11 +150,15 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
         replicasPaths,
       )
       const main = { ...context, info: { ...info, subresource: '' } }
-      return await changeObject(main, endpoint, object, current, { ...options, applied: true })
+      return await changeObject(main, endpoint, object, current, {
+        ...options,
+        applied: true,
+        admittedAs: next => admitted(toScale(paths, next)),
+      })
     },
   })
   const object = result instanceof StoredObject ? result.parse() : result
-  return view.object(200, toScale(paths, convertForServing(endpoint, object)))
+  return view.object(200, toScale(paths, await serveOne(endpoint, object)))
 }
 
 /** Makes the Scale that the client wishes for out of the present one, with the managers it then has. */

@@ -13,6 +13,7 @@ import { evictPod } from './pod-eviction.ts'
 import { forwardPort, openTerminal, proxyToPod, readLog } from './pod-streams.ts'
 import type { EndpointHandler } from './route.ts'
 import { handleScale } from './scale.ts'
+import { createToken } from './token-request.ts'
 import { changeObject, checkName, checkVersion, isFinished } from './update.ts'
 import { View } from './view.ts'
 
@@ -21,6 +22,7 @@ const handlers: Readonly<Record<string, EndpointHandler>> = {
   '/namespaces/finalize update': finalizeNamespace,
   '/bindings/ create': createBinding,
   '/pods/binding create': bindPod,
+  '/serviceaccounts/token create': createToken,
   '/pods/eviction create': evictPod,
   '/pods/log get': readLog,
   '/pods/exec create': openTerminal,

@@ -57,7 +57,10 @@ export function createTablePrinter({ resource, version }: Endpoint): TablePrinte
   }
 }
 
-/** A custom column's cell: the wire type for numbers and booleans, text otherwise, an age for dates. */
+/**
+ * A custom column's cell: the wire type for numbers and booleans, text otherwise, an age for dates. Of several values
+ * upstream shows the first.
+ */
 function toCell(column: PrinterColumn, values: readonly unknown[], now: number): unknown {
   const [first] = values
   if (first === undefined || first === null) return null
@@ -71,7 +74,7 @@ function toCell(column: PrinterColumn, values: readonly unknown[], now: number):
     case 'date':
       return typeof first === 'string' ? formatAge(first, now) : null
     default:
-      return printJsonPath(values)
+      return printJsonPath(first)
   }
 }
 

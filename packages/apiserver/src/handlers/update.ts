@@ -8,6 +8,7 @@ import {
   optimisticLockMessage,
 } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
+import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
 import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
@@ -133,19 +134,13 @@ export async function changeObject(
 ): Promise<UpdateOutcome> {
   const { state, info } = context
   const { resource } = endpoint
-  const attributes = {
-    operation: 'UPDATE' as const,
-    resource,
-    subresource: info.subresource,
-    namespace: info.namespace,
-    name: info.name,
+  const attributes = createAttributes(context, endpoint, {
+    operation: 'UPDATE',
     object,
     oldObject: old,
     dryRun: options.dryRun,
-    user: context.user,
-    state,
-    warn: (text: string) => void context.warnings.push(text),
-  }
+    options: writeOptionsObject(context, 'UpdateOptions'),
+  })
   dedupeOwners(context, object)
   if (!options.applied) {
     trackUpdate(state, endpoint, {
@@ -155,7 +150,8 @@ export async function changeObject(
       subresource: options.subresource ?? info.subresource,
     })
   }
-  await state.admission.mutate(attributes)
+  if (!options.admittedAs) await state.admission.mutate(attributes)
+  dedupeOwners(context, object, 'after mutating admission happens')
   applyDefaults(endpoint, object)
   const strategyContext = strategyContextOf(context, options.dryRun)
   let claim: Claim | undefined
@@ -171,7 +167,7 @@ export async function changeObject(
   const { warnings, statusWarnings = warnings } = resource.strategy
   const warningsOf = info.subresource === 'status' ? statusWarnings : warnings
   context.warnings.push(...(warningsOf?.(object, old) ?? []))
-  await state.admission.validate(attributes)
+  await state.admission.validate(options.admittedAs?.(object) ?? attributes)
   return isFinished(endpoint, object)
     ? { type: 'delete', object }
     : { type: 'put', object, ...(claim && { claim }) }

@@ -1,14 +1,22 @@
 import { builtinProtobuf, decodeBuiltin } from '@coxswain/api'
 import { newNotAcceptable, protobufMediaType, StatusError, writeJsonBytes } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
-import { getHeader, type WireResponse } from '@coxswain/wire'
+import { getHeader, type WireBody, type WireHeaders, type WireResponse } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'
-import { childObject, encodeText, type JsonObject, joinBytes } from '../json.ts'
-import { convertForServing, isServedAsStored } from '../registry/convert.ts'
+import { childObject, decodeText, encodeText, type JsonObject, joinBytes } from '../json.ts'
+import {
+  convertForServing,
+  findServed,
+  hasVersions,
+  isServedAsStored,
+  serveAll,
+  serveOne,
+} from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import { type Accepted, type Encoding, negotiate, type Transform } from '../request/accept.ts'
 import type { RequestContext } from '../request/context.ts'
+import { encodedListBody, type ItemWriter, listBody } from './list-body.ts'
 import {
   columnDefinitions,
   createTablePrinter,
@@ -24,6 +32,12 @@ const mediaTypes: Readonly<Record<Encoding, string>> = {
   json: 'application/json',
   yaml: 'application/yaml',
   protobuf: protobufMediaType,
+}
+
+const responseHeaders: Readonly<Record<Encoding, WireHeaders>> = {
+  json: { 'content-type': mediaTypes.json, 'cache-control': 'no-cache, private' },
+  yaml: { 'content-type': mediaTypes.yaml, 'cache-control': 'no-cache, private' },
+  protobuf: { 'content-type': mediaTypes.protobuf, 'cache-control': 'no-cache, private' },
 }
 
 export interface ListMetadata {
@@ -42,6 +56,8 @@ export class View implements EventEncoder {
   readonly #now: () => number
   readonly #include: IncludeObject
   readonly #printer: TablePrinter | undefined
+  /** Whether the bytes of stored objects can go out as they are, once they are in the endpoint's version. */
+  readonly #asStored: boolean
   /** Whether a Table stream still owes its column definitions. */
   #columnsDue = true
 
@@ -52,6 +68,7 @@ export class View implements EventEncoder {
     if (!accepted) throw notAcceptable(endpoint)
     this.#endpoint = endpoint
     this.#accepted = accepted
+    this.#asStored = isServedAsStored(endpoint) || hasVersions(endpoint.resource)
     this.#now = context.state.env.clock.now
     const table = accepted.transform?.as === 'Table'
     this.#include = table ? parseIncludeObject(context.query.get('includeObject')) : 'Metadata'
@@ -63,18 +80,30 @@ export class View implements EventEncoder {
     return this.#accepted.transform?.as === 'PartialObjectMetadataList'
   }
 
-  object(status: number, object: StoredObject | JsonObject): WireResponse {
-    return this.#response(status, joinBytes(this.#pieces(object)))
+  /** A promise where the object has to be converted by somebody else. */
+  object(status: number, object: StoredObject | JsonObject): WireResponse | Promise<WireResponse> {
+    const served = serveOne(this.#endpoint, object)
+    const answer = (shown: StoredObject | JsonObject) => this.#response(status, this.#bytes(shown))
+    return served instanceof Promise ? served.then(answer) : answer(served)
   }
 
-  list(objects: readonly StoredObject[], metadata: ListMetadata): WireResponse {
+  /** As {@link object}. */
+  list(objects: readonly StoredObject[], metadata: ListMetadata): WireResponse | Promise<WireResponse> {
+    const served = serveAll(this.#endpoint, objects)
+    return served instanceof Promise
+      ? served.then(shown => this.#list(shown, metadata))
+      : this.#list(served, metadata)
+  }
+
+  #list(objects: readonly StoredObject[], metadata: ListMetadata): WireResponse {
     const { transform, encoding } = this.#accepted
     const { continue: next, ...rest } = metadata
     // The lists of custom objects say that there is no more; what they are turned into does not.
     const shown = transform && !next ? rest : metadata
     if (transform?.as === 'Table') {
-      const rows = objects.map(object => this.#row(this.#value(object), transform))
-      return this.#response(200, this.#encode(this.#table(rows, shown, { transform, columns: true })))
+      return encoding === 'json'
+        ? this.#response(200, this.#tableBody(objects, shown, transform))
+        : this.#response(200, this.#encode(this.#tableOf(objects, shown, transform)))
     }
     const { info } = this.#endpoint.resource
     const kind = transform ? 'PartialObjectMetadataList' : info.listKind
@@ -83,14 +112,29 @@ export class View implements EventEncoder {
       const items = objects.map(object => this.#item(this.#value(object)))
       return this.#response(200, this.#encode({ kind, apiVersion, metadata: shown, items }))
     }
-    const head = JSON.stringify({ kind, apiVersion, metadata: shown }).slice(0, -1)
-    const pieces: Uint8Array[] = [encodeText(`${head},"items":[`)]
-    objects.forEach((object, index) => {
-      if (index > 0) pieces.push(comma)
-      pieces.push(...this.#itemPieces(object))
-    })
-    pieces.push(listEnd)
-    return this.#response(200, joinBytes(pieces))
+    const head = `${JSON.stringify({ kind, apiVersion, metadata: shown }).slice(0, -1)},"items":[`
+    return this.#response(200, this.#itemsBody(head, objects))
+  }
+
+  /** The items may be the cache's own list, which changes: it is copied. */
+  #itemsBody(head: string, objects: readonly StoredObject[]): WireBody {
+    const { custom } = this.#endpoint.resource
+    if (this.#accepted.transform || !this.#asStored) {
+      return encodedListBody(head, objects.slice(), object => writeJsonBytes(this.#item(this.#value(object))))
+    }
+    return listBody(head, objects.slice(), custom ? typedItems : untypedItems)
+  }
+
+  #tableOf(objects: readonly StoredObject[], metadata: ListMetadata, transform: Transform): JsonObject {
+    const rows = objects.map(object => this.#row(this.#value(object), transform))
+    return this.#table(rows, metadata, { transform, columns: true })
+  }
+
+  #tableBody(objects: readonly StoredObject[], metadata: ListMetadata, transform: Transform): WireBody {
+    const empty = decodeText(writeJsonBytes(this.#table([], metadata, { transform, columns: true })))
+    return encodedListBody(empty.slice(0, -']}'.length), objects.slice(), object =>
+      writeJsonBytes(this.#row(this.#value(object), transform)),
+    )
   }
 
   /** The head of a watch's answer; the body is made of {@link event} and {@link bookmark}. */
@@ -100,20 +144,22 @@ export class View implements EventEncoder {
     return { status: 200, headers: { 'content-type': type, 'cache-control': 'no-cache, private' }, body }
   }
 
-  event(type: string, object: StoredObject | JsonObject): Uint8Array {
+  /** `object` is in the endpoint's version, or can be converted without asking anybody. */
+  event(type: string, changed: StoredObject | JsonObject): Uint8Array {
+    const object =
+      changed instanceof StoredObject ? (findServed(this.#endpoint, changed) ?? changed) : changed
     if (this.#accepted.encoding !== 'json') return this.#frame(type, this.#streamed(this.#value(object)))
     if (this.#accepted.transform?.as === 'Table') {
-      return eventBytes(type, [writeJsonBytes(this.#streamed(this.#value(object)))])
+      return eventBytes(type, writeJsonBytes(this.#streamed(this.#value(object))))
     }
-    const isShared =
-      object instanceof StoredObject && !this.#accepted.transform && isServedAsStored(this.#endpoint)
-    return isShared ? sharedEvent(type, object) : eventBytes(type, this.#pieces(object))
+    const isShared = object instanceof StoredObject && !this.#accepted.transform && this.#asStored
+    return isShared ? sharedEvent(type, object) : eventBytes(type, this.#bytes(object))
   }
 
   /** A stream's own error: a Status, whatever the client asked objects to be turned into. */
   error(status: object): Uint8Array {
     return this.#accepted.encoding === 'json'
-      ? eventBytes('ERROR', [writeJsonBytes(status)])
+      ? eventBytes('ERROR', writeJsonBytes(status))
       : this.#frame('ERROR', status as JsonObject)
   }
 
@@ -129,7 +175,7 @@ export class View implements EventEncoder {
       value = this.#table([row], { resourceVersion: String(revision) }, { transform, columns })
     } else if (transform) value = partialMetadata(object, transform.version)
     return encoding === 'json'
-      ? eventBytes('BOOKMARK', [writeJsonBytes(value)])
+      ? eventBytes('BOOKMARK', writeJsonBytes(value))
       : this.#frame('BOOKMARK', value)
   }
 
@@ -156,9 +202,8 @@ export class View implements EventEncoder {
     return empty
   }
 
-  #response(status: number, body: Uint8Array): WireResponse {
-    const type = mediaTypes[this.#accepted.encoding]
-    return { status, headers: { 'content-type': type, 'cache-control': 'no-cache, private' }, body }
+  #response(status: number, body: WireBody): WireResponse {
+    return { status, headers: responseHeaders[this.#accepted.encoding], body }
   }
 
   #encode(value: JsonObject): Uint8Array {
@@ -183,18 +228,11 @@ export class View implements EventEncoder {
     return frame
   }
 
-  #pieces(object: StoredObject | JsonObject): readonly Uint8Array[] {
+  #bytes(object: StoredObject | JsonObject): Uint8Array {
     const { transform, encoding } = this.#accepted
-    const asStored = !transform && encoding === 'json' && isServedAsStored(this.#endpoint)
-    if (asStored && object instanceof StoredObject) return object.pieces()
-    return [this.#encode(this.#transformed(this.#value(object)))]
-  }
-
-  #itemPieces(object: StoredObject): readonly Uint8Array[] {
-    const { transform } = this.#accepted
-    if (transform || this.#endpoint.resource.custom) return this.#pieces(object)
-    if (isServedAsStored(this.#endpoint)) return object.untypedPieces()
-    return [writeJsonBytes(this.#item(this.#value(object)))]
+    const asStored = !transform && encoding === 'json' && this.#asStored
+    if (asStored && object instanceof StoredObject) return object.served()
+    return this.#encode(this.#transformed(this.#value(object)))
   }
 
   /** An item of a list: built-in ones do not say what they are. */
@@ -253,8 +291,14 @@ export class View implements EventEncoder {
   }
 }
 
-const comma = encodeText(',')
-const listEnd = encodeText(']}')
+const typedItems: ItemWriter<StoredObject> = {
+  size: object => object.servedRoom,
+  write: (object, target, at) => object.write(target, at),
+}
+const untypedItems: ItemWriter<StoredObject> = {
+  size: object => object.servedRoom,
+  write: (object, target, at) => object.writeUntyped(target, at),
+}
 const eventEnd = encodeText('}\n')
 const eventHeads: Readonly<Record<string, Uint8Array>> = Object.fromEntries(
   ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'].map(type => [
@@ -273,8 +317,16 @@ function notAcceptable({ resource }: Endpoint): StatusError {
 }
 
 /** One line of a watch stream. */
-function eventBytes(type: string, object: readonly Uint8Array[]): Uint8Array {
-  return joinBytes([eventHeads[type]!, ...object, eventEnd])
+function eventBytes(type: string, object: Uint8Array): Uint8Array {
+  return joinBytes([eventHeads[type]!, object, eventEnd])
+}
+
+function storedEvent(head: Uint8Array, object: StoredObject): Uint8Array {
+  const bytes = new Uint8Array(head.length + object.servedRoom + eventEnd.length)
+  bytes.set(head)
+  const end = object.write(bytes, head.length)
+  bytes.set(eventEnd, end)
+  return bytes.subarray(0, end + eventEnd.length)
 }
 
 let last: { readonly object: StoredObject; readonly type: string; readonly bytes: Uint8Array } | undefined
@@ -282,7 +334,7 @@ let last: { readonly object: StoredObject; readonly type: string; readonly bytes
 /** The line of an object as it was stored. A change goes to all watchers in one turn: it is made once for them. */
 function sharedEvent(type: string, object: StoredObject): Uint8Array {
   if (last?.object === object && last.type === type) return last.bytes
-  const bytes = eventBytes(type, object.pieces())
+  const bytes = storedEvent(eventHeads[type]!, object)
   last = { object, type, bytes }
   return bytes
 }

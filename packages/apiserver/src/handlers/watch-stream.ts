@@ -1,4 +1,6 @@
-import { AsyncQueue, type Env } from '@coxswain/kit'
+import { isStatusError } from '@coxswain/apimachinery'
+import type { Env } from '@coxswain/kit'
+import { PushStream } from '@coxswain/wire'
 import type { CacheEvent, CacheWatcher, ResourceCache } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
 
@@ -9,6 +11,8 @@ export interface EventEncoder {
   event(type: WatchEventType, object: StoredObject): Uint8Array
   /** `initialEnd` marks the bookmark that ends the initial events. */
   bookmark(revision: number, initialEnd: boolean): Uint8Array
+  /** A Status that the stream ends with. */
+  error(status: object): Uint8Array
 }
 
 export interface WatchStreamOptions {
@@ -17,6 +21,8 @@ export interface WatchStreamOptions {
   readonly encoder: EventEncoder
   readonly namespace: string
   readonly matches: (object: StoredObject) => boolean
+  /** Set where somebody else converts objects: called before they are matched and encoded, for several at a time. */
+  readonly prepare?: (objects: readonly StoredObject[]) => unknown
   /** What the stream begins with: the present state, or the changes after a revision. */
   readonly begin:
     | { readonly from: 'state'; readonly endBookmark: boolean }
@@ -35,69 +41,125 @@ const pendingLimit = 16 * 1024 * 1024
 
 /**
  * The bytes of one watch. It is registered with the cache before this function returns, so no change is missed or told
- * twice; it ends at its deadline, with the client, with the resource, or when the client reads too slowly.
+ * twice; it ends at its deadline, with the client, with the resource, or when the client reads too slowly. What it
+ * begins with is encoded as fast as the client reads.
  */
 export function openWatchStream(options: WatchStreamOptions): AsyncIterable<Uint8Array> {
-  const { cache, encoder, matches, signal } = options
-  const queue = new AsyncQueue<Uint8Array>()
-  let pending = 0
+  const { cache, encoder, matches, signal, prepare } = options
+  const first = firstEvents(options)
+  const end = endBookmark(options)
+  const stream = new PushStream({
+    limit: pendingLimit,
+    onLeave: () => stop(),
+    ...(!prepare && { prelude: encodeFirst(options, first, end) }),
+  })
+  /** Bytes of objects that wait to be converted. */
+  let converting = 0
   const after = options.begin.from === 'revision' ? options.begin.revision : 0
   const send = (bytes: Uint8Array) => {
-    pending += bytes.length
-    if (pending > pendingLimit || !queue.push(bytes)) stop()
+    if (!stream.push(bytes)) stop()
   }
+  // What has to wait for a conversion keeps its order; everything else is sent at once.
+  let waiting: Promise<void> | undefined
+  const sendPrepared = (objects: readonly StoredObject[], action: () => void) => {
+    if (!prepare) {
+      action()
+      return
+    }
+    const held = objects.reduce((sum, { size }) => sum + size, 0)
+    converting += held
+    if (converting + stream.pending > pendingLimit) stop()
+    const turn = async (before: Promise<void> | undefined) => {
+      await before
+      try {
+        await prepare(objects)
+        converting -= held
+        action()
+      } catch (error) {
+        if (!isStatusError(error)) throw error
+        send(encoder.error(error.status))
+        stop()
+      }
+    }
+    waiting = turn(waiting)
+    waiting.catch(stop)
+  }
+  const sendEvent = (event: CacheEvent) =>
+    sendMatching(event, matches, (type, changed) => send(encoder.event(type, changed)))
   const watcher: CacheWatcher = {
     namespace: options.namespace,
     onEvent: event => {
       // A watch may ask for a revision that is still to come: what happens before it is not its business.
       if (event.revision <= after) return
-      sendMatching(event, matches, (type, object) => send(encoder.event(type, object)))
+      if (prepare) sendPrepared(objectsOf(event), () => sendEvent(event))
+      else sendEvent(event)
     },
     onEnd: () => stop(),
   }
   const timers = startTimers(
     options,
-    () => send(encoder.bookmark(options.currentRevision(), false)),
+    () => {
+      const revision = options.currentRevision()
+      sendPrepared([], () => send(encoder.bookmark(revision, false)))
+    },
     () => stop(),
   )
   const stop = () => {
     cache.removeWatcher(watcher)
     timers.cancel()
     signal.removeEventListener('abort', stop)
-    queue.end()
+    stream.end()
   }
 
-  if (options.begin.from === 'state') {
-    const keyPrefix = options.namespace === '' ? cache.prefix : `${cache.prefix}${options.namespace}/`
-    for (const object of cache.list(keyPrefix)) if (matches(object)) send(encoder.event('ADDED', object))
-    if (options.begin.endBookmark) send(encoder.bookmark(options.currentRevision(), true))
-  } else {
-    for (const event of cache.since(options.begin.revision + 1)) {
-      if (options.namespace === '' || event.object.namespace === options.namespace) watcher.onEvent(event)
-    }
+  if (prepare) {
+    sendPrepared(first.flatMap(objectsOf), () => first.forEach(sendEvent))
+    if (end) sendPrepared([], () => send(end()))
   }
   cache.addWatcher(watcher)
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
-  const onTaken = (bytes: number) => {
-    pending -= bytes
-  }
-  return drain(queue, onTaken, stop)
+  return stream
 }
 
-async function* drain(
-  queue: AsyncQueue<Uint8Array>,
-  onTaken: (bytes: number) => void,
-  stop: () => void,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    for await (const bytes of queue) {
-      onTaken(bytes.length)
-      yield bytes
-    }
-  } finally {
-    stop()
+const objectsOf = ({ object, previous }: CacheEvent) => (previous ? [object, previous] : [object])
+
+/** What the watch begins with: the state or the changes as they are now. */
+function firstEvents({ begin, cache, namespace }: WatchStreamOptions): readonly CacheEvent[] {
+  if (begin.from === 'state') {
+    const keyPrefix = namespace === '' ? cache.prefix : `${cache.prefix}${namespace}/`
+    return cache
+      .list(keyPrefix)
+      .map(object => ({ type: 'ADDED', object, revision: object.revision, previous: undefined }))
   }
+  const events = cache.since(begin.revision + 1)
+  return namespace === '' ? events : events.filter(({ object }) => object.namespace === namespace)
+}
+
+/** The bookmark after the state, where one is wanted. */
+function endBookmark({
+  begin,
+  encoder,
+  currentRevision,
+}: WatchStreamOptions): (() => Uint8Array) | undefined {
+  if (begin.from !== 'state' || !begin.endBookmark) return undefined
+  const revision = currentRevision()
+  return () => encoder.bookmark(revision, true)
+}
+
+function* encodeFirst(
+  { encoder, matches }: WatchStreamOptions,
+  events: readonly CacheEvent[],
+  end: (() => Uint8Array) | undefined,
+): Generator<Uint8Array, void, undefined> {
+  let encoded: Uint8Array | undefined
+  for (const event of events) {
+    encoded = undefined
+    sendMatching(event, matches, (type, object) => {
+      encoded = encoder.event(type, object)
+    })
+    if (encoded) yield encoded
+  }
+  if (end) yield end()
 }
 
 /**

@@ -1,5 +1,6 @@
 import { newBadRequest, newResourceExpired, type StatusError } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
+import { serveAll } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import {
@@ -50,6 +51,9 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
       encoder: view,
       namespace: endpoint.resource.info.namespaced ? context.info.namespace : '',
       matches,
+      ...(endpoint.resource.strategy.convertAll && {
+        prepare: changed => serveAll(endpoint, changed),
+      }),
       begin: fromState
         ? { from: 'state', endBookmark: options.allowWatchBookmarks && !isOldForm }
         : { from: 'revision', revision: revision === 0 ? cache.revision : revision },

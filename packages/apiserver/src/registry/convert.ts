@@ -1,7 +1,9 @@
 import { compileSchema, deepClone, type ResourceInfo } from '@coxswain/apimachinery'
+import { StoredObject } from '../cache/stored-object.ts'
 import { childObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from './registry.ts'
-import { apiVersionOf } from './served-resource.ts'
+import { apiVersionOf, type ServedResource } from './served-resource.ts'
+import type { ConvertAll } from './strategy.ts'
 
 /**
  * What an object that was read from the store looks like in the endpoint's version. Versions of a custom resource without
@@ -12,9 +14,123 @@ export function convertForServing(endpoint: Endpoint, object: JsonObject): JsonO
   return convert(endpoint, object, endpoint.version)
 }
 
-/** What goes to the store of an object in the endpoint's version. What the stored version does not know is lost. */
-export function convertForStorage(endpoint: Endpoint, object: JsonObject): JsonObject {
+/** Whether objects of the resource may be stored in a version other than the one that is asked for. */
+export function hasVersions({ custom, info }: ServedResource): boolean {
+  return custom && info.versions.length > 1
+}
+
+/** What the versions of objects were converted to, while they and the way to convert them are there. */
+const converted = new WeakMap<ConvertAll | ServedResource, WeakMap<StoredObject, Map<string, StoredObject>>>()
+
+function conversionsOf(resource: ServedResource): WeakMap<StoredObject, Map<string, StoredObject>> {
+  const owner = resource.strategy.convertAll ?? resource
+  let known = converted.get(owner)
+  if (!known) {
+    known = new WeakMap()
+    converted.set(owner, known)
+  }
+  return known
+}
+
+/** The stored object in the endpoint's version, if that is known without asking anybody. */
+export function findServed(endpoint: Endpoint, stored: StoredObject): StoredObject | undefined {
+  const { resource, version } = endpoint
+  if (!hasVersions(resource)) return stored
+  const apiVersion = apiVersionOf(resource.info.group, version.name)
+  if (stored.apiVersion === apiVersion) return stored
+  const known = conversionsOf(resource).get(stored)?.get(apiVersion)
+  if (known || resource.strategy.convertAll) return known
+  const made = stored.as(convertForServing(endpoint, stored.parse()))
+  remember(resource, stored, apiVersion, made)
+  return made
+}
+
+function remember(resource: ServedResource, from: StoredObject, apiVersion: string, to: StoredObject): void {
+  const known = conversionsOf(resource)
+  const versions = known.get(from) ?? new Map<string, StoredObject>()
+  known.set(from, versions.set(apiVersion, to))
+}
+
+/** How much is sent to be converted at one time: objects, and bytes. */
+const largestBatch = { objects: 500, bytes: 4 * 1024 * 1024 }
+
+/** The stored objects in the endpoint's version; a promise where somebody else has to be asked. */
+export function serveAll(
+  endpoint: Endpoint,
+  objects: readonly StoredObject[],
+): readonly StoredObject[] | Promise<readonly StoredObject[]> {
+  if (!hasVersions(endpoint.resource)) return objects
+  const missing = objects.filter(object => !findServed(endpoint, object))
+  const found = () => objects.map(object => findServed(endpoint, object)!)
+  return missing.length === 0 ? found() : convertMissing(endpoint, missing).then(found)
+}
+
+/** The same for one object, which may be one that was never stored. */
+export function serveOne<T extends StoredObject | JsonObject>(endpoint: Endpoint, object: T): T | Promise<T> {
   const { resource } = endpoint
+  if (object instanceof StoredObject) {
+    if (!hasVersions(resource)) return object
+    const found = findServed(endpoint, object)
+    if (found) return found as T
+    return convertMissing(endpoint, [object]).then(() => findServed(endpoint, object) as T)
+  }
+  return convertPlain(endpoint, object, endpoint.version) as T | Promise<T>
+}
+
+/** A copy of a stored object in the endpoint's version. */
+export function parseServed(endpoint: Endpoint, stored: StoredObject): JsonObject | Promise<JsonObject> {
+  if (!hasVersions(endpoint.resource)) return convertForServing(endpoint, stored.parse())
+  const served = serveOne(endpoint, stored)
+  return served instanceof Promise ? served.then(object => object.parse()) : served.parse()
+}
+
+async function convertMissing(endpoint: Endpoint, objects: readonly StoredObject[]): Promise<void> {
+  const { resource, version } = endpoint
+  const { convertAll } = resource.strategy
+  if (!convertAll) return
+  const apiVersion = apiVersionOf(resource.info.group, version.name)
+  for (let start = 0; start < objects.length; ) {
+    let end = start
+    for (let bytes = 0; end < objects.length && end - start < largestBatch.objects; end++) {
+      bytes += objects[end]!.size
+      if (end > start && bytes > largestBatch.bytes) break
+    }
+    const batch = objects.slice(start, end)
+    const results = await convertAll(
+      batch.map(object => object.parse()),
+      apiVersion,
+    )
+    for (const [index, stored] of batch.entries())
+      remember(resource, stored, apiVersion, stored.as(fitSchema(results[index]!, version, true)))
+    start = end
+  }
+}
+
+/** What a converter gives is taken as what a client sends: what the version does not know is gone. */
+function fitSchema(object: JsonObject, version: Endpoint['version'], defaults: boolean): JsonObject {
+  const schema = compileSchema(version.schema())
+  schema.prune(object, { resourceRoot: true })
+  if (defaults) schema.applyDefaults(object)
+  return object
+}
+
+/** An object that is not in the store. */
+function convertPlain(
+  endpoint: Endpoint,
+  object: JsonObject,
+  version: Endpoint['version'],
+): JsonObject | Promise<JsonObject> {
+  const { resource } = endpoint
+  const apiVersion = apiVersionOf(resource.info.group, version.name)
+  const { convertAll } = resource.strategy
+  if (object.apiVersion === apiVersion || !convertAll) return convert(endpoint, object, version)
+  return convertAll([object], apiVersion).then(([result]) => fitSchema(result!, version, false))
+}
+
+/** What goes to the store of an object in the endpoint's version. What the stored version does not know is lost. */
+export function convertForStorage(endpoint: Endpoint, object: JsonObject): JsonObject | Promise<JsonObject> {
+  const { resource } = endpoint
+  if (resource.strategy.convertAll) return convertPlain(endpoint, object, resource.storageVersion)
   const foreign = storedElsewhere(resource.info)
   if (foreign && resource.strategy.convert) return resource.strategy.convert(object, foreign)
   const converted = convert(endpoint, object, resource.storageVersion)

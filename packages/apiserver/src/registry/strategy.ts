@@ -11,6 +11,8 @@ export interface StrategyContext {
   readonly state: ServerState
   readonly user: UserInfo
   readonly dryRun: boolean
+  /** Adds a `Warning` header to the answer. */
+  readonly warn: (text: string) => void
 }
 
 /** What a write takes from pools that objects share, or gives back: part of the object's own transaction. */
@@ -19,6 +21,12 @@ export interface Claim {
   readonly conditions: readonly Condition[]
   readonly operations: readonly Operation[]
 }
+
+/** Copies of objects of one kind in another version, in the same order. Rejects with what the client is told. */
+export type ConvertAll = (
+  objects: readonly JsonObject[],
+  apiVersion: string,
+) => Promise<readonly JsonObject[]>
 
 /** How long an object lingers after a delete, in seconds; undefined when it goes at once. */
 export type GracePeriod = (object: JsonObject, requested: number | undefined) => number | undefined
@@ -124,4 +132,6 @@ export interface Strategy {
   readonly propagation?: 'orphan' | 'background' | 'unsupported'
   /** A copy of `object` in another version; kinds with one version, and those whose versions are alike, have none. */
   readonly convert?: (object: JsonObject, apiVersion: string) => JsonObject
+  /** The same for kinds whose versions somebody else converts. */
+  readonly convertAll?: ConvertAll
 }

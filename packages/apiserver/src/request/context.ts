@@ -1,13 +1,16 @@
 import type { Env } from '@coxswain/kit'
+import type { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Store } from '@coxswain/storage'
 import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
 import type { Admission } from '../admission/admission.ts'
-import type { Authenticator } from '../authn/authenticator.ts'
+import type { ResolvedAuthentication } from '../authn/authentication.ts'
 import type { Authorizer } from '../authz/authorizer.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Documents } from '../documents.ts'
+import type { FlowControl } from '../flow/flow-control.ts'
 import type { HealthCheck } from '../health.ts'
 import type { Outbound } from '../outbound/outbound.ts'
+import type { WebhookClient } from '../outbound/webhook-client.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
 
@@ -43,26 +46,39 @@ export interface ServerState {
   readonly documents: Documents
   readonly admission: Admission
   readonly healthChecks: readonly HealthCheck[]
+  /** What `/metrics` shows; whoever has something to count registers it here. */
+  readonly metrics: MetricsRegistry
   readonly network: ClusterNetwork
-  readonly authenticators: readonly Authenticator[]
+  readonly authentication: ResolvedAuthentication
   readonly authorizer: Authorizer
+  /** Who waits when there is too much to do. */
+  flow?: FlowControl
   /** How the server reaches webhooks and identity providers. */
   readonly outbound: Outbound
+  /** Calls webhooks by their `clientConfig`. */
+  readonly webhooks: WebhookClient
 }
 
 /** One request on its way through the filters to its handler. */
 export interface RequestContext {
   readonly state: ServerState
-  readonly request: WireRequest
+  /** Replaced by filters that take headers out. */
+  request: WireRequest
   readonly path: ParsedPath
   readonly query: QueryParameters
   readonly info: RequestInfo
-  /** Set by the authentication filter. */
+  /** Set by the authentication filter, and again by the impersonation filter. */
   user: UserInfo
+  /** Who really sent the request, when `user` is somebody they impersonate, and the verb that let them (empty: `impersonate`). */
+  impersonation?: { readonly requester: UserInfo; readonly constraint: string }
+  /** What strict decoding has against a body of YAML that came as JSON to this place. */
+  yamlProblems?: readonly string[]
   /** Texts for `Warning` headers; they go out with errors too. */
   readonly warnings: string[]
   /** What filters and admission have to say of the request in the audit log; filled as they go. */
   readonly auditAnnotations: Map<string, string>
+  /** Under which the request is in the audit log. */
+  auditId?: string
 }
 
 /** A context whose request is about a resource. */

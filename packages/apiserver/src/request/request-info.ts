@@ -1,4 +1,5 @@
 import type { QueryParameters } from '@coxswain/wire'
+import type { Selectors } from '../authz/selectors.ts'
 
 /** What a request asks for, read off its method, path and query once. Authorization and routing use this same value. */
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo
@@ -18,12 +19,15 @@ export interface ResourceRequestInfo {
   readonly rest: readonly string[]
   /** Whether the path was one of the old `/watch/` form. */
   readonly legacyWatch: boolean
+  /** Which objects of a collection are meant. Only authorizers are told. */
+  readonly selectors?: Selectors
 }
 
 export interface NonResourceRequestInfo {
   readonly isResource: false
   /** The method in lower case, as RBAC's non-resource rules have it. */
   readonly verb: string
+  /** Without escapes, as routing sees it. */
   readonly path: string
 }
 
@@ -55,7 +59,11 @@ export function parseRequestInfo(
   segments: readonly string[],
   query: QueryParameters,
 ): RequestInfo {
-  const nonResource: NonResourceRequestInfo = { isResource: false, verb: method.toLowerCase(), path }
+  const nonResource: NonResourceRequestInfo = {
+    isResource: false,
+    verb: method.toLowerCase(),
+    path: decodePath(path),
+  }
   const core = segments[0] === 'api'
   if (!core && segments[0] !== 'apis') return nonResource
   const group = core ? '' : segments[1]
@@ -79,6 +87,16 @@ export function parseRequestInfo(
   if (name === '' && verb === 'get') verb = isTrue(query.get('watch')) ? 'watch' : 'list'
   if (name === '' && verb === 'delete') verb = 'deletecollection'
   return { isResource: true, verb, group, version, namespace, resource, subresource, name, rest, legacyWatch }
+}
+
+/** A path that cannot be decoded names nothing: nobody answers it. */
+function decodePath(path: string): string {
+  if (!path.includes('%')) return path
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 /** Upstream's reading of a boolean parameter: everything but a clear no is a yes. */

@@ -8,14 +8,18 @@ import {
   validateOwnAccessReview,
 } from './access-validation.ts'
 import type { Review } from './index.ts'
-import { describeSelectorProblems } from './selector-attributes.ts'
+import { describeSelectorProblems, readSelectorAttributes } from './selector-attributes.ts'
+
+type ResourceAttributes = Readonly<
+  Partial<Record<'verb' | 'group' | 'version' | 'namespace' | 'resource' | 'subresource' | 'name', string>>
+>
 
 interface AccessSpec {
   readonly user?: string
   readonly groups?: readonly string[]
   readonly uid?: string
   readonly extra?: Readonly<Record<string, readonly string[]>>
-  readonly resourceAttributes?: Readonly<Record<string, string>>
+  readonly resourceAttributes?: ResourceAttributes
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string }
 }
 
@@ -67,7 +71,7 @@ async function answer({ state }: ResourceContext, question: JsonObject, user: Us
   const spec = specOf(question)
   const { verdict, reason, error } = await state.authorizer({ state, user, info: infoOf(spec) })
   const problems = [error ?? '', describeSelectorProblems(spec.resourceAttributes as JsonObject | undefined)]
-  const evaluationError = problems.filter(text => text !== '').join(', ')
+  const evaluationError = problems.filter(text => text !== '').join('; ')
   const status = {
     allowed: verdict === 'allow',
     ...(verdict === 'deny' && { denied: true }),
@@ -92,6 +96,7 @@ function infoOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): Requ
     subresource = '',
     name = '',
   } = resourceAttributes
+  const selectors = readSelectorAttributes(resourceAttributes as JsonObject)
   return {
     isResource: true,
     verb: verb as RequestVerb,
@@ -103,5 +108,6 @@ function infoOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): Requ
     name,
     rest: [],
     legacyWatch: false,
+    ...(selectors && { selectors }),
   }
 }

@@ -1,4 +1,6 @@
 import { newBadRequest } from '@coxswain/apimachinery'
+import { authenticateToken } from '../../authn/authentication.ts'
+import { intersect, withAuthenticatedGroup } from '../../authn/authenticator.ts'
 import type { JsonObject } from '../../json.ts'
 import type { UserInfo } from '../../request/context.ts'
 import { formatTime } from '../lifecycle.ts'
@@ -12,23 +14,22 @@ export const reviewSelf: Review = ({ state, user }, { kind, apiVersion }) => ({
   status: { userInfo: printUser(user) },
 })
 
-/** Whose token is this? Asks whoever authenticates requests, with a request that has nothing but the token. */
-export const reviewToken: Review = async ({ state, request }, question) => {
-  const { token } = (question.spec ?? {}) as { token?: string }
+/** Whose token is this, and is it meant for me? */
+export const reviewToken: Review = async ({ state }, question) => {
+  const { token, audiences = [] } = (question.spec ?? {}) as { token?: string; audiences?: readonly string[] }
   if (!token) throw newBadRequest('token is required for TokenReview in authentication')
-  const probe = {
-    method: 'GET',
-    path: '/',
-    query: '',
-    headers: { authorization: `Bearer ${token}` },
-    signal: request.signal,
+  const asked = audiences.length > 0 ? audiences : state.authentication.audiences
+  const owner = await authenticateToken(state, token, { state, audiences: asked })
+  if ('error' in owner) return { ...question, status: { user: {}, error: owner.error } }
+  if (asked.length > 0 && intersect(asked, owner.audiences).length === 0) {
+    throw new Error('error validating audiences')
   }
-  for (const authenticate of state.authenticators) {
-    const user = await authenticate(probe, state)
-    if (user === 'invalid') break
-    if (user) return { ...question, status: { authenticated: true, user: printUser(user) } }
+  const status = {
+    authenticated: true,
+    user: printUser(withAuthenticatedGroup(owner.user)),
+    ...(owner.audiences.length > 0 && { audiences: owner.audiences }),
   }
-  return { ...question, status: { user: {}, error: 'invalid bearer token' } }
+  return { ...question, status }
 }
 
 function printUser({ name, uid, groups, extra = {} }: UserInfo): JsonObject {

@@ -5,6 +5,7 @@
  */
 import { newNotAcceptable } from '@coxswain/apimachinery'
 import { getHeader } from '@coxswain/wire'
+import { createAttributes, writeOptionsObject } from '../../admission/attributes.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Endpoint } from '../../registry/registry.ts'
 import { negotiate } from '../../request/accept.ts'
@@ -44,23 +45,18 @@ async function handleReview(
   const view = new View(context, endpoint)
   checkForm(context)
   const { resource } = endpoint
-  const { state, info, user } = context
+  const { state, info } = context
   const options = parseWriteOptions(context, 'CreateOptions')
   const body = readBody(context, false, kindOf(endpoint))
   const question = receiveObject(context, endpoint, body, options)
   placeInNamespace(resource, question, info.namespace)
-  const attributes = {
-    operation: 'CREATE' as const,
-    resource,
-    subresource: '',
-    namespace: info.namespace,
-    name: '',
+  const attributes = createAttributes(context, endpoint, {
+    operation: 'CREATE',
     object: question,
     oldObject: undefined,
     dryRun: options.dryRun,
-    user,
-    state,
-  }
+    options: writeOptionsObject(context, 'CreateOptions'),
+  })
   await state.admission.mutate(attributes)
   const answer = await review(context, question)
   await state.admission.validate(attributes)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isStatusError } from '@coxswain/apimachinery'
+import { resolveAuthentication } from '../../authn/authentication.ts'
 import { createTokenAuthenticator } from '../../authn/authenticator.ts'
-import { type Authorizer, allow, authorizeMasters } from '../../authz/authorizer.ts'
+import { type Authorizer, allow, alwaysAllow } from '../../authz/authorizer.ts'
+import { authorizePrivileged } from '../../authz/union.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ResourceContext } from '../../request/context.ts'
 import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from './access.ts'
@@ -10,8 +12,11 @@ import { reviewToken } from './identity.ts'
 
 const users = new Map([['secret', { name: 'jane', uid: 'u1', groups: ['devs'] }]])
 
-function contextOf(groups: readonly string[], authorizer: Authorizer = authorizeMasters): ResourceContext {
-  const state = { authorizer, authenticators: [createTokenAuthenticator(users)] }
+function contextOf(groups: readonly string[], authorizer: Authorizer = authorizePrivileged): ResourceContext {
+  const state = {
+    authorizer,
+    authentication: resolveAuthentication({ knownTokens: [createTokenAuthenticator(users)] }),
+  }
   const request = { signal: new AbortController().signal }
   return { state, request, user: { name: 'me', groups } } as unknown as ResourceContext
 }
@@ -102,10 +107,7 @@ describe('access reviews', () => {
 
 describe('rules reviews', () => {
   it('list what the authorizer can list, and admit where it cannot', async () => {
-    const { status: rules } = await reviewOwnRules(
-      contextOf(['system:masters']),
-      question({ namespace: 'ns' }),
-    )
+    const { status: rules } = await reviewOwnRules(contextOf([], alwaysAllow), question({ namespace: 'ns' }))
     assert.deepEqual((rules as { resourceRules: unknown }).resourceRules, [
       { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
     ])

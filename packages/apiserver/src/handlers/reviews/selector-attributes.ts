@@ -2,10 +2,12 @@ import {
   type FieldError,
   field,
   isValidLabelValue,
+  type LabelOperator,
   parseFieldSelector,
   parseLabelSelector,
   validateLabelName,
 } from '@coxswain/apimachinery'
+import { readFields, readLabels, type Selectors } from '../../authz/selectors.ts'
 import { isObject, type JsonObject } from '../../json.ts'
 
 interface SelectorRequirement {
@@ -69,6 +71,52 @@ function* validateRequirement(
   for (const [index, value] of values.entries())
     for (const message of isValidLabelValue(value))
       yield field.invalid(path.child('values').index(index), value, message)
+}
+
+const labelOperators: Readonly<Record<string, LabelOperator>> = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: '!',
+}
+
+/** The selectors of `resourceAttributes`, as far as they are understood: what is left out makes the question a wider one. */
+export function readSelectorAttributes(attributes: JsonObject): Selectors | undefined {
+  const fields = readRequirements(
+    attributes.fieldSelector,
+    readFields,
+    requirement => ({
+      field: requirement.key ?? '',
+      operator: requirement.operator === 'In' ? ('=' as const) : ('!=' as const),
+      value: requirement.values?.[0] ?? '',
+    }),
+    'fieldSelector',
+  )
+  const labels = readRequirements(
+    attributes.labelSelector,
+    readLabels,
+    requirement => ({
+      key: requirement.key ?? '',
+      operator: labelOperators[requirement.operator ?? '']!,
+      values: requirement.values ?? [],
+    }),
+    'labelSelector',
+  )
+  return fields || labels ? { ...(fields && { fields }), ...(labels && { labels }) } : undefined
+}
+
+function readRequirements<T>(
+  given: unknown,
+  parse: (text: string) => readonly T[] | undefined,
+  convert: (requirement: SelectorRequirement) => T,
+  kind: Kind,
+): readonly T[] | undefined {
+  if (!isObject(given)) return undefined
+  const selector = given as SelectorAttributes
+  const requirements = requirementsOf(selector)
+  if (requirements.length === 0) return selector.rawSelector ? parse(selector.rawSelector) : undefined
+  const understood = requirements.filter(requirement => isUnderstood(requirement, kind)).map(convert)
+  return understood.length > 0 ? understood : undefined
 }
 
 /** Which selectors, or parts of them, could not be taken into account; empty when all could. */

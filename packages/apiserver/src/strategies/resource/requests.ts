@@ -15,6 +15,7 @@ import {
   stringsOf,
   textOf,
 } from '../pod/validation/reading.ts'
+import { findSelectorProblem } from './device-selector.ts'
 import { validateDriverName, validateFullyQualifiedName, validateItems, validateSet } from './names.ts'
 
 /** The most of each that a claim may have. */
@@ -119,7 +120,6 @@ function* validateMode(mode: string, count: number, path: field.Path): Findings 
     yield field.invalid(path.child('count'), count, 'must be greater than zero')
 }
 
-/** What an expression says is judged by whoever compiles it. */
 export function* validateSelectors(selectors: unknown, path: field.Path): Findings {
   yield* validateItems(listOf(selectors), maxSelectors, validateSelector, path)
 }
@@ -129,6 +129,13 @@ function* validateSelector(selector: JsonObject, path: field.Path): Findings {
   if (!isObject(cel)) yield field.required(path.child('cel'))
   else if (new TextEncoder().encode(textOf(cel.expression)).length > maxExpression)
     yield field.tooLong(path.child('cel', 'expression'), maxExpression)
+  else {
+    const at = path.child('cel', 'expression')
+    const problem = findSelectorProblem(textOf(cel.expression))
+    if (problem?.type === 'expensive') yield field.forbidden(at, 'too complex, exceeds cost limit')
+    else if (problem?.type === 'internal') yield field.internalError(at, problem.detail)
+    else if (problem) yield field.invalid(at, textOf(cel.expression), problem.detail)
+  }
 }
 
 function* validateToleration(toleration: JsonObject, path: field.Path): Findings {

@@ -1,0 +1,74 @@
+import type { Clock, Logger, Timer } from '@coxswain/kit'
+import type { AuditEvent } from './event.ts'
+
+/** Where audit events go. What it cannot take is its own to tell: a request never fails for its log. */
+export interface AuditBackend extends AsyncDisposable {
+  write(event: AuditEvent): void
+}
+
+export interface BatchOptions {
+  readonly clock: Clock
+  readonly log: Logger
+  /** For messages: which backend. */
+  readonly name: string
+  /** Sends a batch. What it rejects with is logged, and the batch is lost. */
+  readonly send: (events: readonly AuditEvent[]) => Promise<void>
+  /** Events that wait at most; what comes beyond is dropped and counted. @default 10000 */
+  readonly bufferSize?: number
+  /** @default 400 */
+  readonly maxSize?: number
+  /** Milliseconds until a batch goes that is not full. @default 30000 */
+  readonly maxWait?: number
+}
+
+/** Collects events and sends them together, one batch after the other. */
+export function createBatchingBackend(options: BatchOptions): AuditBackend {
+  const { clock, log, name, send, bufferSize = 10_000, maxSize = 400, maxWait = 30_000 } = options
+  let buffer: AuditEvent[] = []
+  let timer: Timer | undefined
+  let sending: Promise<void> | undefined
+  let dropped = 0
+
+  async function drain(all: boolean): Promise<void> {
+    while (buffer.length >= maxSize || (all && buffer.length > 0)) {
+      const batch = buffer.slice(0, maxSize)
+      buffer = buffer.slice(maxSize)
+      try {
+        await send(batch)
+      } catch (error) {
+        log.error('audit events were lost', { backend: name, events: batch.length, error })
+      }
+    }
+  }
+
+  function flush(all: boolean): void {
+    timer?.cancel()
+    timer = undefined
+    sending ??= drain(all).finally(() => {
+      sending = undefined
+      if (buffer.length >= maxSize) flush(false)
+      else if (buffer.length > 0) timer ??= clock.after(maxWait, () => flush(true))
+    })
+  }
+
+  return {
+    write(event) {
+      if (buffer.length >= bufferSize) {
+        if (dropped++ === 0) log.error('audit events are dropped: the backend is too slow', { backend: name })
+        return
+      }
+      if (dropped > 0) {
+        log.error('audit events were dropped', { backend: name, events: dropped })
+        dropped = 0
+      }
+      buffer.push(event)
+      if (buffer.length >= maxSize) flush(false)
+      else timer ??= clock.after(maxWait, () => flush(true))
+    },
+    async [Symbol.asyncDispose]() {
+      timer?.cancel()
+      await sending
+      await drain(true)
+    },
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * The audit log: who did what, as a policy says. Loaded only by servers that keep one.
+ *
+ *   request -> policy (how much?) -> events at its stages -> backends (file, webhook)
+ *
+ * @module
+ */
+export type { Auditing } from '../filters/audit.ts'
+export { OutboundPool } from '../outbound/outbound-pool.ts'
+export { type AuditBackend, type BatchOptions, createBatchingBackend } from './backend.ts'
+export type { AuditEvent } from './event.ts'
+export type { AuditPolicy } from './policy.ts'
+export { readAuditPolicy } from './read-policy.ts'
+export { truncateEvent } from './truncate.ts'

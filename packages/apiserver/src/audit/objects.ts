@@ -1,0 +1,48 @@
+import { builtinProtobuf } from '@coxswain/api'
+import { protobufMediaType, readJson } from '@coxswain/apimachinery'
+import { readYaml } from '@coxswain/apimachinery/yaml'
+import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
+import { isObject } from '../json.ts'
+import type { RequestContext } from '../request/context.ts'
+
+/** What the client sent, as far as it can be read. */
+export function readRequestObject({ request }: RequestContext): unknown {
+  if (!request.body || request.body.length === 0) return undefined
+  return readObject(request.body, getHeader(request.headers, 'content-type') ?? '')
+}
+
+/** What the client got, when it came in one piece. */
+export function readResponseObject({ body, headers }: WireResponse): unknown {
+  if (body === undefined || Symbol.asyncIterator in body) return undefined
+  const pieces = body instanceof Uint8Array ? [body] : body
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return readObject(bytes, getHeader(headers, 'content-type') ?? '')
+}
+
+function readObject(bytes: Uint8Array, contentType: string): unknown {
+  try {
+    const { type } = parseMediaType(contentType || 'application/json')
+    if (type === protobufMediaType) return builtinProtobuf.decode(bytes)
+    if (type.endsWith('yaml')) return readYaml(bytes)?.value
+    return readJson(bytes).value
+  } catch {
+    return undefined // what cannot be read was refused; that is in the answer
+  }
+}
+
+/** A copy without them; of the items of a list too. */
+export function withoutManagedFields(object: unknown): unknown {
+  if (!isObject(object)) return object
+  const copy = { ...object }
+  if (isObject(copy.metadata)) {
+    const { managedFields: _, ...metadata } = copy.metadata
+    copy.metadata = metadata
+  }
+  if (Array.isArray(copy.items)) copy.items = copy.items.map(withoutManagedFields)
+  return copy
+}

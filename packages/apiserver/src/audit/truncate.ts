@@ -1,0 +1,18 @@
+import { encodeText } from '../json.ts'
+import type { AuditEvent } from './event.ts'
+
+const truncatedAnnotation = 'audit.k8s.io/truncated'
+
+/** An event of at most so many bytes: the objects of one that is too large are left out, which it says. */
+export function truncateEvent(event: AuditEvent, maxBytes: number): AuditEvent | undefined {
+  if (sizeOf(event) <= maxBytes) return event
+  const { requestObject: _, responseObject: __, ...rest } = event
+  const annotations = {
+    ...(event.annotations as Record<string, string> | undefined),
+    [truncatedAnnotation]: 'true',
+  }
+  const small = { ...rest, annotations } as AuditEvent
+  return sizeOf(small) <= maxBytes ? small : undefined
+}
+
+const sizeOf = (event: AuditEvent): number => encodeText(JSON.stringify(event)).length

@@ -1,0 +1,117 @@
+import type { Clock } from '@coxswain/kit'
+import { isObject, type JsonObject } from '../json.ts'
+import { FairQueues, type QueueSettings } from './fair-queues.ts'
+
+const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
+
+/** What a PriorityLevelConfiguration says. */
+export interface LevelConfig {
+  readonly name: string
+  readonly uid: string
+  readonly exempt: boolean
+  readonly shares: number
+  /** Of its own seats, those that others may use while it does not need them, in percent. */
+  readonly lendable: number
+  /** How many seats it may get from others, in percent of its own; undefined for any number. */
+  readonly borrowing: number | undefined
+  readonly queuing: QueueSettings
+}
+
+const noQueues: QueueSettings = { queues: 0, handSize: 0, lengthLimit: 0 }
+
+export function readLevel(object: JsonObject): LevelConfig {
+  const { name = '', uid = '' } = objectOf(object.metadata) as { name?: string; uid?: string }
+  const spec = objectOf(object.spec)
+  const exempt = spec.type === 'Exempt'
+  const settings = objectOf(exempt ? spec.exempt : spec.limited)
+  const response = objectOf(settings.limitResponse)
+  const queuing = objectOf(response.queuing)
+  const borrowing = settings.borrowingLimitPercent
+  return {
+    name,
+    uid,
+    exempt,
+    shares: Number(settings.nominalConcurrencyShares ?? (exempt ? 0 : 30)),
+    lendable: Number(settings.lendablePercent ?? 0),
+    borrowing: typeof borrowing === 'number' ? borrowing : undefined,
+    queuing:
+      response.type === 'Queue'
+        ? {
+            queues: Number(queuing.queues ?? 64),
+            handSize: Number(queuing.handSize ?? 8),
+            lengthLimit: Number(queuing.queueLengthLimit ?? 50),
+          }
+        : noQueues,
+  }
+}
+
+/** A level at work. */
+export interface Level {
+  config: LevelConfig
+  /** Seats that are its own. */
+  nominal: number
+  readonly queues: FairQueues
+}
+
+/** Keeps what waits and runs on a level when its configuration changes; new queues only where their number does. */
+export function updateLevels(
+  present: ReadonlyMap<string, Level>,
+  configs: readonly LevelConfig[],
+  seats: number,
+  clock: Clock,
+): Map<string, Level> {
+  const limited = configs.filter(({ exempt }) => !exempt)
+  const shares = configs.reduce((sum, config) => sum + config.shares, 0) || 1
+  const levels = new Map<string, Level>()
+  for (const config of configs) {
+    const nominal = Math.ceil((seats * config.shares) / shares)
+    const before = present.get(config.name)
+    const limit = config.exempt ? Number.POSITIVE_INFINITY : nominal
+    if (before && isSameShape(before.config, config)) {
+      const isResized = before.nominal !== nominal
+      before.config = config
+      before.nominal = nominal
+      if (isResized) before.queues.setLimit(limit)
+      levels.set(config.name, before)
+    } else levels.set(config.name, { config, nominal, queues: new FairQueues(clock, config.queuing, limit) })
+  }
+  return limited.length === 0 ? new Map() : levels
+}
+
+function isSameShape(a: LevelConfig, b: LevelConfig): boolean {
+  return (
+    a.exempt === b.exempt &&
+    a.queuing.queues === b.queuing.queues &&
+    a.queuing.handSize === b.queuing.handSize
+  )
+}
+
+/**
+ * Lends seats of levels that do not need them to those that do: everybody gets the same share of what it wanted lately,
+ * never less than what it does not lend and never more than it may borrow.
+ */
+export function balanceLevels(levels: Iterable<Level>, seats: number): void {
+  const limited = [...levels].filter(({ config }) => !config.exempt)
+  const wants = limited.map(level => {
+    const { nominal, config } = level
+    const least = nominal - Math.round((nominal * config.lendable) / 100)
+    const most =
+      config.borrowing === undefined ? seats : nominal + Math.round((nominal * config.borrowing) / 100)
+    return { level, least, most, target: Math.max(level.queues.takePeak(), 1) }
+  })
+  const total = limited.reduce((sum, { nominal }) => sum + nominal, 0)
+  const at = (share: number) =>
+    wants.map(({ least, most, target }) => Math.min(most, Math.max(least, target * share)))
+  let low = 0
+  let high = seats
+  for (let step = 0; step < 40; step++) {
+    const middle = (low + high) / 2
+    if (at(middle).reduce((sum, value) => sum + value, 0) > total) high = middle
+    else low = middle
+  }
+  for (const [index, limit] of at(low).entries()) {
+    const rounded = Math.max(1, Math.round(limit))
+    const { queues } = wants[index]!.level
+    if (queues.limit !== rounded) queues.setLimit(rounded)
+  }
+}

@@ -1,0 +1,162 @@
+import type { Clock } from '@coxswain/kit'
+import type { BoundCounter, BoundHistogram, Counter, Histogram, MetricsRegistry } from '@coxswain/kit/metrics'
+import { isStream, type WireBody } from '@coxswain/wire'
+import type { Filter } from '../filters/filter.ts'
+import { isLongRunning } from '../filters/long-running.ts'
+import type { RequestContext } from '../request/context.ts'
+import { whenFinished } from '../response.ts'
+
+const durationBuckets = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+]
+const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+const component = 'apiserver'
+/** More kinds of requests than this are counted as one, so that made-up paths cannot fill the memory. */
+const maxKinds = 5_000
+const knownMethods = new Set([
+  'APPLY',
+  'CONNECT',
+  'DELETE',
+  'DELETECOLLECTION',
+  'GET',
+  'LIST',
+  'PATCH',
+  'POST',
+  'PUT',
+  'WATCH',
+])
+
+/** What is counted of one kind of request. */
+interface Kind {
+  readonly labels: readonly [
+    verb: string,
+    group: string,
+    version: string,
+    resource: string,
+    subresource: string,
+    scope: string,
+  ]
+  readonly dryRun: string
+  readonly duration: BoundHistogram
+  readonly size: BoundHistogram | undefined
+  readonly codes: Map<number, BoundCounter>
+}
+
+/** Counts requests under upstream's names. Outside everything that may answer. */
+export function createRequestMetrics(registry: MetricsRegistry, clock: Clock): Filter {
+  const shared = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
+  const total: Counter = registry.counter({
+    name: 'apiserver_request_total',
+    help: 'Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.',
+    labels: ['verb', 'dry_run', ...shared, 'code'],
+  })
+  const durations: Histogram = registry.histogram({
+    name: 'apiserver_request_duration_seconds',
+    help: 'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.',
+    labels: ['verb', 'dry_run', ...shared],
+    buckets: durationBuckets,
+  })
+  const sizes: Histogram = registry.histogram({
+    name: 'apiserver_response_sizes',
+    help: 'Response size distribution in bytes for each group, version, verb, resource, subresource, scope and component.',
+    labels: ['verb', ...shared],
+    buckets: sizeBuckets,
+  })
+  const longRunning = registry.gauge({
+    name: 'apiserver_longrunning_requests',
+    help: 'Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.',
+    labels: ['verb', ...shared],
+  })
+  const kinds = new Map<string, Kind>()
+
+  function kindOf(context: RequestContext): Kind {
+    const labels = labelsOf(context)
+    const dryRun = context.query.get('dryRun') ?? ''
+    const key = `${labels.join('/')}/${dryRun === '' ? '' : 'All'}`
+    let kind = kinds.get(key)
+    if (kind) return kind
+    if (kinds.size >= maxKinds) return kindOf(otherRequest(context))
+    const shown = dryRun === '' ? '' : 'All'
+    const [verb, ...rest] = labels
+    kind = {
+      labels,
+      dryRun: shown,
+      duration: durations.with(verb, shown, ...rest, component),
+      size: verb === 'GET' || verb === 'LIST' ? sizes.with(verb, ...rest, component) : undefined,
+      codes: new Map(),
+    }
+    kinds.set(key, kind)
+    return kind
+  }
+
+  function count(kind: Kind, status: number, seconds: number): void {
+    let code = kind.codes.get(status)
+    if (!code) {
+      const [verb, ...rest] = kind.labels
+      code = total.with(verb, kind.dryRun, ...rest, component, String(status))
+      kind.codes.set(status, code)
+    }
+    code.add(1)
+    kind.duration.observe(seconds)
+  }
+
+  return async (context, next) => {
+    const started = clock.monotonic()
+    const kind = kindOf(context)
+    const response = await next(context)
+    const finish = () => count(kind, response.status, (clock.monotonic() - started) / 1_000)
+    if (!isLongRunning(context.info) || !isStream(response.body)) {
+      const length = lengthOf(response.body)
+      if (length !== undefined) kind.size?.observe(length)
+      finish()
+      return response
+    }
+    longRunning.add(1, ...kind.labels, component)
+    const body = whenFinished(response.body, () => {
+      longRunning.add(-1, ...kind.labels, component)
+      finish()
+    })
+    return body === response.body ? response : { ...response, body }
+  }
+}
+
+function lengthOf(body: WireBody | undefined): number | undefined {
+  if (body === undefined) return 0
+  if (body instanceof Uint8Array) return body.length
+  if (isStream(body)) return undefined
+  return body.reduce((sum, { length }) => sum + length, 0)
+}
+
+function labelsOf({ info, path, request, state }: RequestContext): Kind['labels'] {
+  if (!info.isResource) {
+    // Paths that are not served are made up by clients: they are one.
+    const isKnown = state.documents.isDocument(path.segments)
+    return [methodOf(request.method), '', '', '', isKnown ? info.path : '', '']
+  }
+  const scope =
+    info.name !== '' || info.verb === 'create' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster'
+  const isServed = state.registry.find(info.group, info.version, info.resource) !== undefined
+  const verb =
+    info.verb === 'watch' ? 'WATCH' : info.verb === 'list' ? 'LIST' : verbOf(request.method, info.verb)
+  if (!isServed) return [verb, '', '', '', '', scope]
+  const subresource = knownSubresource(info.subresource)
+  return [verb, info.group, info.version, info.resource, subresource, scope]
+}
+
+const subresources = new Set(
+  'approval attach binding ephemeralcontainers eviction exec finalize log portforward proxy resize scale status token'.split(
+    ' ',
+  ),
+)
+
+const knownSubresource = (name: string) => (subresources.has(name) ? name : '')
+
+function verbOf(method: string, verb: string): string {
+  return verb === 'deletecollection' ? 'DELETECOLLECTION' : methodOf(method === 'HEAD' ? 'GET' : method)
+}
+
+const methodOf = (method: string) => (knownMethods.has(method) ? method : 'other')
+
+function otherRequest(context: RequestContext): RequestContext {
+  return { ...context, info: { isResource: false, verb: 'get', path: '' } }
+}

@@ -1,0 +1,19 @@
+import type { WireRequest } from '@coxswain/wire'
+
+/** The request with another body. */
+export function withBody(request: WireRequest, body: Uint8Array): WireRequest {
+  return {
+    method: request.method,
+    path: request.path,
+    query: request.query,
+    headers: request.headers,
+    body,
+    ...(request.peer && { peer: request.peer }),
+    ...(request.peerError !== undefined && { peerError: request.peerError }),
+    ...(request.remoteAddress !== undefined && { remoteAddress: request.remoteAddress }),
+    // Asked for late: a request from a socket makes its signal when somebody wants it.
+    get signal() {
+      return request.signal
+    },
+  }
+}

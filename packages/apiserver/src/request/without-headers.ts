@@ -1,0 +1,25 @@
+import type { WireHeaders, WireRequest } from '@coxswain/wire'
+
+/** The request without some of its headers; the same one when it has none of them. */
+export function withoutHeaders(request: WireRequest, isHidden: (name: string) => boolean): WireRequest {
+  let isPlain = true
+  for (const name in request.headers) if (isHidden(name)) isPlain = false
+  if (isPlain) return request
+  const headers: Record<string, WireHeaders[string]> = Object.create(null)
+  for (const name in request.headers) if (!isHidden(name)) headers[name] = request.headers[name]!
+  return {
+    method: request.method,
+    path: request.path,
+    query: request.query,
+    headers,
+    ...(request.body && { body: request.body }),
+    ...(request.bodyTooLarge && { bodyTooLarge: true }),
+    ...(request.peer && { peer: request.peer }),
+    ...(request.peerError !== undefined && { peerError: request.peerError }),
+    ...(request.remoteAddress !== undefined && { remoteAddress: request.remoteAddress }),
+    // Asked for late: a request from a socket makes its signal when somebody wants it.
+    get signal() {
+      return request.signal
+    },
+  }
+}
