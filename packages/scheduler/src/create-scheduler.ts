@@ -1,0 +1,47 @@
+import type { Kind } from '@coxswain/apimachinery'
+import { defineOperator, type Operator } from '@coxswain/runtime'
+import { createDefaultPlugins } from './default-plugins.ts'
+import type { Extender } from './extender.ts'
+import type { SchedulerPlugin } from './plugin.ts'
+import { PodStatusWriter } from './pod-status.ts'
+import type { Evict } from './preemption.ts'
+import type { Profile, WeightedPlugin } from './profile.ts'
+import { Scheduler } from './scheduler.ts'
+
+export interface SchedulerOptions {
+  /** Plug-ins of your own beside the default ones. */
+  readonly plugins?: readonly (SchedulerPlugin | WeightedPlugin)[]
+  /** Other profiles instead; `evict` makes a pod leave for another. @default one, `default-scheduler` */
+  readonly profiles?: (evict: Evict) => readonly Profile[]
+  readonly extenders?: readonly Extender[]
+  /** Kinds that plug-ins of your own read. */
+  readonly kinds?: readonly Kind[]
+  /** 0 chooses by the size of the cluster. @default 0 */
+  readonly percentageOfNodesToScore?: number
+  /** Milliseconds a pod waits after its first failure; doubles. @default 1000 */
+  readonly initialBackoff?: number
+  /** @default 10000 */
+  readonly maxBackoff?: number
+}
+
+export const defaultSchedulerName = 'default-scheduler'
+
+/** A scheduler as an operator: run it beside the others. */
+export function createScheduler(options: SchedulerOptions = {}): Operator {
+  const { plugins = [], profiles, ...settings } = options
+  return defineOperator('kube-scheduler', operator => {
+    operator.task('scheduler', async ({ client: { direct: client }, env, events, signal }) => {
+      const { evict } = new PodStatusWriter(client, env.clock, events)
+      const chosen = profiles?.(evict) ?? [
+        {
+          schedulerName: defaultSchedulerName,
+          plugins: [
+            ...plugins.map(entry => ('plugin' in entry ? entry : { plugin: entry })),
+            ...createDefaultPlugins(evict),
+          ],
+        },
+      ]
+      await new Scheduler({ ...settings, client, env, events, profiles: chosen }).run(signal)
+    })
+  })
+}

@@ -1,0 +1,30 @@
+/**
+ * The scheduler: chooses a node for every pod.
+ *
+ *   createScheduler()                          upstream's plug-ins
+ *   createScheduler({ plugins: [mine] })       and one of your own
+ *
+ * @module
+ */
+export { createScheduler, defaultSchedulerName, type SchedulerOptions } from './create-scheduler.ts'
+export { createDefaultPlugins, type PluginArgs } from './default-plugins.ts'
+export { createExtender, type Extender, type ExtenderConfiguration, type PostJson } from './extender.ts'
+export type { NodeInfo, NodeView } from './node-info.ts'
+export {
+  type ClusterEvent,
+  type Cycle,
+  type CycleData,
+  highestScore,
+  type NodeScore,
+  normalizeToHighest,
+  type SchedulerHandle,
+  type SchedulerPlugin,
+  skip,
+  unresolvable,
+  unschedulable,
+  type Verdict,
+  type Wait,
+} from './plugin.ts'
+export type { PodInfo, PodView } from './pod-info.ts'
+export type { Evict, PreemptionArgs } from './preemption.ts'
+export type { Profile, WeightedPlugin } from './profile.ts'

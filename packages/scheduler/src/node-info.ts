@@ -1,0 +1,117 @@
+import type { Node } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import { HostPorts } from './host-ports.ts'
+import type { PodInfo } from './pod-info.ts'
+import { type Amounts, addAmounts, emptyAmounts, parseAmounts, parseCached } from './resources.ts'
+
+export type NodeView = DeepReadonly<Node>
+
+/** A node and what is on it. Belongs to the scheduler; plug-ins read it. */
+export class NodeInfo {
+  readonly name: string
+  #node: NodeView
+  #allocatable: Amounts
+  #allowedPods: number
+  #images: ReadonlyMap<string, number>
+  readonly #pods = new Map<string, PodInfo>()
+  readonly #withAffinity = new Map<string, PodInfo>()
+  readonly #withAntiAffinity = new Map<string, PodInfo>()
+  /** What its pods ask for. */
+  readonly requested: Amounts = emptyAmounts()
+  /** The same, with what is usual where nothing was said. */
+  readonly nonZero = { milliCpu: 0, memory: 0 }
+  readonly ports: HostPorts = new HostPorts()
+
+  constructor(node: NodeView) {
+    this.name = node.metadata.name
+    this.#node = node
+    this.#allocatable = emptyAmounts()
+    this.#allowedPods = 0
+    this.#images = new Map()
+    this.setNode(node)
+  }
+
+  get node(): NodeView {
+    return this.#node
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.#node.metadata.labels ?? {}
+  }
+
+  get allocatable(): Readonly<Amounts> {
+    return this.#allocatable
+  }
+
+  get allowedPods(): number {
+    return this.#allowedPods
+  }
+
+  /** Bytes of each image that is there, by name. */
+  get images(): ReadonlyMap<string, number> {
+    return this.#images
+  }
+
+  get podCount(): number {
+    return this.#pods.size
+  }
+
+  pods(): IterableIterator<PodInfo> {
+    return this.#pods.values()
+  }
+
+  /** Those with any affinity or anti-affinity term. */
+  podsWithAffinity(): ReadonlyMap<string, PodInfo> {
+    return this.#withAffinity
+  }
+
+  podsWithRequiredAntiAffinity(): ReadonlyMap<string, PodInfo> {
+    return this.#withAntiAffinity
+  }
+
+  has(uid: string): boolean {
+    return this.#pods.has(uid)
+  }
+
+  setNode(node: NodeView): void {
+    this.#node = node
+    const allocatable = node.status?.allocatable ?? {}
+    this.#allocatable = parseAmounts(allocatable)
+    this.#allowedPods = allocatable.pods === undefined ? 0 : Number(parseCached(allocatable.pods).value)
+    const images = new Map<string, number>()
+    for (const { names = [], sizeBytes = 0 } of node.status?.images ?? [])
+      for (const name of names) images.set(name, sizeBytes)
+    this.#images = images
+  }
+
+  addPod(info: PodInfo): void {
+    this.removePod(info.uid)
+    this.#pods.set(info.uid, info)
+    if (info.hasAffinity) this.#withAffinity.set(info.uid, info)
+    if (info.requiredAntiAffinity.length > 0) this.#withAntiAffinity.set(info.uid, info)
+    this.#count(info, 1)
+  }
+
+  removePod(uid: string): void {
+    const info = this.#pods.get(uid)
+    if (!info) return
+    this.#pods.delete(uid)
+    this.#withAffinity.delete(uid)
+    this.#withAntiAffinity.delete(uid)
+    this.#count(info, -1)
+  }
+
+  #count(info: PodInfo, sign: 1 | -1): void {
+    addAmounts(this.requested, info.requests, sign)
+    this.nonZero.milliCpu += sign * info.nonZero.milliCpu
+    this.nonZero.memory += sign * info.nonZero.memory
+    this.ports.count(info.pod, sign)
+  }
+
+  /** A copy to try things out on. */
+  clone(): NodeInfo {
+    const copy = new NodeInfo(this.#node)
+    for (const pod of this.#pods.values()) copy.addPod(pod)
+    return copy
+  }
+}

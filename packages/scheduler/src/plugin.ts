@@ -1,0 +1,167 @@
+import type { DeepReadonly, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import type { Client } from '@coxswain/client'
+import type { Env } from '@coxswain/kit'
+import type { NodeInfo, NodeView } from './node-info.ts'
+import type { PodInfo, PodView } from './pod-info.ts'
+
+/** Why a pod does not go on. No verdict at all means that it does. */
+export interface Verdict {
+  /**
+   * `Unschedulable`: preemption may help. `UnschedulableAndUnresolvable`: it cannot. `Pending`: something outside has to
+   * happen first. `Error`: the attempt is repeated.
+   */
+  readonly code: 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Pending' | 'Error'
+  /** For the pod's condition and event. Equal texts of several nodes are counted. */
+  readonly reasons: readonly string[]
+  /** Who said so; set by the scheduler. */
+  readonly plugin?: string
+}
+
+export function unschedulable(...reasons: readonly string[]): Verdict {
+  return { code: 'Unschedulable', reasons }
+}
+
+export function unresolvable(...reasons: readonly string[]): Verdict {
+  return { code: 'UnschedulableAndUnresolvable', reasons }
+}
+
+/** The plug-in has nothing to do with this pod: what it does later in the cycle is left out. */
+export const skip: unique symbol = Symbol('skip')
+
+/** What one plug-in remembers between the extension points of a cycle. */
+export interface CycleData {
+  /** Needed when `addPod` or `removePod` change it: preemption tries things out on copies. */
+  clone?(): CycleData
+  /** What the plug-in would have found if `pod` were on `node`. */
+  addPod?(pod: PodInfo, node: NodeInfo): void
+  removePod?(pod: PodInfo, node: NodeInfo): void
+}
+
+/** One attempt to find a node for one pod. */
+export interface Cycle {
+  readonly pod: PodInfo
+  /** All nodes, as they were when the attempt began. */
+  readonly nodes: readonly NodeInfo[]
+  readonly handle: SchedulerHandle
+  /** What plug-ins keep, under names of their own; see {@link CycleData}. */
+  readonly data: Map<string, object>
+}
+
+/** What plug-ins may use besides the nodes. */
+export interface SchedulerHandle {
+  readonly env: Env
+  readonly client: Client
+  /** The scheduler's own copies of what it watches; undefined for an object that is not there. */
+  get<K extends Kind>(kind: K, key: ObjectKey): DeepReadonly<KindOf<K>> | undefined
+  list<K extends Kind>(kind: K, namespace?: string): readonly DeepReadonly<KindOf<K>>[]
+  /** Lets a pod go on that a `permit` told to wait. */
+  allow(podUid: string): void
+  /** Refuses it. */
+  reject(podUid: string, reason: string): void
+}
+
+/** Something happened in the cluster. */
+export interface ClusterEvent {
+  /** `Pod` for pods that have a node, `UnscheduledPod` for those that have none; else the kind. */
+  readonly resource: string
+  readonly action: 'add' | 'update' | 'delete'
+  readonly old?: unknown
+  readonly object?: unknown
+}
+
+export interface NodeScore {
+  readonly node: NodeInfo
+  score: number
+}
+
+export type PreFilterResult = { readonly nodes?: ReadonlySet<string> } | Verdict | typeof skip | undefined
+
+/** How long a pod may wait for somebody's permission. */
+export interface Wait {
+  /** Milliseconds; the pod is refused afterwards. */
+  readonly wait: number
+}
+
+/** Chosen by the preemption: where the pod may go once others have left. */
+export interface PostFilterResult {
+  readonly nominatedNode?: string
+  /** For the end of the message. */
+  readonly message: string
+}
+
+/** Part of a scheduler's decisions. Every function is optional: a plug-in is at work where it has one. */
+export interface SchedulerPlugin {
+  readonly name: string
+  /** Whether `a` comes before `b`. One plug-in of a profile has it. */
+  readonly before?: (a: QueuedPod, b: QueuedPod) => boolean
+  /** A verdict keeps the pod out of the queue. */
+  readonly preEnqueue?: (pod: PodView, handle: SchedulerHandle) => Verdict | undefined
+  /** Looks at the pod once; may name the only nodes that come into question. */
+  readonly preFilter?: (cycle: Cycle) => PreFilterResult
+  /** Whether the pod may run on `node`. */
+  readonly filter?: (cycle: Cycle, node: NodeInfo) => Verdict | undefined
+  /** Makes room where no node was found. */
+  readonly postFilter?: (
+    cycle: Cycle,
+    failures: ReadonlyMap<string, Verdict>,
+  ) => Promise<PostFilterResult> | PostFilterResult
+  readonly preScore?: (cycle: Cycle, nodes: readonly NodeInfo[]) => typeof skip | undefined
+  /** How good `node` is; from 0 to 100 unless `normalize` makes it so. */
+  readonly score?: (cycle: Cycle, node: NodeInfo) => number
+  readonly normalize?: (cycle: Cycle, scores: NodeScore[]) => void
+  /** Takes what the pod needs on `node`. `unreserve` gives it back when the pod does not get there after all. */
+  readonly reserve?: (cycle: Cycle, node: NodeInfo) => Verdict | undefined
+  readonly unreserve?: (cycle: Cycle, node: NodeInfo) => void
+  readonly permit?: (cycle: Cycle, node: NodeInfo) => Verdict | Wait | undefined
+  /** What has to be done before the pod is bound. */
+  readonly preBind?: (cycle: Cycle, node: NodeInfo) => Promise<Verdict | undefined>
+  /** Binds the pod and says true, or leaves it to the next plug-in. */
+  readonly bind?: (cycle: Cycle, node: NodeInfo) => Promise<boolean>
+  readonly postBind?: (cycle: Cycle, node: NodeInfo) => void
+  /** Whether an event may let a pod pass that this plug-in has refused. @default any event may */
+  readonly wakesOn?: (event: ClusterEvent, pod: PodView) => boolean
+}
+
+/** A pod that waits for its turn. */
+export interface QueuedPod {
+  readonly pod: PodInfo
+  /** When it came into the queue this time, in milliseconds. */
+  readonly since: number
+  /** How often a node was looked for. */
+  readonly attempts: number
+}
+
+export const highestScore = 100
+
+/** Scales scores so that the largest is 100; `reverse` makes the smallest the best. */
+export function normalizeToHighest(scores: NodeScore[], reverse = false): void {
+  let highest = 0
+  for (const { score } of scores) if (score > highest) highest = score
+  for (const entry of scores) {
+    const scaled = highest === 0 ? 0 : Math.trunc((highestScore * entry.score) / highest)
+    entry.score = reverse ? highestScore - scaled : scaled
+  }
+}
+
+/** The node of an event, for `wakesOn`. */
+export function nodesOf(event: ClusterEvent): { old?: NodeView; node?: NodeView } | undefined {
+  if (event.resource !== 'Node') return undefined
+  return {
+    ...(event.old !== undefined && { old: event.old as NodeView }),
+    ...(event.object !== undefined && { node: event.object as NodeView }),
+  }
+}
+
+/** Whether an event says that a pod has left its node, or left some of it. */
+export function isRoomMade({ resource, action }: ClusterEvent): boolean {
+  return resource === 'Pod' && action !== 'add'
+}
+
+/** Whether the event is a change of the very pod that waits. */
+export function isChangeOf({ resource, action, object }: ClusterEvent, pod: PodView): boolean {
+  return (
+    resource === 'UnscheduledPod' &&
+    action === 'update' &&
+    (object as PodView).metadata.uid === pod.metadata.uid
+  )
+}

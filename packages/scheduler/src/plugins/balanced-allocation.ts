@@ -1,0 +1,35 @@
+import { highestScore, type SchedulerPlugin, skip } from '../plugin.ts'
+import { amountOf, cpuAndMemory, type ResourceWeight } from './node-resources-fit.ts'
+
+/** Prefers nodes whose resources the pod would use up evenly. */
+export function createBalancedAllocation(
+  resources: readonly ResourceWeight[] = cpuAndMemory,
+): SchedulerPlugin {
+  return {
+    name: 'NodeResourcesBalancedAllocation',
+    preScore: ({ pod }) =>
+      resources.every(({ name }) => amountOf(pod.requests, name) === 0) ? skip : undefined,
+    score: ({ pod }, node) => {
+      const before: number[] = []
+      const after: number[] = []
+      for (const { name } of resources) {
+        const capacity = amountOf(node.allocatable, name)
+        if (capacity === 0) continue
+        const used = amountOf(node.requested, name)
+        before.push(Math.min(1, used / capacity))
+        after.push(Math.min(1, (used + amountOf(pod.requests, name)) / capacity))
+      }
+      const half = highestScore / 2
+      return half + Math.trunc((half + evenness(after) - evenness(before)) / 2)
+    },
+  }
+}
+
+/** 100 when all fractions are the same. */
+function evenness(fractions: readonly number[]): number {
+  const mean = fractions.reduce((sum, fraction) => sum + fraction, 0) / (fractions.length || 1)
+  const variance =
+    fractions.reduce((sum, fraction) => sum + (fraction - mean) ** 2, 0) / (fractions.length || 1)
+  const deviation = fractions.length === 2 ? Math.abs(fractions[0]! - fractions[1]!) / 2 : Math.sqrt(variance)
+  return Math.trunc((1 - deviation) * highestScore)
+}

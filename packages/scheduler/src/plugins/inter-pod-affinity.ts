@@ -1,0 +1,209 @@
+import { Namespace } from '@coxswain/api/core/v1'
+import type { NodeInfo } from '../node-info.ts'
+import {
+  type Cycle,
+  type CycleData,
+  highestScore,
+  isChangeOf,
+  isRoomMade,
+  nodesOf,
+  type SchedulerHandle,
+  type SchedulerPlugin,
+  skip,
+  unresolvable,
+  unschedulable,
+} from '../plugin.ts'
+import { type AffinityTerm, createPodInfo, type PodInfo, type PodView } from '../pod-info.ts'
+import { Counts } from './topology-counts.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+export interface InterPodAffinityArgs {
+  /** What a required term of another pod counts for when nodes are compared. @default 1 */
+  readonly hardPodAffinityWeight?: number
+  /** @default false */
+  readonly ignorePreferredTermsOfExistingPods?: boolean
+}
+
+/** How many pods match which terms, by topology label and value. */
+class Matches implements CycleData {
+  readonly pod: PodInfo
+  readonly ownLabels: Labels
+  readonly labelsOf: (namespace: string) => Labels
+  /** Pods that the new pod wants to be near. */
+  affinity = new Counts()
+  /** Pods that the new pod wants to be away from. */
+  antiAffinity = new Counts()
+  /** Pods that want the new pod to be away. */
+  existing = new Counts()
+
+  constructor(pod: PodInfo, labelsOf: (namespace: string) => Labels) {
+    this.pod = pod
+    this.labelsOf = labelsOf
+    this.ownLabels = labelsOf(pod.pod.metadata.namespace ?? '')
+  }
+
+  clone(): Matches {
+    const copy = new Matches(this.pod, this.labelsOf)
+    copy.affinity = this.affinity.clone()
+    copy.antiAffinity = this.antiAffinity.clone()
+    copy.existing = this.existing.clone()
+    return copy
+  }
+
+  addPod(other: PodInfo, node: NodeInfo): void {
+    this.#update(other, node, 1)
+  }
+
+  removePod(other: PodInfo, node: NodeInfo): void {
+    this.#update(other, node, -1)
+  }
+
+  #update(other: PodInfo, node: NodeInfo, delta: 1 | -1): void {
+    this.countExisting(other, node, delta)
+    this.countIncoming(other, node, delta)
+  }
+
+  countExisting(other: PodInfo, node: NodeInfo, delta: 1 | -1): void {
+    for (const term of other.requiredAntiAffinity)
+      if (term.matches(this.pod.pod, this.ownLabels)) this.existing.add(term.topologyKey, node.labels, delta)
+  }
+
+  countIncoming(other: PodInfo, node: NodeInfo, delta: 1 | -1): void {
+    const { requiredAffinity, requiredAntiAffinity } = this.pod
+    const labels = this.labelsOf(other.pod.metadata.namespace ?? '')
+    if (matchesAll(requiredAffinity, other.pod, labels))
+      for (const { topologyKey } of requiredAffinity) this.affinity.add(topologyKey, node.labels, delta)
+    for (const term of requiredAntiAffinity)
+      if (term.matches(other.pod, labels)) this.antiAffinity.add(term.topologyKey, node.labels, delta)
+  }
+
+  /** With nobody to be near anywhere, a pod that would be its own neighbour may begin. */
+  isNearEnough(node: NodeInfo): boolean {
+    let isNear = true
+    for (const { topologyKey } of this.pod.requiredAffinity) {
+      if (node.labels[topologyKey] === undefined) return false
+      if (this.affinity.get(topologyKey, node.labels) <= 0) isNear = false
+    }
+    return (
+      isNear || (this.affinity.isEmpty && matchesAll(this.pod.requiredAffinity, this.pod.pod, this.ownLabels))
+    )
+  }
+
+  isFarEnough(node: NodeInfo): boolean {
+    return this.pod.requiredAntiAffinity.every(
+      ({ topologyKey }) => this.antiAffinity.get(topologyKey, node.labels) <= 0,
+    )
+  }
+}
+
+function matchesAll(terms: readonly AffinityTerm[], pod: PodView, labels: Labels): boolean {
+  return terms.length > 0 && terms.every(term => term.matches(pod, labels))
+}
+
+const name = 'InterPodAffinity'
+const scoreName = `${name}/score`
+
+class Scores {
+  readonly byTopology: Map<string, Map<string, number>> = new Map()
+
+  add({ topologyKey }: AffinityTerm, labels: Labels, amount: number): void {
+    const value = labels[topologyKey]
+    if (value === undefined) return
+    const values = this.byTopology.get(topologyKey) ?? new Map<string, number>()
+    values.set(value, (values.get(value) ?? 0) + amount)
+    this.byTopology.set(topologyKey, values)
+  }
+}
+
+/** Pods that want to be near others, and away from others. */
+export function createInterPodAffinity(args: InterPodAffinityArgs = {}): SchedulerPlugin {
+  const { hardPodAffinityWeight = 1, ignorePreferredTermsOfExistingPods = false } = args
+  return {
+    name,
+    preFilter: cycle => {
+      const { pod, nodes, handle, data } = cycle
+      const matches = new Matches(pod, namespaceLabels(handle))
+      const hasTerms = pod.requiredAffinity.length + pod.requiredAntiAffinity.length > 0
+      for (const node of nodes) {
+        for (const other of node.podsWithRequiredAntiAffinity().values())
+          matches.countExisting(other, node, 1)
+        if (hasTerms) for (const other of node.pods()) matches.countIncoming(other, node, 1)
+      }
+      if (!hasTerms && matches.existing.isEmpty) return skip
+      data.set(name, matches)
+      return undefined
+    },
+    filter: ({ data }, node) => {
+      const matches = data.get(name) as Matches
+      if (!matches.isNearEnough(node)) return unresolvable("node(s) didn't match pod affinity rules")
+      if (!matches.isFarEnough(node)) return unschedulable("node(s) didn't match pod anti-affinity rules")
+      return matches.existing.hasAny(node.labels)
+        ? unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
+        : undefined
+    },
+    preScore: cycle => {
+      const hasOwn = cycle.pod.preferredAffinity.length + cycle.pod.preferredAntiAffinity.length > 0
+      if (ignorePreferredTermsOfExistingPods && !hasOwn) return skip
+      const scores = collectScores(cycle, hasOwn, hardPodAffinityWeight)
+      if (scores.byTopology.size === 0) return skip
+      cycle.data.set(scoreName, scores)
+      return undefined
+    },
+    score: ({ data }, { labels }) => {
+      let sum = 0
+      for (const [key, values] of (data.get(scoreName) as Scores).byTopology)
+        sum += values.get(labels[key] ?? '') ?? 0
+      return sum
+    },
+    normalize: (_, scores) => {
+      const values = scores.map(({ score }) => score)
+      const lowest = Math.min(...values)
+      const spread = Math.max(...values) - lowest
+      for (const entry of scores)
+        entry.score = spread > 0 ? Math.trunc((highestScore * (entry.score - lowest)) / spread) : 0
+    },
+    wakesOn: (event, pod) => {
+      if (nodesOf(event)) return event.action !== 'delete'
+      if (isChangeOf(event, pod) || event.resource === 'Namespace') return true
+      if (event.resource !== 'Pod') return false
+      return isRoomMade(event) || createPodInfo(pod).requiredAffinity.length > 0
+    },
+  }
+}
+
+function namespaceLabels(handle: SchedulerHandle): (namespace: string) => Labels {
+  const known = new Map<string, Labels>()
+  return namespace => {
+    let labels = known.get(namespace)
+    if (!labels) {
+      labels = handle.get(Namespace, { name: namespace })?.metadata.labels ?? {}
+      known.set(namespace, labels)
+    }
+    return labels
+  }
+}
+
+function collectScores({ pod, nodes, handle }: Cycle, hasOwn: boolean, hardWeight: number): Scores {
+  const scores = new Scores()
+  const labelsOf = namespaceLabels(handle)
+  const ownLabels = labelsOf(pod.pod.metadata.namespace ?? '')
+  for (const node of nodes) {
+    const others = hasOwn ? node.pods() : node.podsWithAffinity().values()
+    for (const other of others) {
+      const labels = labelsOf(other.pod.metadata.namespace ?? '')
+      for (const term of pod.preferredAffinity)
+        if (term.matches(other.pod, labels)) scores.add(term, node.labels, term.weight)
+      for (const term of pod.preferredAntiAffinity)
+        if (term.matches(other.pod, labels)) scores.add(term, node.labels, -term.weight)
+      if (hardWeight > 0)
+        for (const term of other.requiredAffinity)
+          if (term.matches(pod.pod, ownLabels)) scores.add(term, node.labels, hardWeight)
+      for (const term of other.preferredAffinity)
+        if (term.matches(pod.pod, ownLabels)) scores.add(term, node.labels, term.weight)
+      for (const term of other.preferredAntiAffinity)
+        if (term.matches(pod.pod, ownLabels)) scores.add(term, node.labels, -term.weight)
+    }
+  }
+  return scores
+}

@@ -1,0 +1,82 @@
+import type { NodeAffinity } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import { matchesNodeSelector, matchesRequiredAffinity, matchesTerm } from '../matching.ts'
+import type { NodeView } from '../node-info.ts'
+import {
+  isChangeOf,
+  nodesOf,
+  normalizeToHighest,
+  type SchedulerPlugin,
+  skip,
+  unresolvable,
+} from '../plugin.ts'
+import type { PodView } from '../pod-info.ts'
+
+export interface NodeAffinityArgs {
+  /** What every pod of the profile asks for besides its own. */
+  readonly addedAffinity?: DeepReadonly<NodeAffinity>
+}
+
+/** Node selectors and node affinity. */
+export function createNodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): SchedulerPlugin {
+  const enforced = addedAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  const preferredOf = (pod: PodView) => [
+    ...(addedAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
+  ]
+  const isWelcome = (pod: PodView, node: NodeView) =>
+    (!enforced || matchesNodeSelector(enforced, node)) && matchesRequiredAffinity(pod, node)
+  return {
+    name: 'NodeAffinity',
+    preFilter: ({ pod: { pod } }) => {
+      const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+      if (!required && !pod.spec.nodeSelector && !enforced) return skip
+      const names = required && namedNodes(required.nodeSelectorTerms)
+      if (!names) return undefined
+      return names.size === 0 ? unresolvable('pod affinity terms conflict') : { nodes: names }
+    },
+    filter: ({ pod }, { node }) => {
+      if (enforced && !matchesNodeSelector(enforced, node))
+        return unresolvable("node(s) didn't match scheduler-enforced node affinity")
+      return matchesRequiredAffinity(pod.pod, node)
+        ? undefined
+        : unresolvable("node(s) didn't match Pod's node affinity/selector")
+    },
+    preScore: ({ pod }) => (preferredOf(pod.pod).length === 0 ? skip : undefined),
+    score: ({ pod }, { node }) => {
+      let sum = 0
+      for (const { weight, preference } of preferredOf(pod.pod))
+        if (weight !== 0 && matchesTerm(preference, node)) sum += weight
+      return sum
+    },
+    normalize: (_, scores) => normalizeToHighest(scores),
+    wakesOn: (event, pod) => {
+      const nodes = nodesOf(event)
+      if (!nodes?.node) return isChangeOf(event, pod)
+      return isWelcome(pod, nodes.node) && !(nodes.old && isWelcome(pod, nodes.old))
+    },
+  }
+}
+
+/** The only nodes that come into question when every term names its nodes; undefined when one does not. */
+function namedNodes(
+  terms: readonly {
+    readonly matchFields?: readonly {
+      readonly key: string
+      readonly operator: string
+      readonly values?: readonly string[]
+    }[]
+  }[],
+): Set<string> | undefined {
+  const all = new Set<string>()
+  for (const { matchFields = [] } of terms) {
+    let names: Set<string> | undefined
+    for (const { key, operator, values = [] } of matchFields) {
+      if (key !== 'metadata.name' || operator !== 'In') continue
+      names = new Set(names ? values.filter(value => names?.has(value)) : values)
+    }
+    if (!names) return undefined
+    for (const name of names) all.add(name)
+  }
+  return all
+}

@@ -1,0 +1,51 @@
+import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { SchedulerHandle } from '../plugin.ts'
+import type { PodView } from '../pod-info.ts'
+
+export type ClaimView = DeepReadonly<PersistentVolumeClaim>
+export type VolumeView = DeepReadonly<PersistentVolume>
+
+export interface ClaimName {
+  readonly name: string
+  /** Made for this pod by the controller of ephemeral volumes. */
+  readonly ephemeral: boolean
+}
+
+/** The claims a pod uses, by name. */
+export function claimNamesOf({ metadata, spec }: PodView): ClaimName[] {
+  const names: ClaimName[] = []
+  for (const { name, persistentVolumeClaim, ephemeral } of spec.volumes ?? []) {
+    if (persistentVolumeClaim) names.push({ name: persistentVolumeClaim.claimName, ephemeral: false })
+    else if (ephemeral) names.push({ name: `${metadata.name}-${name}`, ephemeral: true })
+  }
+  return names
+}
+
+export function findClaim(handle: SchedulerHandle, pod: PodView, name: string): ClaimView | undefined {
+  return handle.get(PersistentVolumeClaim, { namespace: pod.metadata.namespace ?? '', name })
+}
+
+/** The volumes that the pod's bound claims stand for; those that are missing are left out. */
+export function volumesOf(handle: SchedulerHandle, pod: PodView): VolumeView[] {
+  return claimNamesOf(pod).flatMap(({ name }) => {
+    const volumeName = findClaim(handle, pod, name)?.spec?.volumeName
+    const volume = volumeName ? handle.get(PersistentVolume, { name: volumeName }) : undefined
+    return volume ? [volume] : []
+  })
+}
+
+/** Changes of these may let a pod pass that lacked a volume. */
+export function isStorageEvent({ resource }: { readonly resource: string }): boolean {
+  return storageKinds.has(resource)
+}
+
+const storageKinds = new Set([
+  'PersistentVolumeClaim',
+  'PersistentVolume',
+  'StorageClass',
+  'CSINode',
+  'CSIDriver',
+  'CSIStorageCapacity',
+  'VolumeAttachment',
+])

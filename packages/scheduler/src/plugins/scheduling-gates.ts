@@ -1,0 +1,16 @@
+import { isChangeOf, type SchedulerPlugin } from '../plugin.ts'
+
+/** Pods with gates stay out of the queue until the last one is lifted. */
+export const schedulingGates: SchedulerPlugin = {
+  name: 'SchedulingGates',
+  preEnqueue: ({ spec }) => {
+    const gates = spec.schedulingGates ?? []
+    if (gates.length === 0) return undefined
+    const names = gates.map(({ name }) => name).join(' ')
+    return {
+      code: 'UnschedulableAndUnresolvable',
+      reasons: [`waiting for scheduling gates: [${names}]`],
+    }
+  },
+  wakesOn: (event, pod) => isChangeOf(event, pod),
+}

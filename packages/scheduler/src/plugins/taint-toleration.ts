@@ -1,0 +1,26 @@
+import { findUntolerated, tolerates } from '../matching.ts'
+import { isChangeOf, nodesOf, normalizeToHighest, type SchedulerPlugin, unresolvable } from '../plugin.ts'
+
+/** Keeps pods away from nodes whose taints they do not tolerate, and prefers nodes with few that only advise. */
+export const taintToleration: SchedulerPlugin = {
+  name: 'TaintToleration',
+  filter: ({ pod }, { node }) =>
+    findUntolerated(node, pod.pod) ? unresolvable('node(s) had untolerated taint(s)') : undefined,
+  score: ({ pod }, { node }) => {
+    const advised = (pod.pod.spec.tolerations ?? []).filter(
+      ({ effect }) => !effect || effect === 'PreferNoSchedule',
+    )
+    const taints = node.spec?.taints ?? []
+    return taints.filter(
+      taint =>
+        taint.effect === 'PreferNoSchedule' && !advised.some(toleration => tolerates(toleration, taint)),
+    ).length
+  },
+  normalize: (_, scores) => normalizeToHighest(scores, true),
+  wakesOn: (event, pod) => {
+    const nodes = nodesOf(event)
+    if (!nodes?.node) return isChangeOf(event, pod)
+    const wasBad = !nodes.old || findUntolerated(nodes.old, pod) !== undefined
+    return wasBad && !findUntolerated(nodes.node, pod)
+  },
+}

@@ -1,0 +1,39 @@
+/** Counts by topology label and value. A count that comes to zero is forgotten. */
+export class Counts {
+  readonly #byKey = new Map<string, Map<string, number>>()
+
+  get isEmpty(): boolean {
+    return this.#byKey.size === 0
+  }
+
+  /** Nothing happens where the node lacks the label. */
+  add(key: string, labels: Readonly<Record<string, string>>, delta: number): void {
+    const value = labels[key]
+    if (value === undefined) return
+    const values = this.#byKey.get(key) ?? new Map<string, number>()
+    const count = (values.get(value) ?? 0) + delta
+    if (count === 0) values.delete(value)
+    else values.set(value, count)
+    if (values.size === 0) this.#byKey.delete(key)
+    else this.#byKey.set(key, values)
+  }
+
+  get(key: string, labels: Readonly<Record<string, string>>): number {
+    return this.#byKey.get(key)?.get(labels[key] ?? '') ?? 0
+  }
+
+  /** Whether any of the labels has a count. */
+  hasAny(labels: Readonly<Record<string, string>>): boolean {
+    for (const [key, values] of this.#byKey) {
+      const value = labels[key]
+      if (value !== undefined && (values.get(value) ?? 0) > 0) return true
+    }
+    return false
+  }
+
+  clone(): Counts {
+    const copy = new Counts()
+    for (const [key, values] of this.#byKey) copy.#byKey.set(key, new Map(values))
+    return copy
+  }
+}

@@ -1,0 +1,305 @@
+import { ReplicaSet, StatefulSet } from '@coxswain/api/apps/v1'
+import { ReplicationController, Service, type TopologySpreadConstraint } from '@coxswain/api/core/v1'
+import {
+  createRequirement,
+  type DeepReadonly,
+  type LabelSelector,
+  labelSelectorAsSelector,
+  Selector,
+  selectorFromLabels,
+} from '@coxswain/apimachinery'
+import { findUntolerated, matchesRequiredAffinity } from '../matching.ts'
+import type { NodeInfo } from '../node-info.ts'
+import {
+  type Cycle,
+  type CycleData,
+  highestScore,
+  isChangeOf,
+  nodesOf,
+  type SchedulerHandle,
+  type SchedulerPlugin,
+  skip,
+  unresolvable,
+  unschedulable,
+} from '../plugin.ts'
+import type { PodInfo, PodView } from '../pod-info.ts'
+
+type ConstraintView = DeepReadonly<TopologySpreadConstraint>
+
+export interface TopologySpreadArgs {
+  /** For pods that say nothing. @default hosts (skew 3) and zones (skew 5), preferred only */
+  readonly defaultConstraints?: readonly ConstraintView[]
+}
+
+const hostname = 'kubernetes.io/hostname'
+const zone = 'topology.kubernetes.io/zone'
+const systemDefaults: readonly ConstraintView[] = [
+  { topologyKey: hostname, maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
+  { topologyKey: zone, maxSkew: 5, whenUnsatisfiable: 'ScheduleAnyway' },
+]
+
+interface Constraint {
+  readonly topologyKey: string
+  readonly maxSkew: number
+  readonly minDomains: number
+  readonly selector: Selector
+  readonly honorsAffinity: boolean
+  readonly honorsTaints: boolean
+}
+
+const name = 'PodTopologySpread'
+const scoreName = `${name}/score`
+
+/** How many matching pods each domain has. */
+class Domains implements CycleData {
+  readonly pod: PodView
+  readonly constraints: readonly Constraint[]
+  readonly counts: readonly Map<string, number>[]
+  #minima: (number | undefined)[]
+
+  constructor(pod: PodView, constraints: readonly Constraint[], counts: readonly Map<string, number>[]) {
+    this.pod = pod
+    this.constraints = constraints
+    this.counts = counts
+    this.#minima = []
+  }
+
+  /** The fewest in any domain; nothing where there are fewer domains than there should be. */
+  least(index: number): number {
+    const counts = this.counts[index]!
+    if (counts.size < this.constraints[index]!.minDomains) return 0
+    this.#minima[index] ??= Math.min(...counts.values())
+    return this.#minima[index]!
+  }
+
+  clone(): Domains {
+    return new Domains(
+      this.pod,
+      this.constraints,
+      this.counts.map(counts => new Map(counts)),
+    )
+  }
+
+  addPod(other: PodInfo, node: NodeInfo): void {
+    this.#update(other, node, 1)
+  }
+
+  removePod(other: PodInfo, node: NodeInfo): void {
+    this.#update(other, node, -1)
+  }
+
+  #update({ pod }: PodInfo, node: NodeInfo, delta: 1 | -1): void {
+    if (pod.metadata.namespace !== this.pod.metadata.namespace || !hasAllKeys(node, this.constraints)) return
+    for (const [index, constraint] of this.constraints.entries()) {
+      if (!constraint.selector.matches(pod.metadata.labels)) continue
+      if (!isIncluded(constraint, this.pod, node)) continue
+      const value = node.labels[constraint.topologyKey]!
+      this.counts[index]!.set(value, (this.counts[index]!.get(value) ?? 0) + delta)
+      this.#minima[index] = undefined
+    }
+  }
+}
+
+class Spread {
+  readonly constraints: readonly Constraint[]
+  readonly ignored = new Set<string>()
+  readonly counts: readonly Map<string, number>[]
+  weights: readonly number[] = []
+
+  constructor(constraints: readonly Constraint[]) {
+    this.constraints = constraints
+    this.counts = constraints.map(() => new Map())
+  }
+}
+
+/** Keeps pods of a kind evenly spread over zones, hosts or whatever nodes are labelled with. */
+export function createTopologySpread({ defaultConstraints }: TopologySpreadArgs = {}): SchedulerPlugin {
+  const defaults = defaultConstraints ?? systemDefaults
+  const constraintsOf = (
+    pod: PodView,
+    action: ConstraintView['whenUnsatisfiable'],
+    handle: SchedulerHandle,
+  ) => {
+    const own = pod.spec.topologySpreadConstraints ?? []
+    if (own.length > 0) return compile(own, pod, action)
+    const wanted = compile(defaults, pod, action)
+    if (wanted.length === 0) return wanted
+    const selector = defaultSelector(pod, handle)
+    return selector.isEmpty ? [] : wanted.map(constraint => ({ ...constraint, selector }))
+  }
+  return {
+    name,
+    preFilter: ({ pod: { pod }, nodes, data, handle }) => {
+      const constraints = constraintsOf(pod, 'DoNotSchedule', handle)
+      if (constraints.length === 0) return skip
+      data.set(name, new Domains(pod, constraints, countDomains(pod, constraints, nodes)))
+      return undefined
+    },
+    filter: ({ data, pod: { pod } }, node) => {
+      const domains = data.get(name) as Domains
+      for (const [index, { topologyKey, maxSkew, selector }] of domains.constraints.entries()) {
+        const value = node.labels[topologyKey]
+        if (value === undefined)
+          return unresolvable("node(s) didn't match pod topology spread constraints (missing required label)")
+        const self = selector.matches(pod.metadata.labels) ? 1 : 0
+        const skew = (domains.counts[index]!.get(value) ?? 0) + self - domains.least(index)
+        if (skew > maxSkew) return unschedulable("node(s) didn't match pod topology spread constraints")
+      }
+      return undefined
+    },
+    preScore: (cycle, feasible) => {
+      const { pod } = cycle.pod
+      const constraints = constraintsOf(pod, 'ScheduleAnyway', cycle.handle)
+      if (constraints.length === 0) return skip
+      const needsAllKeys =
+        Boolean(pod.spec.topologySpreadConstraints?.length) || defaultConstraints !== undefined
+      cycle.data.set(scoreName, measureSpread(cycle, feasible, constraints, needsAllKeys))
+      return undefined
+    },
+    score: ({ data, pod: { pod } }, node) => {
+      const spread = data.get(scoreName) as Spread
+      if (spread.ignored.has(node.name)) return 0
+      let sum = 0
+      for (const [index, constraint] of spread.constraints.entries()) {
+        const value = node.labels[constraint.topologyKey]
+        if (value === undefined) continue
+        const count =
+          constraint.topologyKey === hostname
+            ? countMatching(node, constraint.selector, pod)
+            : (spread.counts[index]!.get(value) ?? 0)
+        sum += count * spread.weights[index]! + (constraint.maxSkew - 1)
+      }
+      return Math.round(sum)
+    },
+    normalize: ({ data }, scores) => {
+      const { ignored } = data.get(scoreName) as Spread
+      const rated = scores.filter(({ node }) => !ignored.has(node.name)).map(({ score }) => score)
+      const highest = Math.max(0, ...rated)
+      const lowest = Math.min(...rated)
+      for (const entry of scores) {
+        if (ignored.has(entry.node.name)) entry.score = 0
+        else if (highest === 0) entry.score = highestScore
+        else entry.score = Math.trunc((highestScore * (highest + lowest - entry.score)) / highest)
+      }
+    },
+    wakesOn: (event, pod) =>
+      nodesOf(event) !== undefined || event.resource === 'Pod' || isChangeOf(event, pod),
+  }
+}
+
+function compile(
+  constraints: readonly ConstraintView[],
+  pod: PodView,
+  action: ConstraintView['whenUnsatisfiable'],
+): Constraint[] {
+  return constraints
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
+    .map(constraint => ({
+      topologyKey: constraint.topologyKey,
+      maxSkew: constraint.maxSkew,
+      minDomains: constraint.minDomains ?? 1,
+      selector: selectorOf(constraint, pod),
+      honorsAffinity: constraint.nodeAffinityPolicy !== 'Ignore',
+      honorsTaints: constraint.nodeTaintsPolicy === 'Honor',
+    }))
+}
+
+function selectorOf({ labelSelector, matchLabelKeys = [] }: ConstraintView, pod: PodView): Selector {
+  const selector = labelSelectorAsSelector(labelSelector as LabelSelector | undefined)
+  const labels = pod.metadata.labels ?? {}
+  const more = matchLabelKeys.flatMap(key =>
+    labels[key] === undefined ? [] : [createRequirement(key, '=', [labels[key]])],
+  )
+  return selector.isNothing || more.length === 0 ? selector : selector.add(...more)
+}
+
+function hasAllKeys({ labels }: NodeInfo, constraints: readonly Constraint[]): boolean {
+  return constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined)
+}
+
+function isIncluded({ honorsAffinity, honorsTaints }: Constraint, pod: PodView, { node }: NodeInfo): boolean {
+  if (honorsAffinity && !matchesRequiredAffinity(pod, node)) return false
+  return !honorsTaints || !findUntolerated(node, pod)
+}
+
+function countMatching(node: NodeInfo, selector: Selector, { metadata }: PodView): number {
+  if (selector.isEmpty) return 0
+  let count = 0
+  for (const { pod } of node.pods()) {
+    if (pod.metadata.deletionTimestamp || pod.metadata.namespace !== metadata.namespace) continue
+    if (selector.matches(pod.metadata.labels)) count++
+  }
+  return count
+}
+
+function countDomains(
+  pod: PodView,
+  constraints: readonly Constraint[],
+  nodes: readonly NodeInfo[],
+): Map<string, number>[] {
+  const counts = constraints.map(() => new Map<string, number>())
+  for (const node of nodes) {
+    if (!hasAllKeys(node, constraints)) continue
+    for (const [index, constraint] of constraints.entries()) {
+      if (!isIncluded(constraint, pod, node)) continue
+      const value = node.labels[constraint.topologyKey]!
+      const count = countMatching(node, constraint.selector, pod)
+      counts[index]!.set(value, (counts[index]!.get(value) ?? 0) + count)
+    }
+  }
+  return counts
+}
+
+function measureSpread(
+  { pod: { pod }, nodes }: Cycle,
+  feasible: readonly NodeInfo[],
+  constraints: readonly Constraint[],
+  needsAllKeys: boolean,
+): Spread {
+  const spread = new Spread(constraints)
+  for (const node of feasible) {
+    if (needsAllKeys && !hasAllKeys(node, constraints)) {
+      spread.ignored.add(node.name)
+      continue
+    }
+    for (const [index, { topologyKey }] of constraints.entries())
+      if (topologyKey !== hostname) spread.counts[index]!.set(node.labels[topologyKey] ?? '', 0)
+  }
+  spread.weights = constraints.map(({ topologyKey }, index) => {
+    const size = topologyKey === hostname ? feasible.length - spread.ignored.size : spread.counts[index]!.size
+    return Math.log(size + 2)
+  })
+  for (const node of nodes) {
+    if (needsAllKeys && !hasAllKeys(node, constraints)) continue
+    for (const [index, constraint] of constraints.entries()) {
+      const value = node.labels[constraint.topologyKey] ?? ''
+      const count = spread.counts[index]!.get(value)
+      if (count === undefined || !isIncluded(constraint, pod, node)) continue
+      spread.counts[index]!.set(value, count + countMatching(node, constraint.selector, pod))
+    }
+  }
+  return spread
+}
+
+/** Who counts as of a kind with a pod that does not say: what its services and its owner select. */
+function defaultSelector(pod: PodView, handle: SchedulerHandle): Selector {
+  const { namespace = '', labels = {}, ownerReferences = [] } = pod.metadata
+  const merged: Record<string, string> = {}
+  for (const { spec } of handle.list(Service, namespace)) {
+    const wanted = spec?.selector
+    if (wanted && Object.keys(wanted).length > 0 && selectorFromLabels(wanted).matches(labels))
+      Object.assign(merged, wanted)
+  }
+  let selector = Object.keys(merged).length > 0 ? selectorFromLabels(merged) : Selector.everything
+  const owner = ownerReferences.find(({ controller }) => controller)
+  if (!owner) return selector
+  const key = { namespace, name: owner.name }
+  if (owner.kind === 'ReplicationController') {
+    const found = handle.get(ReplicationController, key)?.spec?.selector
+    if (found) selector = selector.add(...selectorFromLabels(found).requirements)
+  } else if (owner.kind === 'ReplicaSet' || owner.kind === 'StatefulSet') {
+    const found = handle.get(owner.kind === 'ReplicaSet' ? ReplicaSet : StatefulSet, key)?.spec?.selector
+    if (found) selector = selector.add(...labelSelectorAsSelector(found as LabelSelector).requirements)
+  }
+  return selector
+}

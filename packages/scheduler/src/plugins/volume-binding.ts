@@ -1,0 +1,272 @@
+import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
+import { StorageClass } from '@coxswain/api/storage/v1'
+import { type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import { matchesNodeSelector } from '../matching.ts'
+import type { NodeInfo } from '../node-info.ts'
+import {
+  type Cycle,
+  type SchedulerHandle,
+  type SchedulerPlugin,
+  skip,
+  unresolvable,
+  type Verdict,
+} from '../plugin.ts'
+import type { PodView } from '../pod-info.ts'
+import { parseCached } from '../resources.ts'
+import { type ClaimView, claimNamesOf, findClaim, isStorageEvent, type VolumeView } from './pod-claims.ts'
+
+const name = 'VolumeBinding'
+const selectedNode = 'volume.kubernetes.io/selected-node'
+const bindCompleted = 'pv.kubernetes.io/bind-completed'
+const boundByController = 'pv.kubernetes.io/bound-by-controller'
+const noProvisioner = 'kubernetes.io/no-provisioner'
+/** How often claims are looked at that have to be bound before the pod is. */
+const pollPeriod = 1_000
+const defaultBindTimeout = 600
+
+/** What the pod's claims come to on one node. */
+interface Plan {
+  readonly bindings: readonly { readonly claim: ClaimView; readonly volume: VolumeView }[]
+  readonly provisions: readonly ClaimView[]
+}
+
+class Claims {
+  readonly bound: ClaimView[] = []
+  /** Bound once the pod has a node. */
+  readonly waiting: ClaimView[] = []
+  readonly immediate: ClaimView[] = []
+  readonly plans: Map<string, Plan> = new Map()
+}
+
+export interface VolumeBindingArgs {
+  /** @default 600 */
+  readonly bindTimeoutSeconds?: number
+}
+
+/** Volumes that pods claim: bound ones say where they can be reached, others are found or made on the node chosen. */
+export function createVolumeBinding({
+  bindTimeoutSeconds = defaultBindTimeout,
+}: VolumeBindingArgs = {}): SchedulerPlugin {
+  /** Volumes promised to claims by pods that are not bound yet: claim's `namespace/name` by volume. */
+  const promised = new Map<string, string>()
+  return {
+    name,
+    preFilter: ({ pod: { pod }, handle, data }) => {
+      const names = claimNamesOf(pod)
+      if (names.length === 0) return skip
+      const claims = new Claims()
+      for (const { name: claimName, ephemeral } of names) {
+        const claim = findClaim(handle, pod, claimName)
+        const problem = findProblem(pod, claimName, claim, ephemeral)
+        if (problem) return unresolvable(problem)
+        sortClaim(claims, claim!, handle)
+      }
+      if (claims.immediate.length > 0) return unresolvable('pod has unbound immediate PersistentVolumeClaims')
+      data.set(name, claims)
+      return undefined
+    },
+    filter: ({ data, handle }, node) => {
+      const claims = data.get(name) as Claims
+      const reasons = new Set<string>()
+      for (const claim of claims.bound) {
+        const volume = handle.get(PersistentVolume, { name: claim.spec?.volumeName ?? '' })
+        if (!volume) reasons.add('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
+        else if (!isReachable(volume, node))
+          reasons.add("node(s) didn't match PersistentVolume's node affinity")
+      }
+      const plan = planBindings(claims.waiting, node, handle, promised)
+      if (!plan) reasons.add("node(s) didn't find available persistent volumes to bind")
+      if (reasons.size > 0) return unresolvable(...reasons)
+      claims.plans.set(node.name, plan!)
+      return undefined
+    },
+    reserve: ({ data }, node) => {
+      for (const { claim, volume } of planOf(data, node)?.bindings ?? [])
+        promised.set(volume.metadata.name, keyOf(claim))
+      return undefined
+    },
+    unreserve: ({ data }, node) => {
+      for (const { volume } of planOf(data, node)?.bindings ?? []) promised.delete(volume.metadata.name)
+    },
+    preBind: async (cycle, node): Promise<Verdict | undefined> => {
+      const plan = planOf(cycle.data, node)
+      if (!plan || plan.bindings.length + plan.provisions.length === 0) return undefined
+      await carryOut(cycle, plan, node.name)
+      return await waitUntilBound(cycle, plan, node.name, bindTimeoutSeconds * 1_000)
+    },
+    postBind: ({ data }, node) => {
+      for (const { volume } of planOf(data, node)?.bindings ?? []) promised.delete(volume.metadata.name)
+    },
+    wakesOn: event => isStorageEvent(event) || event.resource === 'Node',
+  }
+}
+
+function planOf(data: ReadonlyMap<string, object>, node: NodeInfo): Plan | undefined {
+  return (data.get(name) as Claims | undefined)?.plans.get(node.name)
+}
+
+function keyOf({ metadata }: ClaimView): string {
+  return `${metadata.namespace}/${metadata.name}`
+}
+
+function findProblem(
+  pod: PodView,
+  claimName: string,
+  claim: ClaimView | undefined,
+  ephemeral: boolean,
+): string | undefined {
+  const quoted = JSON.stringify(claimName)
+  if (!claim)
+    return ephemeral
+      ? `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted}`
+      : `persistentvolumeclaim ${quoted} not found`
+  if (claim.status?.phase === 'Lost')
+    return `persistentvolumeclaim ${quoted} bound to non-existent persistentvolume ${JSON.stringify(claim.spec?.volumeName ?? '')}`
+  if (claim.metadata.deletionTimestamp) return `persistentvolumeclaim ${quoted} is being deleted`
+  const isOwn = claim.metadata.ownerReferences?.some(({ uid }) => uid === pod.metadata.uid)
+  if (ephemeral && !isOwn) {
+    const { namespace, name: podName } = pod.metadata
+    return `PVC ${namespace}/${claimName} was not created for pod ${namespace}/${podName} (pod is not owner)`
+  }
+  return undefined
+}
+
+function sortClaim(claims: Claims, claim: ClaimView, handle: SchedulerHandle): void {
+  const { volumeName, storageClassName } = claim.spec ?? {}
+  if (volumeName && claim.metadata.annotations?.[bindCompleted] !== undefined) claims.bound.push(claim)
+  else if (volumeName && claim.status?.phase === 'Bound') claims.bound.push(claim)
+  else if (volumeName) claims.immediate.push(claim)
+  else {
+    const found = storageClassName ? handle.get(StorageClass, { name: storageClassName }) : undefined
+    if (found?.volumeBindingMode === 'WaitForFirstConsumer') claims.waiting.push(claim)
+    else claims.immediate.push(claim)
+  }
+}
+
+function isReachable(volume: VolumeView, { node }: NodeInfo): boolean {
+  const required = volume.spec?.nodeAffinity?.required
+  return !required || matchesNodeSelector(required, node)
+}
+
+/** A volume for every claim, or a provisioner that can make one here; undefined where there is neither. */
+function planBindings(
+  claims: readonly ClaimView[],
+  node: NodeInfo,
+  handle: SchedulerHandle,
+  promised: ReadonlyMap<string, string>,
+): Plan | undefined {
+  const bindings: { claim: ClaimView; volume: VolumeView }[] = []
+  const provisions: ClaimView[] = []
+  const taken = new Set<string>()
+  for (const claim of claims) {
+    const chosenBefore = claim.metadata.annotations?.[selectedNode]
+    if (chosenBefore !== undefined && chosenBefore !== node.name) return undefined
+    const volume = chosenBefore === undefined ? findVolume(claim, node, handle, promised, taken) : undefined
+    if (volume) {
+      taken.add(volume.metadata.name)
+      bindings.push({ claim, volume })
+    } else if (canProvision(claim, node, handle)) provisions.push(claim)
+    else return undefined
+  }
+  return { bindings, provisions }
+}
+
+/** The smallest that will do. */
+function findVolume(
+  claim: ClaimView,
+  node: NodeInfo,
+  handle: SchedulerHandle,
+  promised: ReadonlyMap<string, string>,
+  taken: ReadonlySet<string>,
+): VolumeView | undefined {
+  const wanted = parseCached(claim.spec?.resources?.requests?.storage ?? '0')
+  const selector = claim.spec?.selector
+    ? labelSelectorAsSelector(claim.spec.selector as LabelSelector)
+    : undefined
+  let best: VolumeView | undefined
+  for (const volume of handle.list(PersistentVolume)) {
+    const { capacity, claimRef, storageClassName = '', accessModes = [], volumeMode } = volume.spec ?? {}
+    if (taken.has(volume.metadata.name) || volume.metadata.deletionTimestamp) continue
+    const holder = promised.get(volume.metadata.name)
+    if (holder !== undefined && holder !== keyOf(claim)) continue
+    if (claimRef && `${claimRef.namespace}/${claimRef.name}` !== keyOf(claim)) continue
+    if (claimRef?.uid && claimRef.uid !== claim.metadata.uid) continue
+    if (volume.status?.phase !== 'Available' && !claimRef) continue
+    if (storageClassName !== (claim.spec?.storageClassName ?? '')) continue
+    if ((volumeMode ?? 'Filesystem') !== (claim.spec?.volumeMode ?? 'Filesystem')) continue
+    if (selector && !selector.matches(volume.metadata.labels)) continue
+    if (!(claim.spec?.accessModes ?? []).every(mode => accessModes.includes(mode))) continue
+    const size = parseCached(capacity?.storage ?? '0')
+    if (size.compare(wanted) < 0 || !isReachable(volume, node)) continue
+    if (!best || size.compare(parseCached(best.spec?.capacity?.storage ?? '0')) < 0) best = volume
+  }
+  return best
+}
+
+function canProvision(claim: ClaimView, node: NodeInfo, handle: SchedulerHandle): boolean {
+  const found = handle.get(StorageClass, { name: claim.spec?.storageClassName ?? '' })
+  if (!found?.provisioner || found.provisioner === noProvisioner) return false
+  const topologies = found.allowedTopologies ?? []
+  return (
+    topologies.length === 0 ||
+    topologies.some(({ matchLabelExpressions = [] }) =>
+      matchLabelExpressions.every(({ key, values }) => values.includes(node.labels[key] ?? '')),
+    )
+  )
+}
+
+/** Writes who belongs together; the volume controller does the rest. */
+async function carryOut({ handle: { client } }: Cycle, plan: Plan, node: string): Promise<void> {
+  for (const { claim, volume } of plan.bindings) {
+    const claimRef = {
+      kind: 'PersistentVolumeClaim',
+      apiVersion: 'v1',
+      namespace: claim.metadata.namespace,
+      name: claim.metadata.name,
+      uid: claim.metadata.uid,
+      resourceVersion: claim.metadata.resourceVersion,
+    }
+    const patch = {
+      metadata: {
+        resourceVersion: volume.metadata.resourceVersion,
+        annotations: { [boundByController]: 'yes' },
+      },
+      spec: { claimRef },
+    }
+    await client.patch(PersistentVolume, { name: volume.metadata.name }, patch, { type: 'merge' })
+  }
+  for (const { metadata } of plan.provisions) {
+    const key = { namespace: metadata.namespace ?? '', name: metadata.name }
+    const patch = {
+      metadata: { resourceVersion: metadata.resourceVersion, annotations: { [selectedNode]: node } },
+    }
+    if (metadata.annotations?.[selectedNode] === node) continue
+    await client.patch(PersistentVolumeClaim, key, patch, { type: 'merge' })
+  }
+}
+
+/** Asks the server each time: what was written a moment ago may not be in the cache. */
+async function waitUntilBound(
+  { handle }: Cycle,
+  { bindings, provisions }: Plan,
+  node: string,
+  timeout: number,
+): Promise<Verdict | undefined> {
+  const { clock } = handle.env
+  const deadline = clock.monotonic() + timeout
+  const claims = [...bindings.map(({ claim }) => ({ claim })), ...provisions.map(claim => ({ claim, node }))]
+  for (;;) {
+    let bound = 0
+    for (const { claim, ...wanted } of claims) {
+      const { namespace = '', name: claimName } = claim.metadata
+      const now = await handle.client.get(PersistentVolumeClaim, { namespace, name: claimName })
+      if (!now) return unresolvable(`persistentvolumeclaim ${JSON.stringify(claimName)} not found`)
+      if (now.status?.phase === 'Bound') bound++
+      else if ('node' in wanted && now.metadata.annotations?.[selectedNode] !== node)
+        return { code: 'Error', reasons: [`the provisioner of ${claimName} has given node ${node} up`] }
+    }
+    if (bound === claims.length) return undefined
+    if (clock.monotonic() >= deadline) return { code: 'Error', reasons: ['binding volumes: timed out'] }
+    await clock.sleep(pollPeriod)
+  }
+}

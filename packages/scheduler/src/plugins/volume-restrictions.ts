@@ -1,0 +1,66 @@
+import type { NodeInfo } from '../node-info.ts'
+import { isRoomMade, type SchedulerHandle, type SchedulerPlugin, skip, unschedulable } from '../plugin.ts'
+import type { PodView } from '../pod-info.ts'
+import { claimNamesOf, findClaim, isStorageEvent } from './pod-claims.ts'
+
+/** Disks that one node can use at a time, and claims that one pod can. */
+export const volumeRestrictions: SchedulerPlugin = {
+  name: 'VolumeRestrictions',
+  preFilter: ({ pod: { pod }, handle }) =>
+    exclusiveClaims(pod, handle).length === 0 && exclusiveDisks(pod).length === 0 ? skip : undefined,
+  filter: ({ pod: { pod }, nodes, handle }, node) => {
+    const disks = exclusiveDisks(pod)
+    if (disks.length > 0 && hasDiskConflict(node, disks))
+      return unschedulable('node(s) had no available disk')
+    const claims = exclusiveClaims(pod, handle)
+    if (claims.length === 0) return undefined
+    const isTaken = nodes.some(other => usesClaim(other.name === node.name ? node : other, pod, claims))
+    return isTaken
+      ? unschedulable(
+          'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
+        )
+      : undefined
+  },
+  wakesOn: event => isRoomMade(event) || isStorageEvent(event) || event.resource === 'Node',
+}
+
+function exclusiveClaims(pod: PodView, handle: SchedulerHandle): string[] {
+  return claimNamesOf(pod)
+    .map(({ name }) => name)
+    .filter(name => findClaim(handle, pod, name)?.spec?.accessModes?.includes('ReadWriteOncePod'))
+}
+
+function usesClaim(node: NodeInfo, { metadata }: PodView, claims: readonly string[]): boolean {
+  for (const { pod } of node.pods()) {
+    if (pod.metadata.namespace !== metadata.namespace || pod.metadata.uid === metadata.uid) continue
+    if (claimNamesOf(pod).some(({ name }) => claims.includes(name))) return true
+  }
+  return false
+}
+
+interface Disk {
+  readonly id: string
+  /** Several pods may read it. */
+  readonly shared: boolean
+}
+
+function exclusiveDisks({ spec }: PodView): Disk[] {
+  return (spec.volumes ?? []).flatMap(({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }) => {
+    if (gcePersistentDisk)
+      return [{ id: `gce/${gcePersistentDisk.pdName}`, shared: gcePersistentDisk.readOnly === true }]
+    if (awsElasticBlockStore) return [{ id: `aws/${awsElasticBlockStore.volumeID}`, shared: false }]
+    if (iscsi) return [{ id: `iscsi/${iscsi.iqn}`, shared: iscsi.readOnly === true }]
+    if (!rbd) return []
+    return rbd.monitors.map(monitor => ({
+      id: `rbd/${monitor}/${rbd.pool ?? 'rbd'}/${rbd.image}`,
+      shared: rbd.readOnly === true,
+    }))
+  })
+}
+
+function hasDiskConflict(node: NodeInfo, disks: readonly Disk[]): boolean {
+  for (const { pod } of node.pods())
+    for (const used of exclusiveDisks(pod))
+      if (disks.some(({ id, shared }) => id === used.id && !(shared && used.shared))) return true
+  return false
+}

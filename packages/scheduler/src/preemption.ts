@@ -1,0 +1,204 @@
+import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
+import { type DeepReadonly, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import {
+  type Attempt,
+  addPod,
+  copyAttempt,
+  countReasons,
+  removePod,
+  runFiltersWithNominated,
+} from './cycle.ts'
+import type { NodeInfo } from './node-info.ts'
+import type { PostFilterResult, SchedulerPlugin, Verdict } from './plugin.ts'
+import type { PodInfo, PodView } from './pod-info.ts'
+
+export interface PreemptionArgs {
+  /** @default 10 */
+  readonly minCandidateNodesPercentage?: number
+  /** @default 100 */
+  readonly minCandidateNodesAbsolute?: number
+}
+
+/** Makes a pod leave for another. Resolves when it is on its way. */
+export type Evict = (victim: PodView, preemptor: PodView, node: string) => Promise<void>
+
+/** A node, and who would have to leave it. The most important victim first. */
+interface Candidate {
+  readonly node: NodeInfo
+  readonly victims: readonly PodInfo[]
+  readonly violations: number
+}
+
+type BudgetView = DeepReadonly<PodDisruptionBudget>
+
+const notHelpful: Verdict = {
+  code: 'UnschedulableAndUnresolvable',
+  reasons: ['Preemption is not helpful for scheduling'],
+}
+const nobody: Verdict = {
+  code: 'UnschedulableAndUnresolvable',
+  reasons: ['No preemption victims found for incoming pod'],
+}
+
+/** Lets less important pods go where that makes room for a more important one. */
+export function createPreemption(evict: Evict, args: PreemptionArgs = {}): SchedulerPlugin {
+  return {
+    name: 'DefaultPreemption',
+    postFilter: async (cycle, failures): Promise<PostFilterResult> => {
+      const attempt = cycle as Attempt // the scheduler makes no other cycles
+      const objection = findObjection(attempt, failures)
+      if (objection) return { message: `preemption: ${objection}` }
+      const { candidates, verdicts } = findCandidates(attempt, failures, args)
+      const best = candidates.reduce<Candidate | undefined>(
+        (found, next) => (found && !isBetter(next, found) ? found : next),
+        undefined,
+      )
+      if (!best) return { message: `preemption: ${describe(verdicts, attempt.nodes.length)}` }
+      const { pod } = attempt.pod
+      for (const victim of best.victims) await evict(victim.pod, pod, best.node.name)
+      for (const other of [...attempt.nominations.on(best.node.name)])
+        if (other.priority < attempt.pod.priority) attempt.nominations.delete(other.uid)
+      return { nominatedNode: best.node.name, message: '' }
+    },
+    wakesOn: () => false,
+  }
+}
+
+function describe(verdicts: readonly Verdict[], all: number): string {
+  return `0/${all} nodes are available: ${countReasons(verdicts).join(', ')}.`
+}
+
+/** Why this pod may not make others leave. */
+function findObjection(
+  { pod, nodes, nominations }: Attempt,
+  failures: ReadonlyMap<string, Verdict>,
+): string | undefined {
+  if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
+  const promised = nominations.nodeOf(pod.uid) ?? pod.pod.status?.nominatedNodeName
+  if (!promised || failures.get(promised)?.code === 'UnschedulableAndUnresolvable') return undefined
+  const node = nodes.find(({ name }) => name === promised)
+  for (const other of node?.pods() ?? [])
+    if (other.priority < pod.priority && isLeaving(other.pod))
+      return 'not eligible due to a terminating pod on the nominated node.'
+  return undefined
+}
+
+/** Whether a pod goes because a preemption told it to. */
+function isLeaving({ metadata, status }: PodView): boolean {
+  if (!metadata.deletionTimestamp) return false
+  const condition = status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
+  return condition?.status === 'True' && condition.reason === 'PreemptionByScheduler'
+}
+
+function findCandidates(
+  attempt: Attempt,
+  failures: ReadonlyMap<string, Verdict>,
+  { minCandidateNodesPercentage = 10, minCandidateNodesAbsolute = 100 }: PreemptionArgs,
+): { candidates: Candidate[]; verdicts: Verdict[] } {
+  const { nodes, handle } = attempt
+  const possible = nodes.filter(({ name }) => failures.get(name)?.code === 'Unschedulable')
+  const verdicts = new Array<Verdict>(nodes.length - possible.length).fill(notHelpful)
+  const share = Math.trunc((possible.length * minCandidateNodesPercentage) / 100)
+  const enough = Math.min(possible.length, Math.max(share, minCandidateNodesAbsolute))
+  const budgets = handle.list(PodDisruptionBudget)
+  const start = possible.length === 0 ? 0 : handle.env.random.below(possible.length)
+  const candidates: Candidate[] = []
+  let isWithoutViolation = false
+  for (let index = 0; index < possible.length; index++) {
+    if (candidates.length >= enough && isWithoutViolation) break
+    const found = chooseVictims(attempt, possible[(start + index) % possible.length]!, budgets)
+    if ('code' in found) verdicts.push(found)
+    else {
+      candidates.push(found)
+      if (found.violations === 0) isWithoutViolation = true
+    }
+  }
+  return { candidates, verdicts }
+}
+
+/** As few as possible of those less important, those with a disruption budget to spare rather than others. */
+function chooseVictims(
+  attempt: Attempt,
+  original: NodeInfo,
+  budgets: readonly BudgetView[],
+): Candidate | Verdict {
+  const trial = copyAttempt(attempt)
+  const node = original.clone()
+  const lesser = [...node.pods()].filter(({ priority }) => priority < attempt.pod.priority)
+  if (lesser.length === 0) return nobody
+  for (const pod of lesser) removePod(trial, node, pod)
+  const verdict = runFiltersWithNominated(trial, node)
+  if (verdict) return verdict
+  lesser.sort(compareImportance)
+  const { violating, others } = splitByBudget(lesser, budgets)
+  const victims: PodInfo[] = []
+  const mayStay = (pod: PodInfo) => {
+    addPod(trial, node, pod)
+    if (!runFiltersWithNominated(trial, node)) return true
+    removePod(trial, node, pod)
+    victims.push(pod)
+    return false
+  }
+  const violations = violating.filter(pod => !mayStay(pod)).length
+  for (const pod of others) mayStay(pod)
+  return { node: original, victims: victims.sort(compareImportance), violations }
+}
+
+/** The more important first; of equals the one that has run longer. */
+function compareImportance(a: PodInfo, b: PodInfo): number {
+  return b.priority - a.priority || startOf(a) - startOf(b)
+}
+
+function startOf({ pod }: PodInfo): number {
+  return Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp)
+}
+
+function splitByBudget(pods: readonly PodInfo[], budgets: readonly BudgetView[]) {
+  const allowed = new Map<BudgetView, number>()
+  const violating: PodInfo[] = []
+  const others: PodInfo[] = []
+  for (const info of pods) {
+    const { namespace, name, labels = {} } = info.pod.metadata
+    let isViolated = false
+    for (const budget of budgets) {
+      if (budget.metadata.namespace !== namespace || Object.keys(labels).length === 0) continue
+      const selector = labelSelectorAsSelector(budget.spec?.selector as LabelSelector | undefined)
+      if (selector.isEmpty || !selector.matches(labels)) continue
+      if (budget.status?.disruptedPods?.[name] !== undefined) continue
+      const left = (allowed.get(budget) ?? budget.status?.disruptionsAllowed ?? 0) - 1
+      allowed.set(budget, left)
+      if (left < 0) isViolated = true
+    }
+    if (isViolated) violating.push(info)
+    else others.push(info)
+  }
+  return { violating, others }
+}
+
+/** Sums are shifted so that negative priorities add up too. */
+const priorityShift = 2 ** 31
+
+/** Upstream's order: budgets, the most important victim, the sum of priorities, their number, how long they ran. */
+function isBetter(a: Candidate, b: Candidate): boolean {
+  const order = [
+    a.violations - b.violations,
+    highest(a) - highest(b),
+    sum(a) - sum(b),
+    a.victims.length - b.victims.length,
+    earliestOfHighest(b) - earliestOfHighest(a),
+  ]
+  return (order.find(difference => difference !== 0) ?? 0) < 0
+}
+
+function highest({ victims }: Candidate): number {
+  return victims[0]?.priority ?? Number.NEGATIVE_INFINITY
+}
+
+function sum({ victims }: Candidate): number {
+  return victims.reduce((total, { priority }) => total + priority + priorityShift, 0)
+}
+
+function earliestOfHighest(candidate: Candidate): number {
+  const starts = candidate.victims.filter(({ priority }) => priority === highest(candidate)).map(startOf)
+  return Math.min(...starts)
+}

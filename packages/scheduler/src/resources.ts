@@ -1,0 +1,132 @@
+import type { Container } from '@coxswain/api/core/v1'
+import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import type { PodView } from './pod-info.ts'
+
+/** Amounts of what nodes have and pods ask for: thousandths of cores, bytes, and whatever else by name. */
+export interface Amounts {
+  milliCpu: number
+  memory: number
+  ephemeralStorage: number
+  readonly scalars: Map<string, number>
+}
+
+export const emptyAmounts = (): Amounts => ({
+  milliCpu: 0,
+  memory: 0,
+  ephemeralStorage: 0,
+  scalars: new Map(),
+})
+
+/** What a container that asks for nothing is taken to use when nodes are compared. */
+const unsaidMilliCpu = 100
+const unsaidMemory = 200 * 1024 * 1024
+
+type Requests = Readonly<Record<string, string>>
+
+export function parseAmounts(list: Requests = {}): Amounts {
+  const amounts = emptyAmounts()
+  for (const [name, text] of Object.entries(list)) setAmount(amounts, name, text)
+  return amounts
+}
+
+function setAmount(amounts: Amounts, name: string, text: string): void {
+  const quantity = parseCached(text)
+  if (name === 'cpu') amounts.milliCpu = Number(quantity.milliValue)
+  else if (name === 'memory') amounts.memory = Number(quantity.value)
+  else if (name === 'ephemeral-storage') amounts.ephemeralStorage = Number(quantity.value)
+  else if (name !== 'pods') amounts.scalars.set(name, Number(quantity.value))
+}
+
+/** Pods of one deployment say the same words thousands of times. */
+const parsed = new Map<string, Quantity>()
+const mostParsed = 10_000
+
+export function parseCached(text: string): Quantity {
+  let quantity = parsed.get(text)
+  if (!quantity) {
+    quantity = Quantity.parse(text)
+    if (parsed.size >= mostParsed) parsed.clear()
+    parsed.set(text, quantity)
+  }
+  return quantity
+}
+
+export function addAmounts(to: Amounts, other: Amounts, sign: 1 | -1 = 1): void {
+  to.milliCpu += sign * other.milliCpu
+  to.memory += sign * other.memory
+  to.ephemeralStorage += sign * other.ephemeralStorage
+  for (const [name, amount] of other.scalars)
+    to.scalars.set(name, (to.scalars.get(name) ?? 0) + sign * amount)
+}
+
+function raiseAmounts(to: Amounts, other: Amounts): void {
+  to.milliCpu = Math.max(to.milliCpu, other.milliCpu)
+  to.memory = Math.max(to.memory, other.memory)
+  to.ephemeralStorage = Math.max(to.ephemeralStorage, other.ephemeralStorage)
+  for (const [name, amount] of other.scalars)
+    to.scalars.set(name, Math.max(to.scalars.get(name) ?? 0, amount))
+}
+
+function copyAmounts(of: Amounts): Amounts {
+  return { ...of, scalars: new Map(of.scalars) }
+}
+
+/** What a pod needs: its containers together, or its greediest init container with the sidecars that run by then. */
+export interface PodRequests {
+  readonly requests: Amounts
+  /** The same with what containers usually take that ask for nothing; for scores. */
+  readonly nonZero: { readonly milliCpu: number; readonly memory: number }
+}
+
+export function computeRequests(pod: PodView): PodRequests {
+  const plain = sumRequests(pod, ({ resources }) => parseAmounts(resources?.requests))
+  const usual = sumRequests(pod, ({ resources }) => {
+    const amounts = parseAmounts(resources?.requests)
+    if (resources?.requests?.cpu === undefined) amounts.milliCpu = unsaidMilliCpu
+    if (resources?.requests?.memory === undefined) amounts.memory = unsaidMemory
+    return amounts
+  })
+  const whole = pod.spec.resources?.requests
+  if (whole) {
+    for (const [name, text] of Object.entries(whole)) {
+      setAmount(plain, name, text)
+      setAmount(usual, name, text)
+    }
+  }
+  const overhead = parseAmounts(pod.spec.overhead)
+  addAmounts(plain, overhead)
+  addAmounts(usual, overhead)
+  return { requests: plain, nonZero: { milliCpu: usual.milliCpu, memory: usual.memory } }
+}
+
+function sumRequests(pod: PodView, requestsOf: (container: DeepReadonly<Container>) => Amounts): Amounts {
+  const { containers, initContainers = [] } = pod.spec
+  const total = emptyAmounts()
+  for (const container of containers) addAmounts(total, largerOf(pod, container, requestsOf(container)))
+  const sidecars = emptyAmounts()
+  const starting = emptyAmounts()
+  for (const container of initContainers) {
+    const needs = requestsOf(container)
+    if (container.restartPolicy === 'Always') {
+      addAmounts(total, needs)
+      addAmounts(sidecars, needs)
+      raiseAmounts(starting, sidecars)
+    } else {
+      const peak = copyAmounts(sidecars)
+      addAmounts(peak, needs)
+      raiseAmounts(starting, peak)
+    }
+  }
+  raiseAmounts(total, starting)
+  return total
+}
+
+/** While a container is being resized it counts with what it has if that is more than what it asks for. */
+function largerOf(pod: PodView, { name }: { readonly name: string }, wanted: Amounts): Amounts {
+  const status = pod.status?.containerStatuses?.find(found => found.name === name)
+  const actual = status?.resources?.requests ?? status?.allocatedResources
+  if (!actual) return wanted
+  const larger = copyAmounts(wanted)
+  raiseAmounts(larger, parseAmounts(actual))
+  return larger
+}
