@@ -6,6 +6,14 @@ export interface ServedKind {
   readonly verbs: readonly string[]
 }
 
+/** What discovery brought. */
+export interface Served {
+  /** Once each, in the server's order of preference. */
+  readonly resources: readonly ServedKind[]
+  /** Why some `group/version`s could not be asked, by their name. */
+  readonly failures: ReadonlyMap<string, Error>
+}
+
 /** Which kinds the server has. */
 export class ResourceKinds {
   readonly #discovery: Discovery
@@ -14,19 +22,21 @@ export class ResourceKinds {
     this.#discovery = createDiscovery(client)
   }
 
-  /** Every resource as it is now, once each, in the server's order of preference. */
-  async refresh(): Promise<readonly ServedKind[]> {
+  /** Everything as it is now. */
+  async refresh(): Promise<Served> {
     this.#discovery.invalidate()
-    return (await this.#discovery.groups()).flatMap(({ versions }) => {
+    const groups = await this.#discovery.groups()
+    const resources = groups.flatMap(({ versions }) => {
       const seen = new Set<string>()
-      return versions.flatMap(({ group, version, resources }) =>
-        resources.flatMap(({ name, singular, kind, namespaced, verbs }) => {
+      return versions.flatMap(({ group, version, resources: served }) =>
+        served.flatMap(({ name, singular, kind, namespaced, verbs }) => {
           if (seen.has(name)) return []
           seen.add(name)
           return [{ verbs, kind: kindFor({ group, version, kind, resource: name, singular, namespaced }) }]
         }),
       )
     })
+    return { resources, failures: await this.#discovery.failures() }
   }
 
   /** Throws when the server has no such kind. */

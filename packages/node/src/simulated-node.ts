@@ -1,6 +1,7 @@
 import { Lease } from '@coxswain/api/coordination/v1'
 import { type Container, Node, Pod } from '@coxswain/api/core/v1'
 import { type DeepReadonly, formatMicroTime, formatTime } from '@coxswain/apimachinery'
+import { retryOnConflict } from '@coxswain/client'
 import type { Clock } from '@coxswain/kit'
 import {
   defineOperator,
@@ -26,18 +27,28 @@ const heartbeat = 10_000
 type ReadonlyPod = DeepReadonly<Pod>
 
 /**
- * Nodes on which nothing really runs. Pods without a node are given one in turn; on it they start, get ready, and
- * finish unless they are to be restarted always.
+ * Nodes on which nothing really runs: pods that were given one of them start, get ready, and finish unless they are to
+ * be restarted always.
  */
 export function createSimulatedNodes(options: SimulatedNodesOptions = {}): Operator {
   const { count = 1, startDelay = 500, runTime = 2_000 } = options
   const names = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
   return defineOperator('simulated-nodes', operator => {
-    let turn = 0
     operator.task('heartbeat', async ({ client, env, signal }) => {
-      for (const name of names) await registerNode(client, env.clock, name)
+      // Others write to the same objects, and the server may be away: neither is a reason to give up.
+      const attempt = async (what: (name: string) => Promise<void>) => {
+        for (const name of names) {
+          try {
+            await retryOnConflict(env, () => what(name), { signal })
+          } catch (error) {
+            signal.throwIfAborted()
+            env.log.warn('a node could not give its sign of life', { node: name, error })
+          }
+        }
+      }
+      await attempt(name => registerNode(client, env.clock, name))
       while (!signal.aborted) {
-        for (const name of names) await renewLease(client, env.clock, name)
+        await attempt(name => renewLease(client, env.clock, name))
         await env.clock.sleep(heartbeat, { signal })
       }
     })
@@ -47,9 +58,8 @@ export function createSimulatedNodes(options: SimulatedNodesOptions = {}): Opera
       .options({ concurrency: 10 })
       .reconcile(async context => {
         const pod = await context.client.get(Pod, context.key)
-        if (!pod || names.length === 0) return
-        if (!pod.spec.nodeName) return await bind(context, names[turn++ % names.length]!)
-        if (!names.includes(pod.spec.nodeName)) return
+        if (!pod) return
+        if (!names.includes(pod.spec.nodeName ?? '')) return
         if (pod.metadata.deletionTimestamp) return await terminate(context)
         return await advance(context, pod, { startDelay, runTime })
       })
@@ -104,18 +114,6 @@ async function renewLease(client: OperatorClient, clock: Clock, name: string): P
   const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime }
   if (lease) await client.update(Lease, { ...lease, spec: { ...lease.spec, ...spec } })
   else await client.create(Lease, { metadata: { namespace: leaseNamespace, name }, spec })
-}
-
-async function bind({ key, client, events }: ReconcileContext, node: string): Promise<void> {
-  const binding = {
-    apiVersion: 'v1',
-    kind: 'Binding',
-    metadata: { ...key },
-    target: { kind: 'Node', name: node },
-  }
-  await client.direct.subresource(Pod, key, 'binding').create(binding)
-  const pod = await client.get(Pod, key, { cached: false })
-  if (pod) events.normal(pod, 'Scheduled', `Successfully assigned ${key.namespace}/${key.name} to ${node}`)
 }
 
 /** Nothing has to be stopped: the pod may go at once. */

@@ -1,6 +1,6 @@
 import {
+  deepEqual,
   isConflict,
-  isInvalid,
   isNotFound,
   type ObjectMeta,
   type OwnerReference,
@@ -11,20 +11,16 @@ import { type Env, TaskGroup } from '@coxswain/kit'
 import type { EventRecorder, EventSubject } from '@coxswain/runtime'
 import { WorkQueue } from '@coxswain/workqueue'
 import type { ResourceKinds } from '../resource-kinds.ts'
-import {
-  foregroundFinalizer,
-  Graph,
-  type GraphNode,
-  type Identity,
-  type Observed,
-  orphanFinalizer,
-} from './graph.ts'
+import { foregroundFinalizer, Graph, type GraphNode, type Observed, orphanFinalizer } from './graph.ts'
+import { AbsentOwners, type Identity } from './identity.ts'
 
 export interface CollectorOptions {
   readonly client: Client
   readonly env: Env
   readonly kinds: ResourceKinds
   readonly events: EventRecorder
+  /** Resolves when everything there is has been observed: what is not known of must not be taken for absent. */
+  readonly isComplete: () => Promise<void>
   /** @default 4 */
   readonly workers?: number
 }
@@ -41,8 +37,9 @@ export class Collector {
   readonly #toDelete: WorkQueue<string>
   readonly #toOrphan: WorkQueue<string>
   readonly #graph: Graph
-  /** Owners that are known not to exist: their uid never comes back. */
-  readonly #absent = new Set<string>()
+  readonly #absent = new AbsentOwners()
+  readonly #isComplete: () => Promise<void>
+  #stopped = false
 
   constructor(options: CollectorOptions) {
     this.#client = options.client
@@ -53,10 +50,15 @@ export class Collector {
     const { clock } = options.env
     this.#toDelete = new WorkQueue({ clock })
     this.#toOrphan = new WorkQueue({ clock })
-    this.#graph = new Graph({
-      attemptToDelete: uid => this.#toDelete.add(uid),
-      attemptToOrphan: uid => this.#toOrphan.add(uid),
-    })
+    this.#isComplete = options.isComplete
+    this.#graph = new Graph(
+      {
+        attemptToDelete: uid => this.#toDelete.add(uid),
+        attemptToOrphan: uid => this.#toOrphan.add(uid),
+        reportInvalidNamespace: (dependent, owner) => this.#report(dependent, owner),
+      },
+      this.#absent,
+    )
   }
 
   observe(object: Observed): void {
@@ -64,7 +66,6 @@ export class Collector {
   }
 
   forget(uid: string): void {
-    this.#remember(uid)
     this.#graph.forget(uid)
   }
 
@@ -81,6 +82,7 @@ export class Collector {
       }),
     )
     const stop = () => {
+      this.#stopped = true
       this.#toDelete.shutDown()
       this.#toOrphan.shutDown()
     }
@@ -94,13 +96,16 @@ export class Collector {
     process: (node: GraphNode) => Promise<'again' | undefined>,
   ): Promise<void> {
     for (let uid = await queue.get(); uid !== undefined; uid = await queue.get()) {
+      await this.#isComplete()
       const node = this.#graph.get(uid)
       try {
-        const outcome = node && (await process(node))
+        const outcome = node && !this.#stopped && (await process(node))
         if (outcome === 'again') queue.addRateLimited(uid)
         else queue.forget(uid)
       } catch (error) {
-        this.#env.log.warn('garbage collection will be tried again', { error, object: node?.identity })
+        if (!this.#stopped) {
+          this.#env.log.warn('garbage collection will be tried again', { error, object: node?.identity })
+        }
         queue.addRateLimited(uid)
       } finally {
         queue.done(uid)
@@ -110,10 +115,18 @@ export class Collector {
 
   async #attemptToDelete(node: GraphNode): Promise<'again' | undefined> {
     if (node.isBeingDeleted && !node.isDeletingDependents) return undefined
-    const live = await this.#find(node.identity)
-    if (!live || live.metadata.uid !== node.identity.uid) {
-      this.forget(node.identity.uid)
-      return undefined
+    const { identity } = node
+    const kind = await this.#kinds.find(identity.apiVersion, identity.kind)
+    if (kind.namespaced && identity.namespace === '') {
+      // Named as owner by a cluster-scoped object, which nothing in a namespace can own.
+      this.#graph.declareAbsent(identity)
+      return this.#againIfVirtual(identity.uid)
+    }
+    const wanted = kind.namespaced ? identity : { ...identity, namespace: '' }
+    const live = await this.#find(wanted)
+    if (live?.metadata.uid !== identity.uid) {
+      this.#graph.declareAbsent(wanted)
+      return this.#againIfVirtual(identity.uid)
     }
     // Nobody will tell when an object goes that no informer has seen yet: it has to be looked at again.
     if (node.isVirtual) return 'again'
@@ -122,11 +135,20 @@ export class Collector {
     return undefined
   }
 
+  #againIfVirtual(uid: string): 'again' | undefined {
+    return this.#graph.get(uid)?.isVirtual ? 'again' : undefined
+  }
+
   /** Deletes an object that no owner holds, and drops references to owners that do not hold it. */
   async #judge(node: GraphNode, live: Live): Promise<void> {
     const owners = live.metadata.ownerReferences ?? []
     if (owners.length === 0) return
-    const { solid, dangling, waiting } = await this.#classify(node, owners)
+    const classes = await this.#classify(node, owners).catch(error => {
+      if (error instanceof InvalidOwner) return undefined
+      throw error
+    })
+    if (!classes) return
+    const { solid, dangling, waiting } = classes
     if (solid.length > 0) {
       if (dangling.length + waiting.length > 0) await this.#dropOwners(node, live, [...dangling, ...waiting])
     } else if (waiting.length > 0 && node.dependents.size > 0) {
@@ -153,23 +175,22 @@ export class Collector {
     return { solid, dangling, waiting }
   }
 
+  /** Undefined when there is no such owner. Throws InvalidOwner when there can be none. */
   async #findOwner(node: GraphNode, owner: OwnerReference): Promise<Live | undefined> {
-    if (this.#absent.has(owner.uid)) return undefined
-    const kind = await this.#kinds.find(owner.apiVersion, owner.kind)
+    const { apiVersion, kind: kindName, name, uid } = owner
     const { namespace } = node.identity
-    if (kind.namespaced && namespace === '') {
-      this.#reportScope(node, owner)
-      throw new Error(`${owner.kind} ${owner.name} is in a namespace and cannot own a cluster-scoped object`)
-    }
-    const found = await this.#find({ ...owner, namespace: kind.namespaced ? namespace : '' })
-    if (found?.metadata.uid === owner.uid) return found
-    this.#remember(owner.uid)
-    if (!found && kind.namespaced && this.#graph.get(owner.uid)?.isVirtual === false)
-      this.#reportScope(node, owner)
+    const reference = { apiVersion, kind: kindName, name, uid }
+    if ([namespace, ''].some(each => this.#absent.has({ ...reference, namespace: each }))) return undefined
+    const kind = await this.#kinds.find(apiVersion, kindName)
+    if (kind.namespaced && namespace === '') throw new InvalidOwner()
+    const wanted = { ...reference, namespace: kind.namespaced ? namespace : '' }
+    const found = await this.#find(wanted)
+    if (found?.metadata.uid === uid) return found
+    this.#absent.add(wanted)
     return undefined
   }
 
-  #reportScope(node: GraphNode, owner: OwnerReference): void {
+  #report(node: GraphNode, owner: OwnerReference): void {
     const { apiVersion, kind, namespace, name, uid } = node.identity
     const message = `ownerRef [${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}] does not exist in namespace ${JSON.stringify(namespace)}`
     const object = { apiVersion, kind, metadata: { name, uid, ...(namespace !== '' && { namespace }) } }
@@ -238,14 +259,20 @@ export class Collector {
     propagationPolicy: 'Orphan' | 'Foreground' | 'Background',
   ): Promise<void> {
     const { uid, resourceVersion } = live.metadata
-    const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) }
     const kind = await this.#kindOf(node.identity)
+    const key = keyOf(node.identity)
+    const attempt = (preconditions: { readonly uid: string; readonly resourceVersion?: string }) =>
+      this.#client.delete(kind, key, { propagationPolicy, preconditions })
     try {
-      await this.#client.delete(kind, keyOf(node.identity), { propagationPolicy, preconditions })
+      const result = await attempt({ uid, ...(resourceVersion !== undefined && { resourceVersion }) })
+      if (!result) this.#graph.declareAbsent(node.identity)
     } catch (error) {
-      if (isNotFound(error)) return
-      if (isConflict(error) || isInvalid(error)) this.#toDelete.add(uid)
-      throw error
+      if (!isConflict(error)) throw error
+      // Somebody writes to it all the time: as long as its owners are the same, that must not save it.
+      const now = await this.#find(node.identity)
+      if (now?.metadata.uid !== uid) return this.#graph.declareAbsent(node.identity)
+      if (!deepEqual(now.metadata.ownerReferences, live.metadata.ownerReferences)) throw error
+      await attempt({ uid })
     }
   }
 
@@ -262,15 +289,10 @@ export class Collector {
       keyOf({ ...identity, namespace: kind.namespaced ? identity.namespace : '' }),
     )
   }
-
-  #remember(uid: string): void {
-    if (this.#absent.size >= absentLimit) this.#absent.delete(this.#absent.values().next().value!)
-    this.#absent.add(uid)
-  }
 }
 
-/** Absent owners that are remembered. */
-const absentLimit = 500
+/** A cluster-scoped object names an owner that lives in a namespace. Nothing will ever change that. */
+class InvalidOwner extends Error {}
 
 function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }) {
   return namespace === '' ? { name } : { namespace, name }

@@ -1,0 +1,94 @@
+import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
+import type { DeepReadonly, KindOf } from '@coxswain/apimachinery'
+import { defineOperator, type Operator } from '@coxswain/runtime'
+
+/** What a certificate is asked for. */
+export interface RequestedCertificate {
+  readonly commonName: string
+  readonly organizations: readonly string[]
+  /** Whether it asks for names besides the subject's: hosts, addresses, e-mail. */
+  readonly hasOtherNames: boolean
+}
+
+/** Whoever has the key of the CA. Both functions throw an Error for what is no certificate request. */
+export interface CertificateIssuer {
+  read(request: string): RequestedCertificate
+  /** The certificate of a client, in PEM; for `seconds`, or as long as the issuer likes. */
+  sign(request: string, seconds: number | undefined): string
+}
+
+type SigningRequest = DeepReadonly<KindOf<typeof CertificateSigningRequest>>
+
+const clientSigner = 'kubernetes.io/kube-apiserver-client'
+const nodeSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
+const clientUsages = new Set(['digital signature', 'key encipherment', 'client auth'])
+const shortest = 600
+
+/**
+ * Signs what has been approved, for the signers of client certificates. A request that a signer does not take fails for
+ * good, with the reason in its status. Whether a request is approved is for others to say.
+ */
+export function createCertificateSigningController(issuer: CertificateIssuer): Operator {
+  return defineOperator('certificatesigningrequest-signing-controller', operator => {
+    operator
+      .controller('certificatesigningrequest-signing')
+      .for(CertificateSigningRequest)
+      .reconcile(async ({ key, client, clock }) => {
+        const request = await client.get(CertificateSigningRequest, key)
+        if (!request || !isDue(request)) return
+        const { spec, status = {} } = request
+        const text = new TextDecoder().decode(decodeBase64(spec.request))
+        const problem = findProblem(spec, issuer.read(text))
+        const seconds = spec.expirationSeconds
+        const change =
+          problem === undefined
+            ? {
+                certificate: btoa(
+                  issuer.sign(text, seconds === undefined ? undefined : Math.max(seconds, shortest)),
+                ),
+              }
+            : {
+                conditions: [
+                  ...(status.conditions ?? []),
+                  {
+                    type: 'Failed',
+                    status: 'True' as const,
+                    reason: 'SignerValidationFailure',
+                    message: problem,
+                    lastUpdateTime: `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
+                  },
+                ],
+              }
+        await client.updateStatus(CertificateSigningRequest, { ...request, status: { ...status, ...change } })
+      })
+  })
+}
+
+function isDue({ spec, status }: SigningRequest): boolean {
+  const has = (type: string) =>
+    (status?.conditions ?? []).some(condition => condition.type === type && condition.status === 'True')
+  const isOurs = spec.signerName === clientSigner || spec.signerName === nodeSigner
+  return isOurs && !status?.certificate && has('Approved') && !has('Denied') && !has('Failed')
+}
+
+/** Upstream's words for what a signer does not take. */
+function findProblem(
+  { signerName, usages = [] }: SigningRequest['spec'],
+  { commonName, organizations, hasOtherNames }: RequestedCertificate,
+): string | undefined {
+  if (signerName === nodeSigner) {
+    if (organizations.length !== 1 || organizations[0] !== 'system:nodes')
+      return 'subject organization is not system:nodes'
+    if (hasOtherNames) return 'DNS, IP, email and URI subjectAltNames are not allowed'
+    if (!commonName.startsWith('system:node:')) return 'subject common name does not begin with system:node:'
+  }
+  const unknown = usages.find(usage => !clientUsages.has(usage))
+  if (unknown !== undefined) return `invalid usage for client certificate: ${unknown}`
+  return usages.includes('client auth')
+    ? undefined
+    : 'missing required usage for client certificate: client auth'
+}
+
+function decodeBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), character => character.charCodeAt(0))
+}

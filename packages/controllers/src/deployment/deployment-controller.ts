@@ -1,0 +1,188 @@
+import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
+import { Pod } from '@coxswain/api/core/v1'
+import { type LabelSelector, labelSelectorAsSelector, type ObjectKey } from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type Lookup,
+  type Operator,
+  type ReconcileContext,
+  type ReconcileResult,
+} from '@coxswain/runtime'
+import { claimObjects } from '../pods/claim.ts'
+import { controllerOf } from '../pods/controller-reference.ts'
+import { indexPods, listPodsOf } from '../pods/pod-index.ts'
+import { isFinished } from '../pods/pod-state.ts'
+import {
+  annotationsAfterRollback,
+  isSameTemplate,
+  revisionOf,
+  rollbackAnnotation,
+  type SetView,
+  withoutHash,
+} from './revisions.ts'
+import { Rollout } from './rollout.ts'
+import {
+  byCreation,
+  isActiveSet,
+  isScaled,
+  newSetSize,
+  scaleInProportion,
+  shrinkOldSets,
+  sizeOf,
+} from './scaling.ts'
+import { isComplete, writeCounts, writeProgress } from './status.ts'
+import { type DeploymentView, isRolling, progressDeadline, wantedReplicas } from './strategy.ts'
+
+/** Rolls deployments out: one ReplicaSet a template, the newest growing while the old ones shrink. */
+export function createDeploymentController(): Operator {
+  return defineOperator('deployment-controller', operator => {
+    indexPods(operator)
+    operator
+      .controller('deployment')
+      .for(Deployment)
+      .owns(ReplicaSet)
+      .watches(ReplicaSet, (set, lookup) => (controllerOf(set) ? [] : selecting(set, lookup)))
+      // A deployment that recreates waits for the last of its old pods to be gone.
+      .watches(Pod, (pod, lookup) => recreatorOf(pod.metadata.namespace, controllerOf(pod)?.name, lookup), {
+        predicates: [({ type }) => type === 'delete'],
+      })
+      .options({ concurrency: 5 })
+      .reconcile(reconcile)
+  })
+}
+
+function selecting({ metadata }: SetView, lookup: Lookup): ObjectKey[] {
+  const { namespace = '' } = metadata
+  return lookup
+    .list(Deployment, { namespace })
+    .filter(({ spec }) => labelSelectorAsSelector(spec?.selector as LabelSelector).matches(metadata.labels))
+    .map(deployment => ({ namespace, name: deployment.metadata.name }))
+}
+
+function recreatorOf(namespace = '', setName: string | undefined, lookup: Lookup): ObjectKey[] {
+  if (setName === undefined) return []
+  const set = lookup.get(ReplicaSet, { namespace, name: setName })
+  const owner = set && controllerOf(set)
+  const deployment = owner && lookup.get(Deployment, { namespace, name: owner.name })
+  return deployment && !isRolling(deployment) ? [{ namespace, name: owner.name }] : []
+}
+
+async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
+  const { client, key, events, clock } = context
+  const deployment = await client.get(Deployment, key)
+  if (!deployment) return
+  const { matchLabels = {}, matchExpressions = [] } = deployment.spec?.selector ?? {}
+  if (Object.keys(matchLabels).length === 0 && matchExpressions.length === 0) {
+    const message = 'This deployment is selecting all pods. A non-empty selector is required.'
+    events.warning(deployment, 'SelectingAll', message)
+    return
+  }
+  const selector = labelSelectorAsSelector(deployment.spec?.selector as LabelSelector)
+  const { items } = await client.list(ReplicaSet, { namespace: key.namespace ?? '' })
+  const claim = { client, kind: ReplicaSet, ownerKind: Deployment, owner: deployment, selector }
+  const rollout = new Rollout(context, deployment, await claimObjects(claim, items))
+  if (deployment.metadata.deletionTimestamp) return await writeCounts(rollout)
+  await notePause(rollout)
+  if (deployment.spec?.paused) return await scale(rollout)
+  if (deployment.metadata.annotations?.[rollbackAnnotation]) return await rollBack(context, rollout)
+  await rollout.syncNewest(false)
+  if (isScaled(rollout.deployment, rollout.all)) return await scale(rollout)
+  if (isRolling(deployment)) await roll(rollout)
+  else await recreate(context, rollout)
+  return await writeProgress(rollout, clock.now())
+}
+
+/** A pause stops the clock of the progress deadline. */
+async function notePause(rollout: Rollout): Promise<void> {
+  const { deployment } = rollout
+  if (progressDeadline(deployment) === undefined) return
+  const reason = rollout.condition('Progressing')?.reason
+  if (reason === 'ProgressDeadlineExceeded') return
+  const isNoted = reason === 'DeploymentPaused'
+  if (deployment.spec?.paused === true && !isNoted)
+    await note(rollout, 'DeploymentPaused', 'Deployment is paused')
+  else if (!deployment.spec?.paused && isNoted)
+    await note(rollout, 'DeploymentResumed', 'Deployment is resumed')
+}
+
+async function note(rollout: Rollout, reason: string, message: string): Promise<void> {
+  await rollout.setConditions({ type: 'Progressing', status: 'Unknown', reason, message })
+}
+
+/** `replicas` has changed, or the deployment is paused: no set is made, those there are share the change. */
+async function scale(rollout: Rollout): Promise<void> {
+  const newest = await rollout.syncNewest(false)
+  const { deployment, all, old } = rollout
+  const wanted = wantedReplicas(deployment)
+  const active = all.filter(isActiveSet)
+  const latest = [...old].sort((a, b) => byCreation(b, a))[0]
+  const only = active.length === 1 ? active[0] : active.length === 0 ? (newest ?? latest) : undefined
+  if (only) await rollout.resize([{ set: only, to: wanted }], true)
+  else if (newest && isSaturated(newest, wanted))
+    await rollout.resize(old.filter(isActiveSet).map(set => ({ set, to: 0 })))
+  else if (isRolling(deployment)) await rollout.resize(scaleInProportion(deployment, all), true)
+  if (deployment.spec?.paused) await rollout.cleanUp()
+  await writeCounts(rollout)
+}
+
+function isSaturated(set: SetView, wanted: number): boolean {
+  return sizeOf(set) === wanted && (set.status?.availableReplicas ?? 0) === wanted
+}
+
+async function roll(rollout: Rollout): Promise<void> {
+  const newest = (await rollout.syncNewest(true))!
+  const { deployment } = rollout
+  const wanted = wantedReplicas(deployment)
+  const size = sizeOf(newest)
+  const to = size > wanted ? wanted : newSetSize(deployment, rollout.all, size)
+  if (await rollout.resize([{ set: newest, to }])) return
+  if (await rollout.resize(shrinkOldSets(deployment, newest, rollout.old))) return
+  if (isComplete(deployment, deployment.status)) await rollout.cleanUp()
+}
+
+/** The old pods go first, every one of them. */
+async function recreate({ client }: ReconcileContext, rollout: Rollout): Promise<void> {
+  await rollout.syncNewest(false)
+  const shrinking = rollout.old.filter(isActiveSet).map(set => ({ set, to: 0 }))
+  if (await rollout.resize(shrinking)) return
+  for (const set of rollout.old) {
+    if ((set.status?.replicas ?? 0) > 0) return
+    const pods = await listPodsOf(client, set.metadata.uid)
+    if (pods.some(pod => !isFinished(pod))) return
+  }
+  const newest = (await rollout.syncNewest(true))!
+  await rollout.resize([{ set: newest, to: wantedReplicas(rollout.deployment) }])
+  if (isComplete(rollout.deployment, rollout.deployment.status)) await rollout.cleanUp()
+}
+
+/** What an annotation of old clients asks for; kubectl puts the old template back itself. */
+async function rollBack({ client, events }: ReconcileContext, rollout: Rollout): Promise<void> {
+  await rollout.syncNewest(true)
+  const { deployment, all } = rollout
+  const { [rollbackAnnotation]: asked = '', ...annotations } = deployment.metadata.annotations ?? {}
+  const revisions = all.map(revisionOf).sort((a, b) => b - a)
+  const revision = Number(asked) || revisions[1] || 0
+  const target = revision === 0 ? undefined : all.find(set => revisionOf(set) === revision)
+  const clear = async (changes: Partial<DeploymentView>) => {
+    await client.update(Deployment, { ...deployment, ...changes } as DeploymentView)
+  }
+  const metadata = { ...deployment.metadata, annotations }
+  const { name } = deployment.metadata
+  if (!target) {
+    const what = revision === 0 ? 'last revision' : 'the revision to rollback to'
+    events.warning(deployment, 'DeploymentRollbackRevisionNotFound', `Unable to find ${what}.`)
+    return await clear({ metadata })
+  }
+  if (isSameTemplate(target.spec?.template, deployment.spec?.template)) {
+    const message = `The rollback revision contains the same template as current deployment ${JSON.stringify(name)}`
+    events.warning(deployment, 'DeploymentRollbackTemplateUnchanged', message)
+    return await clear({ metadata })
+  }
+  const { [rollbackAnnotation]: _, ...after } = annotationsAfterRollback(deployment, target)
+  await clear({
+    metadata: { ...deployment.metadata, annotations: after },
+    spec: { ...deployment.spec, template: withoutHash(target.spec?.template) },
+  } as Partial<DeploymentView>)
+  const message = `Rolled back deployment ${JSON.stringify(name)} to revision ${revision}`
+  events.normal(deployment, 'DeploymentRollback', message)
+}

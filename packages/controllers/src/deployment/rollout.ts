@@ -1,0 +1,250 @@
+import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
+import {
+  type DeepReadonly,
+  deepEqual,
+  formatTime,
+  isAlreadyExists,
+  isNotFound,
+  type LabelSelector,
+} from '@coxswain/apimachinery'
+import type { ReconcileContext } from '@coxswain/runtime'
+import { controllerOf, controllerReference } from '../pods/controller-reference.ts'
+import { isNamespaceGoing } from '../pods/pod-control.ts'
+import { hashTemplate } from '../pods/template-hash.ts'
+import { type ConditionNews, findCondition, setCondition } from './conditions.ts'
+import {
+  highestRevision,
+  isSameTemplate,
+  newestAnnotations,
+  revisionAnnotation,
+  revisionOf,
+  type SetView,
+  templateHashLabel,
+  withReplicaCounts,
+} from './revisions.ts'
+import { byCreation, isActiveSet, newSetSize, type Resize, sizeOf } from './scaling.ts'
+import { type DeploymentView, progressDeadline } from './strategy.ts'
+
+const longestName = 253
+
+/** One look at a deployment and its sets, with the means to change them. What it writes, it remembers. */
+export class Rollout {
+  readonly #context: ReconcileContext
+  #deployment: DeploymentView
+  #sets: readonly SetView[]
+
+  constructor(context: ReconcileContext, deployment: DeploymentView, sets: readonly SetView[]) {
+    this.#context = context
+    this.#deployment = deployment
+    this.#sets = sets
+  }
+
+  get deployment(): DeploymentView {
+    return this.#deployment
+  }
+
+  get all(): readonly SetView[] {
+    return this.#sets
+  }
+
+  /** The set of the template as it is now; of several the oldest. */
+  get newest(): SetView | undefined {
+    const { template } = this.#deployment.spec!
+    return [...this.#sets].sort(byCreation).find(({ spec }) => isSameTemplate(spec?.template, template))
+  }
+
+  get old(): readonly SetView[] {
+    const { newest } = this
+    return this.#sets.filter(({ metadata }) => metadata.uid !== newest?.metadata.uid)
+  }
+
+  get now(): string {
+    return formatTime(this.#context.clock.now())
+  }
+
+  /** Sees to it that the newest set and the deployment know their revision; makes the set where `create` says so. */
+  async syncNewest(create: boolean): Promise<SetView | undefined> {
+    const revision = highestRevision(this.old) + 1
+    const existing = this.newest
+    if (!existing) return create ? await this.#createSet(revision) : undefined
+    const before = existing.metadata.annotations ?? {}
+    const annotations = newestAnnotations(before, this.#deployment, revision)
+    const minReadySeconds = this.#deployment.spec?.minReadySeconds ?? 0
+    let current = existing
+    if (!deepEqual(annotations, before) || (existing.spec?.minReadySeconds ?? 0) !== minReadySeconds) {
+      current = await this.#updateSet(existing, { annotations, minReadySeconds })
+    }
+    const isNews = progressDeadline(this.#deployment) !== undefined && !this.condition('Progressing')
+    const message = `Found new replica set ${JSON.stringify(current.metadata.name)}`
+    await this.#writeRevision(
+      revisionOf(current),
+      isNews ? { type: 'Progressing', status: 'True', reason: 'FoundNewReplicaSet', message } : undefined,
+    )
+    return current
+  }
+
+  condition(type: string) {
+    return findCondition(this.#deployment.status?.conditions, type)
+  }
+
+  async #createSet(revision: number): Promise<SetView> {
+    const { client, events } = this.#context
+    const deployment = this.#deployment
+    const { metadata, spec } = deployment
+    const hash = hashTemplate(spec!.template!, deployment.status?.collisionCount ?? 0)
+    const name = `${metadata.name.slice(0, longestName - 1 - hash.length)}-${hash}`
+    const labels = { ...spec?.template?.metadata?.labels, [templateHashLabel]: hash }
+    const selector = spec?.selector as LabelSelector | undefined
+    const replicas = newSetSize(deployment, this.#sets, 0)
+    const set = {
+      metadata: {
+        name,
+        namespace: metadata.namespace,
+        labels,
+        annotations: withReplicaCounts(newestAnnotations({}, deployment, revision), deployment),
+        ownerReferences: [controllerReference(Deployment, deployment)],
+      },
+      spec: {
+        replicas,
+        minReadySeconds: spec?.minReadySeconds ?? 0,
+        selector: { ...selector, matchLabels: { ...selector?.matchLabels, [templateHashLabel]: hash } },
+        template: { ...spec?.template, metadata: { ...spec?.template?.metadata, labels } },
+      },
+    }
+    let made: SetView
+    try {
+      made = await client.create(ReplicaSet, set as unknown as DeepReadonly<ReplicaSet>)
+    } catch (error) {
+      if (isAlreadyExists(error)) return await this.#resolveCollision(name, error)
+      if (!isNamespaceGoing(error)) await this.#reportFailure(name, error as Error)
+      throw error
+    }
+    this.#sets = [...this.#sets, made]
+    if (replicas > 0)
+      events.normal(deployment, 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`)
+    const message = `Created new replica set ${JSON.stringify(name)}`
+    const isTimed = progressDeadline(deployment) !== undefined
+    await this.#writeRevision(
+      revision,
+      isTimed ? { type: 'Progressing', status: 'True', reason: 'NewReplicaSetCreated', message } : undefined,
+    )
+    return made
+  }
+
+  /** A set of that name is ours and was not in the cache yet, or another template has the same hash. */
+  async #resolveCollision(name: string, cause: unknown): Promise<SetView> {
+    const { client } = this.#context
+    const { metadata, spec, status } = this.#deployment
+    const found = await client.get(
+      ReplicaSet,
+      { namespace: metadata.namespace ?? '', name },
+      { cached: false },
+    )
+    if (
+      found &&
+      controllerOf(found)?.uid === metadata.uid &&
+      isSameTemplate(found.spec?.template, spec?.template)
+    ) {
+      this.#sets = [...this.#sets, found]
+      return found
+    }
+    const collisionCount = (status?.collisionCount ?? 0) + 1
+    await this.writeStatus({ ...status, collisionCount })
+    throw cause
+  }
+
+  async #reportFailure(name: string, { message: problem }: Error): Promise<void> {
+    const message = `Failed to create new replica set ${JSON.stringify(name)}: ${problem}`
+    this.#context.events.warning(this.#deployment, 'ReplicaSetCreateError', message)
+    if (progressDeadline(this.#deployment) === undefined) return
+    await this.setConditions({
+      type: 'Progressing',
+      status: 'False',
+      reason: 'ReplicaSetCreateError',
+      message,
+    })
+  }
+
+  async #writeRevision(revision: number, news: ConditionNews | undefined): Promise<void> {
+    const { metadata, status } = this.#deployment
+    const annotations = { ...metadata.annotations, [revisionAnnotation]: String(revision) }
+    const conditions = news && setCondition(status?.conditions ?? [], news, this.now)
+    if (metadata.annotations?.[revisionAnnotation] === String(revision) && !conditions) return
+    await this.writeStatus({ ...status, ...(conditions && { conditions }) }, annotations)
+  }
+
+  async setConditions(news: ConditionNews): Promise<void> {
+    const { status } = this.#deployment
+    await this.writeStatus({
+      ...status,
+      conditions: setCondition(status?.conditions ?? [], news, this.now),
+    })
+  }
+
+  async writeStatus(status: object, annotations?: Readonly<Record<string, string>>): Promise<void> {
+    const { metadata } = this.#deployment
+    this.#deployment = await this.#context.client.updateStatus(Deployment, {
+      ...this.#deployment,
+      metadata: { ...metadata, ...(annotations && { annotations }) },
+      status,
+    } as DeploymentView)
+  }
+
+  /** Gives sets their sizes and tells of it. Says whether any size has changed. */
+  async resize(resizes: readonly Resize[], annotate = false): Promise<boolean> {
+    const { events } = this.#context
+    let isChanged = false
+    for (const { set, to } of resizes) {
+      const from = sizeOf(set)
+      const before = set.metadata.annotations ?? {}
+      const annotations = withReplicaCounts(before, this.#deployment)
+      if (from === to && (!annotate || deepEqual(annotations, before))) continue
+      await this.#updateSet(set, { annotations, replicas: to })
+      if (from === to) continue
+      isChanged = true
+      const { name } = set.metadata
+      const way = from < to ? 'up' : 'down'
+      const message = `Scaled ${way} replica set ${name} from ${from} to ${to}`
+      events.normal(this.#deployment, 'ScalingReplicaSet', message)
+    }
+    return isChanged
+  }
+
+  async #updateSet(
+    set: SetView,
+    change: {
+      readonly annotations: Readonly<Record<string, string>>
+      readonly replicas?: number
+      readonly minReadySeconds?: number
+    },
+  ): Promise<SetView> {
+    const { annotations, ...spec } = change
+    const updated = await this.#context.client.update(ReplicaSet, {
+      ...set,
+      metadata: { ...set.metadata, annotations },
+      spec: { ...set.spec, ...spec },
+    } as SetView)
+    this.#sets = this.#sets.map(other => (other.metadata.uid === set.metadata.uid ? updated : other))
+    return updated
+  }
+
+  /** Deletes the oldest of the sets that nothing is left of, beyond what the history keeps. */
+  async cleanUp(): Promise<void> {
+    const { client } = this.#context
+    const limit = this.#deployment.spec?.revisionHistoryLimit ?? 10
+    const alive = this.old.filter(({ metadata }) => !metadata.deletionTimestamp)
+    const surplus = [...alive]
+      .sort((a, b) => revisionOf(a) - revisionOf(b))
+      .slice(0, Math.max(0, alive.length - limit))
+    for (const set of surplus) {
+      const { namespace = '', name, generation = 0 } = set.metadata
+      const isSettled = generation <= (set.status?.observedGeneration ?? 0)
+      if (isActiveSet(set) || (set.status?.replicas ?? 0) > 0 || !isSettled) continue
+      try {
+        await client.delete(ReplicaSet, { namespace, name })
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+      }
+    }
+  }
+}

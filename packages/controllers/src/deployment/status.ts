@@ -1,0 +1,165 @@
+import { deepEqual } from '@coxswain/apimachinery'
+import { type ReconcileResult, requeueAfter } from '@coxswain/runtime'
+import { type ConditionView, removeCondition, setCondition } from './conditions.ts'
+import type { SetView } from './revisions.ts'
+import type { Rollout } from './rollout.ts'
+import { availableOf, sizeOf, sum } from './scaling.ts'
+import { type DeploymentView, maxUnavailable, progressDeadline, wantedReplicas } from './strategy.ts'
+
+interface Status {
+  readonly observedGeneration: number
+  readonly replicas: number
+  readonly updatedReplicas: number
+  readonly readyReplicas: number
+  readonly availableReplicas: number
+  readonly unavailableReplicas: number
+  readonly terminatingReplicas?: number
+  readonly collisionCount?: number
+  readonly conditions: readonly ConditionView[]
+}
+
+function computeStatus(rollout: Rollout): Status {
+  const { deployment, all, newest } = rollout
+  const available = sum(all, availableOf)
+  const isEnough = available >= wantedReplicas(deployment) - maxUnavailable(deployment)
+  const terminating = all.map(({ status }) => status?.terminatingReplicas)
+  const collisionCount = deployment.status?.collisionCount
+  return {
+    observedGeneration: deployment.metadata.generation ?? 0,
+    replicas: sum(all, ({ status }) => status?.replicas ?? 0),
+    updatedReplicas: newest?.status?.replicas ?? 0,
+    readyReplicas: sum(all, ({ status }) => status?.readyReplicas ?? 0),
+    availableReplicas: available,
+    unavailableReplicas: Math.max(0, sum(all, sizeOf) - available),
+    ...(terminating.every(count => count !== undefined) && {
+      terminatingReplicas: terminating.reduce((total: number, count) => total + (count ?? 0), 0),
+    }),
+    ...(collisionCount !== undefined && { collisionCount }),
+    conditions: setCondition(
+      deployment.status?.conditions ?? [],
+      isEnough
+        ? {
+            type: 'Available',
+            status: 'True',
+            reason: 'MinimumReplicasAvailable',
+            message: 'Deployment has minimum availability.',
+          }
+        : {
+            type: 'Available',
+            status: 'False',
+            reason: 'MinimumReplicasUnavailable',
+            message: 'Deployment does not have minimum availability.',
+          },
+      rollout.now,
+    ),
+  }
+}
+
+/** Every pod is new and available, and nobody else is left. */
+export function isComplete(deployment: DeploymentView, status: Partial<Status> = {}): boolean {
+  const wanted = wantedReplicas(deployment)
+  return (
+    status.updatedReplicas === wanted &&
+    status.replicas === wanted &&
+    status.availableReplicas === wanted &&
+    (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
+  )
+}
+
+/** Writes the counts only. */
+export async function writeCounts(rollout: Rollout): Promise<void> {
+  await write(rollout, computeStatus(rollout))
+}
+
+/** Writes the counts and how far the rollout has come. Asks to be called again when it may be stuck. */
+export async function writeProgress(rollout: Rollout, now: number): Promise<ReconcileResult> {
+  const { deployment, newest, all } = rollout
+  const status = computeStatus(rollout)
+  let { conditions } = status
+  const deadline = progressDeadline(deployment)
+  const known = rollout.condition('Progressing')
+  if (deadline === undefined) conditions = removeCondition(conditions, 'Progressing')
+  else if (!(status.replicas === status.updatedReplicas && known?.reason === 'NewReplicaSetAvailable'))
+    conditions = withProgress(rollout, status, deadline, now)
+  const failure = findFailure(newest, all)
+  conditions = failure
+    ? setCondition(conditions, failure as never, rollout.now)
+    : removeCondition(conditions, 'ReplicaFailure')
+  const written = { ...status, conditions }
+  if (await write(rollout, written)) return
+  if (deadline === undefined || !known || isComplete(deployment, written)) return
+  if (known.reason === 'ProgressDeadlineExceeded') return
+  const left = Date.parse(known.lastUpdateTime ?? '') + deadline - now
+  return requeueAfter(Math.max(1_000, left + 1_000))
+}
+
+function withProgress(rollout: Rollout, status: Status, deadline: number, now: number): ConditionView[] {
+  const { deployment, newest } = rollout
+  const { conditions } = status
+  const what = newest
+    ? `ReplicaSet ${JSON.stringify(newest.metadata.name)}`
+    : `Deployment ${JSON.stringify(deployment.metadata.name)}`
+  const set = (state: 'True' | 'False', reason: string, message: string, from = conditions) =>
+    setCondition(
+      from,
+      { type: 'Progressing', status: state, reason, message: `${what} ${message}` },
+      rollout.now,
+    )
+  if (isComplete(deployment, status))
+    return set('True', 'NewReplicaSetAvailable', 'has successfully progressed.')
+  const known = rollout.condition('Progressing')
+  if (isProgressing(deployment, status)) {
+    const made = set(
+      'True',
+      'ReplicaSetUpdated',
+      'is progressing.',
+      removeCondition(conditions, 'Progressing'),
+    )
+    if (known?.status !== 'True') return made
+    return made.map(condition =>
+      condition.type === 'Progressing' && known.lastTransitionTime
+        ? { ...condition, lastTransitionTime: known.lastTransitionTime }
+        : condition,
+    )
+  }
+  if (known && isTimedOut(known, deadline, now))
+    return set('False', 'ProgressDeadlineExceeded', 'has timed out progressing.')
+  return [...conditions]
+}
+
+/** Whether more of the new and less of the old is there than the status said. */
+function isProgressing({ status: before = {} }: DeploymentView, now: Status): boolean {
+  const oldNow = now.replicas - now.updatedReplicas
+  const oldBefore = (before.replicas ?? 0) - (before.updatedReplicas ?? 0)
+  return (
+    now.updatedReplicas > (before.updatedReplicas ?? 0) ||
+    oldNow < oldBefore ||
+    now.readyReplicas > (before.readyReplicas ?? 0) ||
+    now.availableReplicas > (before.availableReplicas ?? 0)
+  )
+}
+
+function isTimedOut(known: ConditionView, deadline: number, now: number): boolean {
+  if (known.reason === 'NewReplicaSetAvailable') return false
+  if (known.reason === 'ProgressDeadlineExceeded') return true
+  return Date.parse(known.lastUpdateTime ?? '') + deadline < now
+}
+
+function findFailure(newest: SetView | undefined, all: readonly SetView[]): ConditionView | undefined {
+  const of = (set: SetView | undefined) =>
+    set?.status?.conditions?.find(({ type }) => type === 'ReplicaFailure') as ConditionView | undefined
+  return of(newest) ?? all.map(of).find(found => found !== undefined)
+}
+
+/** Says whether there was anything to write. */
+async function write(rollout: Rollout, status: Status): Promise<boolean> {
+  const before = rollout.deployment.status ?? {}
+  if (deepEqual(withoutZeros(status), withoutZeros(before))) return false
+  await rollout.writeStatus(status)
+  return true
+}
+
+/** The server leaves counts of zero out. */
+function withoutZeros(status: object): object {
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== 0))
+}

@@ -1,0 +1,94 @@
+import type { OwnerReference } from '@coxswain/apimachinery'
+
+/** What a reference says of an object, besides its namespace. */
+export interface Coordinates {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+}
+
+/** What it takes to find an object again. */
+export interface Identity extends Coordinates {
+  /** Empty for cluster-scoped objects. Of an owner that is only known by reference: the dependent's. */
+  readonly namespace: string
+}
+
+interface Dependent {
+  readonly identity: Identity
+  readonly owners: readonly OwnerReference[]
+}
+
+export function matches(a: Coordinates, b: Coordinates): boolean {
+  return a.uid === b.uid && a.kind === b.kind && a.name === b.name && a.apiVersion === b.apiVersion
+}
+
+/** Which dependents mean `owner` by their references to its uid, and which mean something else by it. Some do both. */
+export function partition<D extends Dependent>(
+  dependents: Iterable<D>,
+  owner: Identity,
+): { readonly matching: readonly D[]; readonly others: readonly D[] } {
+  const matching: D[] = []
+  const others: D[] = []
+  for (const dependent of dependents) {
+    const isElsewhere = owner.namespace !== '' && owner.namespace !== dependent.identity.namespace
+    const references = dependent.owners.filter(({ uid }) => uid === owner.uid)
+    const isMatch = (reference: OwnerReference) => !isElsewhere && matches(reference, owner)
+    if (references.some(isMatch)) matching.push(dependent)
+    if (isElsewhere || references.some(reference => !isMatch(reference))) others.push(dependent)
+  }
+  return { matching, others }
+}
+
+/**
+ * What else an owner may be that is not `absent`, by what its dependents say: the next in order, and after the last the
+ * first, so that every possibility has its turn.
+ */
+export function replacementFor(dependents: Iterable<Dependent>, absent: Identity): Identity | undefined {
+  const candidates = new Map<string, Identity>()
+  for (const { identity, owners } of dependents) {
+    for (const { apiVersion, kind, name, uid } of owners) {
+      if (uid !== absent.uid) continue
+      const isClusterScoped =
+        absent.namespace === '' && apiVersion === absent.apiVersion && kind === absent.kind
+      const candidate = {
+        apiVersion,
+        kind,
+        name,
+        uid,
+        namespace: isClusterScoped ? '' : identity.namespace,
+      }
+      candidates.set(orderOf(candidate), candidate)
+    }
+  }
+  const own = orderOf(absent)
+  candidates.delete(own)
+  const order = [...candidates.keys()].sort()
+  const next = order.find(key => key > own) ?? order[0]
+  return next === undefined ? undefined : candidates.get(next)
+}
+
+function orderOf({ kind, apiVersion, namespace, name, uid }: Identity): string {
+  return [kind, apiVersion, namespace, name, uid].join('\0')
+}
+
+/** Owners that are known not to exist: a uid never comes back. Keeps the latest, not all. */
+export class AbsentOwners {
+  readonly #keys = new Set<string>()
+  readonly #limit: number
+
+  constructor(limit = 500) {
+    this.#limit = limit
+  }
+
+  add(identity: Identity): void {
+    const key = orderOf(identity)
+    this.#keys.delete(key)
+    this.#keys.add(key)
+    if (this.#keys.size > this.#limit) this.#keys.delete(this.#keys.values().next().value!)
+  }
+
+  has(identity: Identity): boolean {
+    return this.#keys.has(orderOf(identity))
+  }
+}

@@ -1,0 +1,108 @@
+import type { PodView } from '../pods/pod-state.ts'
+import { judgeFailure } from './failure-policy.ts'
+import { countIndexes } from './indexes.ts'
+import { isFailed, isSuspended, type JobView } from './job-pods.ts'
+import { matchSuccessPolicy } from './success-policy.ts'
+import type { Tally } from './tally.ts'
+
+/** That a job is over, and why. It is told in two steps: first what it comes to, then, when no pod is left, that it is so. */
+export interface Ending {
+  readonly isSuccess: boolean
+  readonly reason: string
+  readonly message: string
+  /** Whether the first step has been told. */
+  readonly isTold: boolean
+}
+
+const failure = (reason: string, message: string): Ending => ({
+  isSuccess: false,
+  reason,
+  message,
+  isTold: false,
+})
+
+export const completionsReached: Ending = {
+  isSuccess: true,
+  reason: 'CompletionsReached',
+  message: 'Reached expected number of succeeded pods',
+  isTold: false,
+}
+
+/** Whether the job has to end with pods still there. What was told stays; then failures come before success. */
+export function findEnding(
+  job: JobView,
+  tally: Tally,
+  startTime: string | undefined,
+  now: number,
+): Ending | undefined {
+  return told(job) ?? findFailure(job, tally, startTime, now) ?? findSuccess(job, tally)
+}
+
+function told({ status }: JobView): Ending | undefined {
+  for (const wanted of ['SuccessCriteriaMet', 'FailureTarget']) {
+    const found = status?.conditions?.find(({ type, status: value }) => type === wanted && value === 'True')
+    if (!found) continue
+    const { reason = '', message = '' } = found
+    return { isSuccess: wanted === 'SuccessCriteriaMet', reason, message, isTold: true }
+  }
+  return undefined
+}
+
+function findFailure(
+  job: JobView,
+  { pods, failed, indexes }: Tally,
+  startTime: string | undefined,
+  now: number,
+): Ending | undefined {
+  const { backoffLimit = 6, maxFailedIndexes = Number.POSITIVE_INFINITY, podFailurePolicy } = job.spec ?? {}
+  if (podFailurePolicy) {
+    for (const pod of pods) {
+      const { message } = isFailed(pod, job) ? judgeFailure(job, pod) : {}
+      if (message !== undefined) return failure('PodFailurePolicy', message)
+    }
+  }
+  if (failed > backoffLimit || isRestartedTooOften(job, pods, backoffLimit))
+    return failure('BackoffLimitExceeded', 'Job has reached the specified backoff limit')
+  if (untilDeadline(job, startTime, now) <= 0)
+    return failure('DeadlineExceeded', 'Job was active longer than specified deadline')
+  if (!indexes?.failed) return undefined
+  const failedIndexes = countIndexes(indexes.failed)
+  if (failedIndexes > maxFailedIndexes)
+    return failure(
+      'MaxFailedIndexesExceeded',
+      'Job has exceeded the specified maximal number of failed indexes',
+    )
+  if (failedIndexes > 0 && failedIndexes + countIndexes(indexes.succeeded) >= indexes.completions)
+    return failure('FailedIndexes', 'Job has failed indexes')
+  return undefined
+}
+
+function findSuccess({ spec }: JobView, { indexes }: Tally): Ending | undefined {
+  if (!indexes) return undefined
+  const message = matchSuccessPolicy(spec?.successPolicy, indexes.completions, indexes.succeeded)
+  return message === undefined
+    ? undefined
+    : { isSuccess: true, reason: 'SuccessPolicy', message, isTold: false }
+}
+
+/** Where containers are restarted in place, their restarts are the failures. */
+function isRestartedTooOften({ spec }: JobView, pods: readonly PodView[], limit: number): boolean {
+  if (spec?.template.spec?.restartPolicy !== 'OnFailure') return false
+  let restarts = 0
+  for (const { status } of pods) {
+    if (status?.phase !== 'Running' && status?.phase !== 'Pending') continue
+    for (const { restartCount } of [
+      ...(status.initContainerStatuses ?? []),
+      ...(status.containerStatuses ?? []),
+    ])
+      restarts += restartCount
+  }
+  return limit === 0 ? restarts > 0 : restarts >= limit
+}
+
+/** Milliseconds that a job may still be active. */
+export function untilDeadline(job: JobView, startTime: string | undefined, now: number): number {
+  const seconds = job.spec?.activeDeadlineSeconds
+  if (seconds === undefined || startTime === undefined || isSuspended(job)) return Number.POSITIVE_INFINITY
+  return Date.parse(startTime) + seconds * 1_000 - now
+}

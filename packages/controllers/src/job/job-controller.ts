@@ -1,0 +1,166 @@
+import { Job } from '@coxswain/api/batch/v1'
+import { Pod } from '@coxswain/api/core/v1'
+import { formatTime, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type MapFunction,
+  type Operator,
+  type ReconcileContext,
+  type ReconcileResult,
+  requeueAfter,
+} from '@coxswain/runtime'
+import { createExponentialLimiter } from '@coxswain/workqueue'
+import { claimObjects } from '../pods/claim.ts'
+import { controllerOf } from '../pods/controller-reference.ts'
+import { indexPods, listPodsFor } from '../pods/pod-index.ts'
+import { type BackOff, backOffAfter, noBackOff } from './back-off.ts'
+import { completionsReached, type Ending, findEnding, untilDeadline } from './ending.ts'
+import { finishedCondition, isManagedElsewhere, isSuspended, type JobView, trackingFinalizer } from './job-pods.ts'
+import { deletePods, managePods } from './manage-pods.ts'
+import { defineOrphanPods } from './orphan-pods.ts'
+import { type Tally, takeStock } from './tally.ts'
+import { conditionOf, type Draft, draftOf, track } from './tracking.ts'
+
+/** Changes of pods are gathered for so long, in milliseconds, before a job is looked at again. */
+const batchPeriod = 1_000
+
+/** What is known of a job beside what is in the cluster. */
+interface Memory {
+  readonly uid: string
+  readonly generation: number | undefined
+  readonly syncedAt: number
+  readonly backOff: BackOff
+}
+
+/** Runs pods for jobs until enough have succeeded or too many failed. */
+export function createJobController(): Operator {
+  return defineOperator('job-controller', operator => {
+    const memories = new Map<string, Memory>()
+    indexPods(operator)
+    operator
+      .controller('job')
+      .for(Job)
+      .owns(Pod)
+      .watches(Pod, orphansToJobs)
+      .options({
+        concurrency: 5,
+        rateLimiter: () => createExponentialLimiter({ base: 1_000, cap: 60_000 }),
+      })
+      .reconcile(context => reconcile(context, memories))
+    defineOrphanPods(operator)
+  })
+}
+
+const selectorOf = ({ spec }: JobView) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined)
+
+/** A pod that nobody controls concerns every job that selects it. */
+const orphansToJobs: MapFunction<Pod> = (pod, lookup) => {
+  const { namespace = '', labels = {}, deletionTimestamp } = pod.metadata
+  if (controllerOf(pod) || deletionTimestamp || Object.keys(labels).length === 0) return []
+  return lookup
+    .list(Job, { namespace })
+    .filter(job => !finishedCondition(job) && selectorOf(job).matches(labels))
+    .map(({ metadata }) => ({ namespace, name: metadata.name }))
+}
+
+async function reconcile(context: ReconcileContext, memories: Map<string, Memory>): Promise<ReconcileResult> {
+  const { client, key, clock } = context
+  const id = `${key.namespace}/${key.name}`
+  const job = await client.get(Job, key)
+  if (!job || isManagedElsewhere(job) || finishedCondition(job)) {
+    memories.delete(id)
+    return
+  }
+  const { uid, generation } = job.metadata
+  const known = memories.get(id)
+  const memory = known?.uid === uid ? known : undefined
+  const now = clock.monotonic()
+  if (memory && memory.generation === generation && context.failures === 0) {
+    const left = memory.syncedAt + batchPeriod - now
+    if (left > 0) return requeueAfter(left)
+  }
+  const remember = (backOff: BackOff) => memories.set(id, { uid, generation, syncedAt: now, backOff })
+  const backOff = memory?.backOff ?? noBackOff
+  remember(backOff)
+  const wait = await sync(context, job, backOff, remember)
+  return wait < Number.POSITIVE_INFINITY ? requeueAfter(Math.max(wait, batchPeriod)) : undefined
+}
+
+/** Resolves with the milliseconds after which the job has to be looked at even if nothing happens. */
+async function sync(
+  context: ReconcileContext,
+  job: JobView,
+  known: BackOff,
+  remember: (backOff: BackOff) => void,
+): Promise<number> {
+  const { client, clock, events } = context
+  const claim = {
+    client,
+    kind: Pod,
+    ownerKind: Job,
+    owner: job,
+    selector: selectorOf(job),
+    finalizers: [trackingFinalizer],
+  }
+  const tally = takeStock(job, await claimObjects(claim, await listPodsFor(client, job)))
+  const backOff = backOffAfter(known, tally.newSucceeded, tally.newFailed)
+  const now = clock.now()
+  const draft = draftOf(job)
+  if (!isSuspended(job)) draft.startTime ??= formatTime(now)
+  const found = findEnding(job, tally, draft.startTime, now)
+  const isGoing = job.metadata.deletionTimestamp !== undefined
+  const managed = found
+    ? await deletePods(context, job, tally, tally.active, 'tracked')
+    : isGoing
+      ? { active: tally.active.length, ready: tally.ready, terminating: tally.terminating }
+      : await managePods(context, job, tally, backOff)
+  const { active, ready, terminating, error, wait = Number.POSITIVE_INFINITY } = managed
+  Object.assign(draft, { active, ready, terminating })
+  const ending = found ? (active === 0 ? found : undefined) : findCompletion(job, tally, active)
+  const change = found || ending || isGoing ? undefined : noteSuspension(job, draft, now)
+  const tracked = await track(context, { job, tally, ending, draft }, () => {
+    remember(backOff)
+    if (change) events.normal(job, change.reason, change.message)
+  })
+  if (tracked.isOver && ending) announce(context, tracked.job, ending)
+  if (error !== undefined) throw error
+  return tracked.isOver ? Number.POSITIVE_INFINITY : Math.min(wait, untilDeadline(job, draft.startTime, now))
+}
+
+function findCompletion({ spec }: JobView, { succeeded }: Tally, active: number): Ending | undefined {
+  const isEnough = spec?.completions === undefined ? succeeded > 0 : succeeded >= spec.completions
+  return isEnough && active === 0 ? completionsReached : undefined
+}
+
+/** Says in the status whether the job is suspended; returns the event to tell when that has changed. */
+function noteSuspension(job: JobView, draft: Draft, now: number) {
+  const suspended = isSuspended(job)
+  const present = draft.conditions.find(({ type }) => type === 'Suspended')
+  const status = suspended ? 'True' : 'False'
+  if (present ? present.status === status : !suspended) return undefined
+  const reason = suspended ? 'Suspended' : 'Resumed'
+  const message = suspended ? 'Job suspended' : 'Job resumed'
+  const condition = conditionOf('Suspended', status, { reason: `Job${reason}`, message }, now)
+  draft.conditions = present
+    ? draft.conditions.map(each => (each === present ? condition : each))
+    : [...draft.conditions, condition]
+  // The time that a job may be active begins anew when it goes on.
+  if (suspended) delete draft.startTime
+  else draft.startTime = formatTime(now)
+  return { reason, message }
+}
+
+function announce({ events }: ReconcileContext, job: JobView, ending: Ending): void {
+  if (!ending.isSuccess) {
+    events.warning(job, ending.reason, ending.message)
+    return
+  }
+  const { spec, status } = job
+  if (spec?.completions !== undefined && (status?.succeeded ?? 0) > spec.completions)
+    events.warning(
+      job,
+      'TooManySucceededPods',
+      'Too many succeeded pods running after completion count reached',
+    )
+  events.normal(job, 'Completed', 'Job completed')
+}

@@ -1,0 +1,164 @@
+import { Job } from '@coxswain/api/batch/v1'
+import { Pod } from '@coxswain/api/core/v1'
+import { isNotFound } from '@coxswain/apimachinery'
+import { type OperatorClient, type ReconcileContext, slowStart } from '@coxswain/runtime'
+import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
+import { isReady, isTerminating, type PodView } from '../pods/pod-state.ts'
+import { choosePodsToDelete } from '../replica-set/pods-to-delete.ts'
+import { type BackOff, backOffLeft, finishedAt } from './back-off.ts'
+import { addIndexes, firstFree, noIndexes, uniteIndexes } from './indexes.ts'
+import {
+  allIndexFailuresOf,
+  hasLimitPerIndex,
+  indexOf,
+  isIndexed,
+  isSuspended,
+  isTracked,
+  type JobView,
+  replacesOnlyFailed,
+  trackedTemplate,
+  trackingFinalizer,
+  withIndex,
+} from './job-pods.ts'
+import type { Tally } from './tally.ts'
+
+/** No more pods than this are created or deleted at one go. */
+const burst = 500
+
+/** How many pods there are after something was done about them. */
+export interface Managed {
+  readonly active: number
+  readonly ready: number
+  readonly terminating: number
+  /** Milliseconds after which pods that have to wait may be made. */
+  readonly wait?: number
+  readonly error?: unknown
+}
+
+/** Creates what is missing or deletes what is too much: one or the other. */
+export async function managePods(
+  context: ReconcileContext,
+  job: JobView,
+  tally: Tally,
+  backOff: BackOff,
+): Promise<Managed> {
+  const { active } = tally
+  if (isSuspended(job)) return await deletePods(context, job, tally, active, 'untracked')
+  const wanted = wantedActive(job, tally)
+  const surplus = chooseSurplus(job, active, Math.max(0, active.length - wanted), context.clock.now())
+  if (surplus.length > 0) return await deletePods(context, job, tally, surplus.slice(0, burst), 'untracked')
+  const going = replacesOnlyFailed(job) ? tally.terminating : 0
+  const missing = Math.min(wanted - going - active.length, burst)
+  return missing > 0 ? await createPods(context, job, tally, backOff, missing) : countsOf(tally)
+}
+
+function wantedActive({ spec }: JobView, { active, succeeded }: Tally): number {
+  const parallelism = spec?.parallelism ?? 1
+  // A work queue: when one pod has succeeded the others finish what they have begun, and none is added.
+  if (spec?.completions === undefined) return succeeded > 0 ? active.length : parallelism
+  return Math.max(0, Math.min(spec.completions - succeeded, parallelism))
+}
+
+const countsOf = ({ active, ready, terminating }: Tally): Managed => ({
+  active: active.length,
+  ready,
+  terminating,
+})
+
+/**
+ * Deletes pods. They stay tracked, to be counted, when the job ends; where they are just too many they are let go of first, so
+ * that they do not count as failures.
+ */
+export async function deletePods(
+  context: ReconcileContext,
+  job: JobView,
+  tally: Tally,
+  pods: readonly PodView[],
+  as: 'tracked' | 'untracked',
+): Promise<Managed> {
+  const owner = { kind: Job, object: job }
+  const results = await Promise.allSettled(
+    pods.map(async pod => {
+      if (as === 'untracked') await removeTracking(context.client, pod)
+      await deletePod(context, owner, pod)
+    }),
+  )
+  const gone = pods.filter((_, index) => results[index]?.status === 'fulfilled')
+  const failed = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
+  return {
+    active: tally.active.length - gone.length,
+    ready: tally.ready - gone.filter(isReady).length,
+    terminating: tally.terminating + gone.length,
+    ...(failed && { error: failed.reason }),
+  }
+}
+
+/** Lets a pod go as far as its job is concerned. One that is gone is no matter. */
+export async function removeTracking(client: OperatorClient, pod: PodView): Promise<void> {
+  if (!isTracked(pod)) return
+  const { namespace = '', name } = pod.metadata
+  const patch = { metadata: { '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] } }
+  try {
+    await client.patch(Pod, { namespace, name }, patch, { type: 'strategic' })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+/** At least `count`, and of an indexed job all that have no index of their own. */
+function chooseSurplus(job: JobView, active: readonly PodView[], count: number, now: number): PodView[] {
+  if (!isIndexed(job)) return choosePodsToDelete(active, [], count, now)
+  const byIndex = Map.groupBy(active, pod => indexOf(pod, job.spec?.completions ?? 0))
+  const surplus: PodView[] = []
+  const left: PodView[] = []
+  for (const [index, pods] of byIndex) {
+    const extra = index === undefined ? pods : choosePodsToDelete(pods, [], pods.length - 1, now)
+    surplus.push(...extra)
+    left.push(...pods.filter(pod => !extra.includes(pod)))
+  }
+  const more = Math.max(0, count - surplus.length)
+  return [...surplus, ...choosePodsToDelete(left, [], more, now)]
+}
+
+async function createPods(
+  context: ReconcileContext,
+  job: JobView,
+  tally: Tally,
+  backOff: BackOff,
+  missing: number,
+): Promise<Managed> {
+  const counts = countsOf(tally)
+  const now = context.clock.now()
+  const indexes = isIndexed(job) ? chooseIndexes(job, tally, missing) : undefined
+  const waits = hasLimitPerIndex(job)
+    ? (indexes ?? []).map(index => untilReplaced(tally.indexes?.replaced.get(index), now))
+    : [backOffLeft(backOff, now)]
+  const wait = Math.min(...waits)
+  if (wait > 0 && wait < Number.POSITIVE_INFINITY) return { ...counts, wait }
+  const chosen = hasLimitPerIndex(job) ? indexes?.filter((_, place) => waits[place] === 0) : indexes
+  const owner = { kind: Job, object: job }
+  const plain = podFromTemplate(owner, trackedTemplate(job))
+  const count = chosen?.length ?? missing
+  const { succeeded, error } = await slowStart(count, async place => {
+    const index = chosen?.[place]
+    const pod =
+      index === undefined ? plain : withIndex(plain, job, index, tally.indexes?.replaced.get(index))
+    await createPod(context, owner, pod)
+  })
+  const isHopeless = error === undefined || isNamespaceGoing(error)
+  return { ...counts, active: counts.active + succeeded, ...(!isHopeless && { error }) }
+}
+
+/** The lowest indexes that nobody works on, and that are neither done nor given up. */
+function chooseIndexes(job: JobView, { pods, active, indexes }: Tally, count: number): number[] {
+  const { completions, succeeded, failed = noIndexes } = indexes!
+  const busy = replacesOnlyFailed(job) ? [...active, ...pods.filter(isTerminating)] : active
+  const taken = busy.map(pod => indexOf(pod, completions)).filter(index => index !== undefined)
+  return firstFree(addIndexes(uniteIndexes(succeeded, failed), taken), count, completions)
+}
+
+function untilReplaced(replaced: PodView | undefined, now: number): number {
+  if (!replaced) return 0
+  const failures = allIndexFailuresOf(replaced) + 1
+  return backOffLeft({ failures, lastFailure: finishedAt(replaced) }, now)
+}

@@ -1,0 +1,20 @@
+import type { SuccessPolicy } from '@coxswain/api/batch/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import { countCommon, countIndexes, type Indexes, parseIndexes } from './indexes.ts'
+
+/** Which rule says that the indexes that have succeeded are enough, in words; undefined when none does. */
+export function matchSuccessPolicy(
+  policy: DeepReadonly<SuccessPolicy> | undefined,
+  completions: number,
+  succeeded: Indexes,
+): string | undefined {
+  if (!policy || succeeded.length === 0) return undefined
+  const index = policy.rules.findIndex(({ succeededIndexes, succeededCount = Number.POSITIVE_INFINITY }) => {
+    if (succeededIndexes === undefined) return countIndexes(succeeded) >= succeededCount
+    const required = parseIndexes(succeededIndexes, completions)
+    if (required.length === 0) return false
+    const reached = countCommon(required, succeeded)
+    return reached === countIndexes(required) || reached >= succeededCount
+  })
+  return index < 0 ? undefined : `Matched rules at index ${index}`
+}

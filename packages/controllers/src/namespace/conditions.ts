@@ -1,0 +1,97 @@
+import type { NamespaceCondition } from '@coxswain/api/core/v1'
+
+/** What happened when a namespace was emptied. */
+export interface Outcome {
+  /** Why discovery is incomplete, if it is. */
+  readonly discoveryFailure: string | undefined
+  readonly failures: readonly string[]
+  /** Objects that are left, by `resource.group`. */
+  readonly remaining: ReadonlyMap<string, number>
+  /** Objects by the finalizer that holds them. */
+  readonly finalizers: ReadonlyMap<string, number>
+}
+
+interface Finding {
+  readonly type: string
+  readonly good: readonly [reason: string, message: string]
+  readonly badReason: string
+  /** Undefined when all is well. */
+  readonly problem: (outcome: Outcome) => string | undefined
+}
+
+/** In the order in which they are shown. Reasons and messages are kube-controller-manager's. */
+const findings: readonly Finding[] = [
+  {
+    type: 'NamespaceDeletionDiscoveryFailure',
+    good: ['ResourcesDiscovered', 'All resources successfully discovered'],
+    badReason: 'DiscoveryFailed',
+    problem: ({ discoveryFailure }) => discoveryFailure,
+  },
+  {
+    type: 'NamespaceDeletionGroupVersionParsingFailure',
+    good: ['ParsedGroupVersions', 'All legacy kube types successfully parsed'],
+    badReason: 'GroupVersionParsingFailed',
+    problem: () => undefined,
+  },
+  {
+    type: 'NamespaceDeletionContentFailure',
+    good: ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization'],
+    badReason: 'ContentDeletionFailed',
+    problem: ({ failures }) =>
+      failures.length === 0
+        ? undefined
+        : `Failed to delete all resource types, ${failures.length} remaining: ${failures.toSorted().join(', ')}`,
+  },
+  {
+    type: 'NamespaceContentRemaining',
+    good: ['ContentRemoved', 'All content successfully removed'],
+    badReason: 'SomeResourcesRemain',
+    problem: ({ remaining }) =>
+      remaining.size === 0
+        ? undefined
+        : `Some resources are remaining: ${list(remaining, (name, count) => `${name} has ${count} resource instances`)}`,
+  },
+  {
+    type: 'NamespaceFinalizersRemaining',
+    good: ['ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
+    badReason: 'SomeFinalizersRemain',
+    problem: ({ finalizers }) =>
+      finalizers.size === 0
+        ? undefined
+        : `Some content in the namespace has finalizers remaining: ${list(finalizers, (name, count) => `${name} in ${count} resource instances`)}`,
+  },
+]
+
+function list(counts: ReadonlyMap<string, number>, format: (name: string, count: number) => string): string {
+  return [...counts]
+    .map(([name, count]) => format(name, count))
+    .sort()
+    .join(', ')
+}
+
+type Shown = Pick<NamespaceCondition, 'type' | 'status' | 'reason' | 'message' | 'lastTransitionTime'>
+
+/** The conditions after `outcome`; undefined when they say so already. Those of others are kept. */
+export function updateConditions(
+  before: readonly Shown[],
+  outcome: Outcome,
+  now: string,
+): readonly Shown[] | undefined {
+  const conditions = [...before]
+  let hasChanged = false
+  for (const { type, good, badReason, problem } of findings) {
+    const bad = problem(outcome)
+    const next: Omit<Shown, 'lastTransitionTime'> =
+      bad === undefined
+        ? { type, status: 'False', reason: good[0], message: good[1] }
+        : { type, status: 'True', reason: badReason, message: bad }
+    const index = conditions.findIndex(condition => condition.type === type)
+    const old = conditions[index]
+    if (old?.status === next.status && old.reason === next.reason && old.message === next.message) continue
+    hasChanged = true
+    const lastTransitionTime = old?.status === next.status ? (old.lastTransitionTime ?? now) : now
+    if (old) conditions[index] = { ...old, ...next, lastTransitionTime }
+    else conditions.push({ ...next, lastTransitionTime })
+  }
+  return hasChanged ? conditions : undefined
+}

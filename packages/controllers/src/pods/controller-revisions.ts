@@ -1,0 +1,96 @@
+import { ControllerRevision } from '@coxswain/api/apps/v1'
+import type { PodTemplateSpec } from '@coxswain/api/core/v1'
+import { type ApiObject, type DeepReadonly, deepEqual, isNotFound, writeJson } from '@coxswain/apimachinery'
+import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
+import { controllerOf } from './controller-reference.ts'
+import { sorted, spellHash } from './template-hash.ts'
+
+export type RevisionView = DeepReadonly<ControllerRevision>
+export type TemplateView = DeepReadonly<PodTemplateSpec>
+
+const field = 'controller'
+
+const orphansOf = (namespace = '') => `orphans/${namespace}`
+
+const byController = (revision: RevisionView): string[] => [
+  controllerOf(revision)?.uid ?? orphansOf(revision.metadata.namespace),
+]
+
+/** Lets an operator find revisions by who controls them. */
+export function indexRevisions(operator: OperatorBuilder): void {
+  operator.index(ControllerRevision, field, byController)
+}
+
+/** The revisions that `owner` controls, and those of its namespace that nobody does. */
+export async function listRevisionsFor(
+  client: OperatorClient,
+  { metadata }: DeepReadonly<ApiObject>,
+): Promise<RevisionView[]> {
+  const owned = await client.list(ControllerRevision, { fields: { [field]: metadata.uid } })
+  const orphans = await client.list(ControllerRevision, {
+    fields: { [field]: orphansOf(metadata.namespace) },
+  })
+  return [...owned.items, ...orphans.items]
+}
+
+/** Oldest first. */
+export function compareRevisions(a: RevisionView, b: RevisionView): number {
+  if (a.revision !== b.revision) return a.revision - b.revision
+  const age = Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp)
+  return age !== 0 ? age : a.metadata.name < b.metadata.name ? -1 : 1
+}
+
+/** What a revision keeps: the patch that brings its template back. `kubectl rollout undo` sends it as it is. */
+export function revisionData(template: TemplateView): Record<string, unknown> {
+  return { spec: { template: { ...plain(template), $patch: 'replace' } } }
+}
+
+/** The template that a revision keeps; undefined when there is none in it. */
+export function templateIn({ data }: RevisionView): TemplateView | undefined {
+  const spec = data?.spec as { readonly template?: TemplateView & { readonly $patch?: string } } | undefined
+  if (!spec?.template) return undefined
+  const { $patch: _, ...template } = spec.template
+  return template
+}
+
+/** Whether a revision keeps just this template. */
+export function isRevisionOf(revision: RevisionView, template: TemplateView): boolean {
+  const kept = templateIn(revision)
+  return kept !== undefined && deepEqual(plain(kept), plain(template))
+}
+
+/** Older servers write an empty creation time into templates. */
+function plain(template: TemplateView): TemplateView {
+  const { metadata, ...rest } = template
+  if (!metadata) return template
+  const { creationTimestamp, ...others } = metadata as Record<string, unknown>
+  return creationTimestamp === undefined || creationTimestamp === null
+    ? ({ ...rest, metadata: others } as TemplateView)
+    : template
+}
+
+/** The hash in a revision's name: upstream's, so that either controller manager goes on with the other's revisions. */
+export function hashRevision(data: Record<string, unknown>, collisions: number): string {
+  const bytes = new TextEncoder().encode(goJson(data) + String(collisions))
+  let hash = 0x811c9dc5
+  for (const byte of bytes) hash = (Math.imul(hash, 0x01000193) ^ byte) >>> 0
+  return spellHash(hash)
+}
+
+/** JSON as Go writes a map: keys in order, and nothing that could end an HTML element. */
+function goJson(value: unknown): string {
+  return writeJson(sorted(value)).replace(
+    /[<>&\u2028\u2029]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Deletes a revision; one that is gone is no matter. */
+export async function deleteRevision(client: OperatorClient, { metadata }: RevisionView): Promise<void> {
+  const { namespace = '', name, uid } = metadata
+  try {
+    await client.delete(ControllerRevision, { namespace, name }, { preconditions: { uid } })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}

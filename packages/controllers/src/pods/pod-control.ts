@@ -1,0 +1,83 @@
+import { Pod, type PodTemplateSpec } from '@coxswain/api/core/v1'
+import {
+  type ApiObject,
+  type DeepReadonly,
+  isNotFound,
+  isStatusError,
+  type Kind,
+} from '@coxswain/apimachinery'
+import type { ReconcileContext } from '@coxswain/runtime'
+import { controllerReference } from './controller-reference.ts'
+import type { PodView } from './pod-state.ts'
+
+export type Owner = DeepReadonly<ApiObject>
+
+export interface PodOwner {
+  readonly kind: Kind
+  readonly object: Owner
+}
+
+/** A pod as a template describes it. Without a name it gets one that begins with the owner's. */
+export function podFromTemplate(
+  { kind, object }: PodOwner,
+  template: DeepReadonly<PodTemplateSpec>,
+  name?: string,
+): DeepReadonly<Pod> {
+  const { labels, annotations, finalizers } = template.metadata ?? {}
+  const pod = {
+    metadata: {
+      ...(name === undefined ? { generateName: `${object.metadata.name}-` } : { name }),
+      namespace: object.metadata.namespace,
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+      ...(finalizers && { finalizers }),
+      ownerReferences: [controllerReference(kind, object)],
+    },
+    spec: template.spec,
+  }
+  return pod as unknown as DeepReadonly<Pod> // the server completes it
+}
+
+type Tools = Pick<ReconcileContext, 'client' | 'events'>
+
+/** Creates a pod and tells of it in an event on its owner. */
+export async function createPod(
+  { client, events }: Tools,
+  { object }: PodOwner,
+  pod: PodView,
+): Promise<PodView> {
+  try {
+    const made = await client.create(Pod, pod)
+    events.normal(object, 'SuccessfulCreate', `Created pod: ${made.metadata.name}`)
+    return made
+  } catch (error) {
+    if (!isNamespaceGoing(error))
+      events.warning(object, 'FailedCreate', `Error creating: ${(error as Error).message}`)
+    throw error
+  }
+}
+
+/** Deletes a pod and tells of it; one that is gone is no matter. */
+export async function deletePod(
+  { client, events }: Tools,
+  { object }: PodOwner,
+  pod: PodView,
+): Promise<void> {
+  const { namespace = '', name, uid } = pod.metadata
+  try {
+    await client.delete(Pod, { namespace, name }, { preconditions: { uid } })
+    events.normal(object, 'SuccessfulDelete', `Deleted pod: ${name}`)
+  } catch (error) {
+    if (isNotFound(error)) return
+    events.warning(object, 'FailedDelete', `Error deleting: ${(error as Error).message}`)
+    throw error
+  }
+}
+
+/** In a namespace that is being deleted nothing new can be made: no reason to complain or to hurry. */
+export function isNamespaceGoing(error: unknown): boolean {
+  return (
+    isStatusError(error) &&
+    (error.status.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating')
+  )
+}

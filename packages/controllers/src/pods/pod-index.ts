@@ -1,0 +1,49 @@
+import { Pod } from '@coxswain/api/core/v1'
+import type { ApiObject, DeepReadonly, ObjectKey } from '@coxswain/apimachinery'
+import type { Lookup, OperatorBuilder, OperatorClient } from '@coxswain/runtime'
+import { controllerOf } from './controller-reference.ts'
+import type { PodView } from './pod-state.ts'
+
+const field = 'controller'
+
+const orphansOf = (namespace = '') => `orphans/${namespace}`
+
+const byController = (pod: PodView): string[] => [controllerOf(pod)?.uid ?? orphansOf(pod.metadata.namespace)]
+
+/** Lets an operator find pods by who controls them. */
+export function indexPods(operator: OperatorBuilder): void {
+  operator.index(Pod, field, byController)
+}
+
+/** The pods that `owner` controls, and those of its namespace that nobody does. */
+export async function listPodsFor(
+  client: OperatorClient,
+  { metadata }: DeepReadonly<ApiObject>,
+): Promise<PodView[]> {
+  const owned = await client.list(Pod, { fields: { [field]: metadata.uid } })
+  const orphans = await client.list(Pod, { fields: { [field]: orphansOf(metadata.namespace) } })
+  return [...owned.items, ...orphans.items]
+}
+
+/** The pods that the object with this uid controls. */
+export async function listPodsOf(client: OperatorClient, uid: string): Promise<readonly PodView[]> {
+  return (await client.list(Pod, { fields: { [field]: uid } })).items
+}
+
+/** The keys of the same, for mapping functions. */
+export function listPodKeysOf(lookup: Lookup, uid: string): ObjectKey[] {
+  const pods = lookup.list(Pod, { fields: { [field]: uid } })
+  return pods.map(({ metadata: { namespace = '', name } }) => ({ namespace, name }))
+}
+
+const nodeField = 'node'
+const byNode = ({ spec }: PodView): string[] => [spec.nodeName ?? '']
+
+/** Lets an operator find pods by the node they are on. */
+export function indexPodsByNode(operator: OperatorBuilder): void {
+  operator.index(Pod, nodeField, byNode)
+}
+
+export async function listPodsOn(client: OperatorClient, node: string): Promise<readonly PodView[]> {
+  return (await client.list(Pod, { fields: { [nodeField]: node } })).items
+}

@@ -1,0 +1,212 @@
+import { ReplicaSet } from '@coxswain/api/apps/v1'
+import { Pod, ReplicationController } from '@coxswain/api/core/v1'
+import {
+  type DeepReadonly,
+  deepEqual,
+  formatTime,
+  type LabelSelector,
+  labelSelectorAsSelector,
+  type Selector,
+  selectorFromLabels,
+} from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type MapFunction,
+  type Operator,
+  type ReconcileContext,
+  type ReconcileResult,
+  requeueAfter,
+  slowStart,
+} from '@coxswain/runtime'
+import { claimObjects } from '../pods/claim.ts'
+import { controllerOf } from '../pods/controller-reference.ts'
+import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
+import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
+import {
+  isActive,
+  isAvailable,
+  isReady,
+  isTerminating,
+  type PodView,
+  untilAvailable,
+} from '../pods/pod-state.ts'
+import { choosePodsToDelete } from './pods-to-delete.ts'
+
+/** No more pods than this are created or deleted at one go. */
+const burst = 500
+
+type SetView = DeepReadonly<ReplicaSet>
+
+/** What ReplicaSets and ReplicationControllers differ in. */
+interface Flavour {
+  readonly kind: typeof ReplicaSet | typeof ReplicationController
+  selectorOf(set: SetView): Selector
+  /** Whether the status says how many pods are on their way out. */
+  readonly countsTerminating: boolean
+}
+
+const replicaSets: Flavour = {
+  kind: ReplicaSet,
+  selectorOf: ({ spec }) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined),
+  countsTerminating: true,
+}
+
+const replicationControllers: Flavour = {
+  kind: ReplicationController,
+  selectorOf: ({ spec }) => selectorFromLabels((spec?.selector ?? {}) as unknown as Record<string, string>),
+  countsTerminating: false,
+}
+
+/** Keeps as many pods as a ReplicaSet says. */
+export function createReplicaSetController(): Operator {
+  return defineController('replicaset', replicaSets)
+}
+
+/** Keeps as many pods as a ReplicationController says. */
+export function createReplicationControllerController(): Operator {
+  return defineController('replicationcontroller', replicationControllers)
+}
+
+function defineController(name: string, flavour: Flavour): Operator {
+  return defineOperator(`${name}-controller`, operator => {
+    indexPods(operator)
+    operator
+      .controller(name)
+      .for(flavour.kind as typeof ReplicaSet)
+      .owns(Pod)
+      .watches(Pod, orphansTo(flavour))
+      .options({ concurrency: 5 })
+      .reconcile(context => reconcile(context, flavour))
+  })
+}
+
+/** A pod that nobody controls concerns every set that selects it. */
+function orphansTo({ kind, selectorOf }: Flavour): MapFunction<Pod> {
+  return (pod, lookup) => {
+    if (controllerOf(pod) || Object.keys(pod.metadata.labels ?? {}).length === 0) return []
+    const { namespace = '' } = pod.metadata
+    const sets = lookup.list(kind as typeof ReplicaSet, { namespace })
+    return sets
+      .filter(set => selectorOf(set).matches(pod.metadata.labels))
+      .map(({ metadata }) => ({ namespace, name: metadata.name }))
+  }
+}
+
+async function reconcile(context: ReconcileContext, flavour: Flavour): Promise<ReconcileResult> {
+  const { client, key, clock } = context
+  const kind = flavour.kind as typeof ReplicaSet
+  const set = await client.get(kind, key)
+  if (!set) return
+  const selector = flavour.selectorOf(set)
+  const candidates = await listPodsFor(client, set)
+  const claim = { client, kind: Pod, ownerKind: kind, owner: set, selector }
+  const active = await claimObjects(claim, candidates.filter(isActive))
+  let failure: unknown
+  let pods: readonly PodView[] = active
+  if (!set.metadata.deletionTimestamp) {
+    const managed = await manage(context, flavour, set, active)
+    failure = managed.error
+    pods = managed.pods
+  }
+  const terminating = candidates.filter(
+    pod => isTerminating(pod) && controllerOf(pod) !== undefined && selector.matches(pod.metadata.labels),
+  )
+  await writeStatus(context, flavour, set, pods, terminating.length, failure)
+  if (failure) {
+    if (isNamespaceGoing(failure)) return
+    throw failure
+  }
+  const minReady = set.spec?.minReadySeconds ?? 0
+  const wait = minReady > 0 ? untilAvailable(pods, minReady, clock.now()) : undefined
+  return wait === undefined ? undefined : requeueAfter(Math.max(1, wait))
+}
+
+/** Creates what is missing and deletes what is too much. */
+async function manage(
+  context: ReconcileContext,
+  { kind }: Flavour,
+  set: SetView,
+  active: readonly PodView[],
+): Promise<{ readonly pods: readonly PodView[]; readonly error?: unknown }> {
+  const owner = { kind, object: set }
+  const wanted = set.spec?.replicas ?? 1
+  const missing = Math.min(wanted - active.length, burst)
+  if (missing > 0) {
+    const pod = podFromTemplate(owner, set.spec!.template!)
+    const made: PodView[] = []
+    const { error } = await slowStart(missing, async () => {
+      made.push(await createPod(context, owner, pod))
+    })
+    return { pods: [...active, ...made], ...(error !== undefined && { error }) }
+  }
+  const surplus = Math.min(active.length - wanted, burst)
+  if (surplus <= 0) return { pods: active }
+  const related = await findRelated(context, set, active)
+  const victims = choosePodsToDelete(active, related, surplus, context.clock.now())
+  const results = await Promise.allSettled(victims.map(pod => deletePod(context, owner, pod)))
+  const gone = new Set(victims.filter((_, index) => results[index]?.status === 'fulfilled'))
+  const failed = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
+  const pods = active.filter(pod => !gone.has(pod))
+  return { pods, ...(failed && { error: failed.reason }) }
+}
+
+/** The pods of all sets with the same controller: a deployment's old and new ones together. */
+async function findRelated(
+  { client }: ReconcileContext,
+  set: SetView,
+  active: readonly PodView[],
+): Promise<readonly PodView[]> {
+  const controller = controllerOf(set)
+  const { namespace = '' } = set.metadata
+  if (!controller) return active
+  const { items: sets } = await client.list(ReplicaSet, { namespace })
+  const family = sets.filter(other => controllerOf(other)?.uid === controller.uid)
+  return (await Promise.all(family.map(({ metadata }) => listPodsOf(client, metadata.uid)))).flat()
+}
+
+async function writeStatus(
+  { client, clock }: ReconcileContext,
+  { kind, countsTerminating }: Flavour,
+  set: SetView,
+  pods: readonly PodView[],
+  terminating: number,
+  failure: unknown,
+): Promise<void> {
+  const now = clock.now()
+  const labels = selectorFromLabels(set.spec?.template?.metadata?.labels ?? {})
+  const minReady = set.spec?.minReadySeconds ?? 0
+  const conditions = conditionsAfter(set, pods.length, failure, formatTime(now))
+  const { observedGeneration: _, conditions: __, ...kept } = set.status ?? {}
+  const status = {
+    ...kept,
+    replicas: pods.length,
+    fullyLabeledReplicas: pods.filter(({ metadata }) => labels.matches(metadata.labels)).length,
+    readyReplicas: pods.filter(isReady).length,
+    availableReplicas: pods.filter(pod => isAvailable(pod, minReady, now)).length,
+    ...(countsTerminating && { terminatingReplicas: terminating }),
+    observedGeneration: set.metadata.generation ?? 0,
+    ...(conditions.length > 0 && { conditions }),
+  }
+  if (deepEqual(withoutZeros(status), withoutZeros(set.status ?? {}))) return
+  await client.updateStatus(kind as typeof ReplicaSet, { ...set, status })
+}
+
+/** The server leaves counts of zero out. */
+function withoutZeros(status: object): object {
+  return Object.fromEntries(
+    Object.entries(status).filter(([name, value]) => value !== 0 || name === 'replicas'),
+  )
+}
+
+function conditionsAfter(set: SetView, pods: number, failure: unknown, now: string) {
+  const conditions = set.status?.conditions ?? []
+  const isKnown = conditions.some(({ type }) => type === 'ReplicaFailure')
+  if (failure === undefined) return conditions.filter(({ type }) => type !== 'ReplicaFailure')
+  if (isKnown) return conditions
+  const reason = pods < (set.spec?.replicas ?? 1) ? 'FailedCreate' : 'FailedDelete'
+  const message = (failure as Error).message
+  return [
+    ...conditions,
+    { type: 'ReplicaFailure', status: 'True' as const, lastTransitionTime: now, reason, message },
+  ]
+}

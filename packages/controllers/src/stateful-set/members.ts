@@ -1,0 +1,80 @@
+import { Pod } from '@coxswain/api/core/v1'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import type { ReconcileContext } from '@coxswain/runtime'
+import type { PodView } from '../pods/pod-state.ts'
+import { areClaimsOwned, createClaims, type Member, ownClaims } from './claims.ts'
+import { hasIdentity, hasStorage, labelsOf, type SetView, volumesOf } from './identity.ts'
+
+type Tools = Pick<ReconcileContext, 'client' | 'events'>
+type Verb = 'Create' | 'Update' | 'Delete'
+
+function tell({ events }: Tools, set: SetView, verb: Verb, { metadata }: PodView, error?: unknown): void {
+  const what = `${verb} Pod ${metadata.name} in StatefulSet ${set.metadata.name}`
+  if (error === undefined) events.normal(set, `Successful${verb}`, `${what} successful`)
+  else events.warning(set, `Failed${verb}`, `${what} failed error: ${(error as Error).message}`)
+}
+
+/** Does it, and tells of it when it fails. */
+async function attempt<T>(
+  tools: Tools,
+  set: SetView,
+  subject: { readonly verb: Verb; readonly pod: PodView },
+  action: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await action()
+  } catch (error) {
+    if (!(subject.verb === 'Create' && isAlreadyExists(error)))
+      tell(tools, set, subject.verb, subject.pod, error)
+    throw error
+  }
+}
+
+/** Creates a pod, its claims first. */
+export async function createMember(tools: Tools, set: SetView, member: Member): Promise<void> {
+  const { pod } = member
+  await attempt(tools, set, { verb: 'Create', pod }, async () => {
+    await createClaims(tools, set, member)
+    await tools.client.create(Pod, pod)
+  })
+  await attempt(tools, set, { verb: 'Update', pod }, () => ownClaims(tools, set, member))
+  tell(tools, set, 'Create', pod)
+}
+
+/** Creates the claims that a pod waits for. */
+export async function completeClaims(tools: Tools, set: SetView, member: Member): Promise<void> {
+  await createClaims(tools, set, member)
+  await attempt(tools, set, { verb: 'Update', pod: member.pod }, () => ownClaims(tools, set, member))
+}
+
+/** Gives a pod back the labels, volumes and claims that make it a member of the set. */
+export async function repairMember(tools: Tools, set: SetView, member: Member): Promise<void> {
+  const { pod, ordinal } = member
+  const isNamed = hasIdentity(set, pod, ordinal)
+  const isStored = hasStorage(set, pod, ordinal)
+  const isOwned = await areClaimsOwned(tools, set, member)
+  if (isNamed && isStored && isOwned) return
+  await attempt(tools, set, { verb: 'Update', pod }, async () => {
+    if (!isStored) await createClaims(tools, set, member)
+    if (!isOwned) await ownClaims(tools, set, member)
+    if (isNamed && isStored) return
+    await tools.client.update(Pod, {
+      ...pod,
+      metadata: { ...pod.metadata, labels: labelsOf(set, pod, ordinal) },
+      spec: { ...pod.spec, volumes: volumesOf(set, pod, ordinal) },
+    } as PodView)
+  })
+  tell(tools, set, 'Update', pod)
+}
+
+export async function deleteMember(tools: Tools, set: SetView, { pod }: Member): Promise<void> {
+  const { namespace = '', name, uid } = pod.metadata
+  await attempt(tools, set, { verb: 'Delete', pod }, async () => {
+    try {
+      await tools.client.delete(Pod, { namespace, name }, { preconditions: { uid } })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+  })
+  tell(tools, set, 'Delete', pod)
+}

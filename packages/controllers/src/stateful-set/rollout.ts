@@ -1,0 +1,154 @@
+import { type ReconcileContext, slowStart } from '@coxswain/runtime'
+import { scaleIntOrPercent } from '../pods/int-or-percent.ts'
+import { isAvailable, isFinished, isReady, type PodView } from '../pods/pod-state.ts'
+import { areClaimsOwned, hasStaleClaims, type Member, ownClaims } from './claims.ts'
+import {
+  isInRange,
+  newPod,
+  ordinalOf,
+  podNameOf,
+  podRevision,
+  replicasOf,
+  type SetView,
+  startOf,
+} from './identity.ts'
+import { completeClaims, createMember, deleteMember, repairMember } from './members.ts'
+import type { Revisions } from './revisions.ts'
+
+/** Whether whoever comes next in order has to wait for this one. */
+type Turn = 'next' | 'wait'
+
+/** One look at a set: brings its pods a step closer to what it says. */
+export class Rollout {
+  readonly #context: ReconcileContext
+  readonly #set: SetView
+  readonly #revisions: Revisions
+  readonly #listPods: () => Promise<readonly PodView[]>
+  readonly #now: number
+
+  constructor(
+    context: ReconcileContext,
+    set: SetView,
+    parts: { readonly revisions: Revisions; readonly listPods: () => Promise<readonly PodView[]> },
+  ) {
+    this.#context = context
+    this.#set = set
+    this.#revisions = parts.revisions
+    this.#listPods = parts.listPods
+    this.#now = context.clock.now()
+  }
+
+  /** Scales first: pods are updated only when all that have to be there are, and those that must not are gone. */
+  async step(): Promise<void> {
+    const set = this.#set
+    const { replicas, condemned } = await this.#sort()
+    const ordinals = Array.from({ length: replicasOf(set) }, (_, index) => startOf(set) + index)
+    if ((await this.#forEach(ordinals, each => this.#keep(each, replicas.get(each)))) === 'wait') return
+    const fix = async (member: Member): Promise<Turn> => {
+      if (!(await areClaimsOwned(this.#context, set, member))) await ownClaims(this.#context, set, member)
+      return 'next'
+    }
+    if ((await this.#forEach(condemned, fix)) === 'wait') return
+    const last = condemned.findLast(({ pod }) => this.#isUnavailable(pod))
+    if ((await this.#forEach(condemned, each => this.#remove(each, last))) === 'wait') return
+    if (set.spec?.updateStrategy?.type === 'OnDelete') return
+    await this.#update((await this.#sort()).replicas)
+  }
+
+  /** The pods that have a place, by ordinal, and the others, the highest first. */
+  async #sort(): Promise<{
+    readonly replicas: ReadonlyMap<number, PodView>
+    readonly condemned: readonly Member[]
+  }> {
+    const replicas = new Map<number, PodView>()
+    const condemned: Member[] = []
+    for (const pod of await this.#listPods()) {
+      const ordinal = ordinalOf(this.#set, pod)
+      if (ordinal === undefined) continue
+      if (isInRange(this.#set, ordinal)) replicas.set(ordinal, pod)
+      else condemned.push({ pod, ordinal })
+    }
+    return { replicas, condemned: condemned.sort((a, b) => b.ordinal - a.ordinal) }
+  }
+
+  get #isOrdered(): boolean {
+    return this.#set.spec?.podManagementPolicy !== 'Parallel'
+  }
+
+  /** One after the other, each waiting for those before it; or all, more and more at once. */
+  async #forEach<T>(items: readonly T[], action: (item: T) => Promise<Turn>): Promise<Turn> {
+    if (!this.#isOrdered) {
+      const { error } = await slowStart(items.length, index => action(items[index] as T))
+      if (error !== undefined) throw error
+      return 'next'
+    }
+    for (const item of items) if ((await action(item)) === 'wait') return 'wait'
+    return 'next'
+  }
+
+  #isUnavailable(pod: PodView | undefined): boolean {
+    if (!pod || pod.metadata.deletionTimestamp) return true
+    return !isAvailable(pod, this.#set.spec?.minReadySeconds ?? 0, this.#now)
+  }
+
+  /** Sees to it that the pod of an ordinal is there and well. */
+  async #keep(ordinal: number, pod: PodView | undefined): Promise<Turn> {
+    const tools = this.#context
+    const set = this.#set
+    if (!pod) {
+      const member = { pod: this.#newPod(ordinal), ordinal }
+      if (!(await hasStaleClaims(tools, set, member))) await createMember(tools, set, member)
+      return 'wait'
+    }
+    const member = { pod, ordinal }
+    if (isFinished(pod)) {
+      if (!pod.metadata.deletionTimestamp) await deleteMember(tools, set, member)
+      return 'wait' // the next one is made when this one is gone
+    }
+    if (pod.status?.phase === 'Pending') await completeClaims(tools, set, member)
+    const isWell = pod.status?.phase === 'Running' && isReady(pod) && !this.#isUnavailable(pod)
+    if (!isWell && this.#isOrdered) return 'wait'
+    await repairMember(tools, set, member)
+    return 'next'
+  }
+
+  #newPod(ordinal: number): PodView {
+    const { updateStrategy } = this.#set.spec ?? {}
+    const { current, update } = this.#revisions
+    const start = startOf(this.#set)
+    const rolling = updateStrategy?.rollingUpdate
+    const isOld = rolling
+      ? ordinal < start + (rolling.partition ?? 0)
+      : updateStrategy?.type !== 'OnDelete' && ordinal < start + (this.#set.status?.currentReplicas ?? 0)
+    return newPod(this.#set, ordinal, isOld ? current : update)
+  }
+
+  /** In order, an unwell pod goes only when it is the lowest of them (`last`); the others may get well yet. */
+  async #remove(member: Member, last: Member | undefined): Promise<Turn> {
+    const { pod } = member
+    if (pod.metadata.deletionTimestamp) return 'wait'
+    if (this.#isOrdered && this.#isUnavailable(pod) && member !== last) return 'wait'
+    await deleteMember(this.#context, this.#set, member)
+    return 'wait'
+  }
+
+  /** Deletes pods of old revisions, the highest first. They come back with the new one. */
+  async #update(replicas: ReadonlyMap<number, PodView>): Promise<void> {
+    const set = this.#set
+    const { partition = 0, maxUnavailable } = set.spec?.updateStrategy?.rollingUpdate ?? {}
+    const names = Array.from({ length: replicasOf(set) }, (_, index) => startOf(set) + index)
+    const most = Math.max(1, scaleIntOrPercent(maxUnavailable ?? 1, names.length, 'down'))
+    let missing = names.filter(ordinal => this.#isUnavailable(replicas.get(ordinal))).length
+    for (const ordinal of names.slice(partition).reverse()) {
+      if (maxUnavailable !== undefined && missing >= most) return
+      const pod = replicas.get(ordinal)
+      const isOld = pod && podRevision(pod) !== this.#revisions.update.name && !pod.metadata.deletionTimestamp
+      if (isOld) {
+        this.#context.log.debug('updating a pod', { pod: podNameOf(set, ordinal) })
+        await deleteMember(this.#context, set, { pod, ordinal })
+        missing++
+        if (maxUnavailable === undefined) return
+      } else if (maxUnavailable === undefined && this.#isUnavailable(pod)) return
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { ControllerRevision, StatefulSet } from '@coxswain/api/apps/v1'
+import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
+import {
+  type ApiObject,
+  type DeepReadonly,
+  type LabelSelector,
+  labelSelectorAsSelector,
+  type ObjectKey,
+} from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type Lookup,
+  type Operator,
+  type ReconcileContext,
+  type ReconcileResult,
+  requeueAfter,
+} from '@coxswain/runtime'
+import { claimObjects } from '../pods/claim.ts'
+import { controllerOf } from '../pods/controller-reference.ts'
+import { indexRevisions, listRevisionsFor } from '../pods/controller-revisions.ts'
+import { isNamespaceGoing } from '../pods/pod-control.ts'
+import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
+import { type PodView, untilAvailable } from '../pods/pod-state.ts'
+import { ordinalOf, type SetView } from './identity.ts'
+import { cleanUpRevisions, syncRevisions } from './revisions.ts'
+import { Rollout } from './rollout.ts'
+import { computeStatus, writeStatus } from './status.ts'
+
+/** Keeps pods that have names, an order, and storage of their own. */
+export function createStatefulSetController(): Operator {
+  return defineOperator('statefulset-controller', operator => {
+    indexPods(operator)
+    indexRevisions(operator)
+    const onlyDeletions = { predicates: [({ type }: { readonly type: string }) => type === 'delete'] }
+    operator
+      .controller('statefulset')
+      .for(StatefulSet)
+      .owns(Pod)
+      .owns(ControllerRevision, onlyDeletions)
+      .watches(Pod, (pod, lookup) => (controllerOf(pod) ? [] : setsFor(pod, lookup)))
+      // A pod may wait until what is left of the claim of its predecessor is gone.
+      .watches(PersistentVolumeClaim, claimantsOf, onlyDeletions)
+      .options({ concurrency: 5 })
+      .reconcile(reconcile)
+  })
+}
+
+const selectorOf = ({ spec }: SetView) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined)
+
+function setsFor(pod: PodView, lookup: Lookup): ObjectKey[] {
+  const { namespace = '', labels } = pod.metadata
+  return lookup
+    .list(StatefulSet, { namespace })
+    .filter(set => ordinalOf(set, pod) !== undefined && selectorOf(set).matches(labels))
+    .map(({ metadata }) => ({ namespace, name: metadata.name }))
+}
+
+function claimantsOf({ metadata }: DeepReadonly<PersistentVolumeClaim>, lookup: Lookup): ObjectKey[] {
+  const { namespace = '' } = metadata
+  return lookup
+    .list(StatefulSet, { namespace })
+    .filter(set =>
+      set.spec?.volumeClaimTemplates?.some(template =>
+        metadata.name.startsWith(`${template.metadata?.name}-${set.metadata.name}-`),
+      ),
+    )
+    .map(set => ({ namespace, name: set.metadata.name }))
+}
+
+async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
+  const { client, key, clock } = context
+  const set = await client.get(StatefulSet, key)
+  if (!set) return
+  const selector = selectorOf(set)
+  const accepts = (object: DeepReadonly<ApiObject>) => ordinalOf(set, object) !== undefined
+  const isMine = (object: DeepReadonly<ApiObject>) => selector.matches(object.metadata.labels)
+  const claim = { client, ownerKind: StatefulSet, owner: set, selector }
+  const known = await claimObjects(
+    { ...claim, kind: ControllerRevision },
+    (await listRevisionsFor(client, set)).filter(isMine),
+  )
+  await claimObjects({ ...claim, kind: Pod, accepts }, await listPodsFor(client, set))
+  const listPods = async () =>
+    (await listPodsOf(client, set.metadata.uid)).filter(pod => isMine(pod) && accepts(pod))
+  const revisions = await syncRevisions(client, set, known)
+  const failure = set.metadata.deletionTimestamp
+    ? undefined
+    : await caught(() => new Rollout(context, set, { revisions, listPods }).step())
+  const pods = await listPods()
+  const status = computeStatus(set, pods, revisions, clock.now())
+  await writeStatus(client, set, status)
+  await cleanUpRevisions(client, set, known, { revisions, pods })
+  if (failure && !isNamespaceGoing(failure.reason)) throw failure.reason
+  return nextLook(set, pods, status, clock.now())
+}
+
+/** What an action throws, so that the status can be written before. */
+async function caught(action: () => Promise<void>): Promise<{ readonly reason: unknown } | undefined> {
+  try {
+    await action()
+    return undefined
+  } catch (reason) {
+    return { reason }
+  }
+}
+
+function nextLook(
+  { spec }: SetView,
+  pods: readonly PodView[],
+  status: { readonly readyReplicas?: number; readonly availableReplicas?: number },
+  now: number,
+): ReconcileResult {
+  const minReady = spec?.minReadySeconds ?? 0
+  if (minReady === 0 || status.readyReplicas === status.availableReplicas) return
+  return requeueAfter(Math.max(1, untilAvailable(pods, minReady, now) ?? minReady * 1_000))
+}
