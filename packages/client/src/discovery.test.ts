@@ -115,6 +115,17 @@ describe('discovery', () => {
     )
     assert.equal((await discovery.kindOf('v1', 'Pod')).resource, 'pods')
     assert.equal((await discovery.kindOf('apps/v1', 'Deployment')).resource, 'deployments')
+    assert.deepEqual([...(await discovery.failures()).keys()], ['metrics/v1'])
+  })
+
+  it('says which versions are stale, in the words of client-go', async () => {
+    const stale = { metadata: { name: 'metrics' }, versions: [{ version: 'v1', freshness: 'Stale' }] }
+    const discovery = discoverWith(async ({ path }) =>
+      json({ items: path === '/api' ? [core] : [apps, stale] }, 200, { 'content-type': aggregatedType }),
+    )
+    const failures = [...(await discovery.failures())].map(([name, { message }]) => `${name}: ${message}`)
+    assert.deepEqual(failures, ['metrics/v1: stale GroupVersion discovery: metrics/v1'])
+    assert.equal((await discovery.kindOf('apps/v1', 'Deployment')).resource, 'deployments')
   })
 
   it('does not keep a failure', async () => {

@@ -25,6 +25,8 @@ import type { RestRequest } from './rest-client.ts'
 export interface Discovery {
   /** In the server's order of preference. */
   groups(options?: CallOptions): Promise<readonly DiscoveredGroup[]>
+  /** The `group/version`s that exist but could not be asked, by their name, in client-go's words. */
+  failures(options?: CallOptions): Promise<ReadonlyMap<string, Error>>
   mapper(options?: CallOptions): Promise<RESTMapper>
   /** The handle of a kind by its type: `kindOf('apps/v1', 'Deployment')`. Throws `NoMatch` when it is not served. */
   kindOf(apiVersion: string, kind: string, options?: CallOptions): Promise<DynamicKind>
@@ -48,6 +50,7 @@ interface Held {
 
 interface Snapshot {
   readonly groups: readonly DiscoveredGroup[]
+  readonly failures: ReadonlyMap<string, Error>
   readonly mapper: RESTMapper
 }
 
@@ -68,11 +71,9 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
 
   const load = async (call: CallOptions): Promise<Snapshot> => {
     const [core, named] = [await ask('/api', call), await ask('/apis', call)]
-    const groups =
-      isAggregated(core) && isAggregated(named)
-        ? groupsFromAggregatedDiscovery(core.value as AggregatedDiscovery, named.value as AggregatedDiscovery)
-        : await loadLegacy(call)
-    return { groups, mapper: restMapperFromDiscovery(groups, { shortNames: true }) }
+    const { groups, failures } =
+      isAggregated(core) && isAggregated(named) ? readAggregated(core, named) : await loadLegacy(call)
+    return { groups, failures, mapper: restMapperFromDiscovery(groups, { shortNames: true }) }
   }
 
   /** Undefined where there is nothing: a server with extension groups only has no `/api`. */
@@ -104,7 +105,7 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
     return answer
   }
 
-  const loadLegacy = async (call: CallOptions): Promise<DiscoveredGroup[]> => {
+  const loadLegacy = async (call: CallOptions): Promise<Omit<Snapshot, 'mapper'>> => {
     const ask = async (path: string) => client.raw.request({ path, ...call }).catch(ifMissing)
     const core = (await ask('/api')) as { versions?: readonly string[] } | undefined
     const named = (await ask('/apis')) as { groups?: readonly LegacyGroup[] } | undefined
@@ -114,12 +115,17 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
       versions.map(({ version }) => (name ? `/apis/${name}/${version}` : `/api/${version}`)),
     )
     const lists: LegacyResourceList[] = []
+    const failures = new Map<string, Error>()
     // A group whose server is down must not hide the others.
     for (const path of paths) {
-      const list = await client.raw.request({ path, ...call }).catch(() => undefined)
-      if (list) lists.push(list as LegacyResourceList)
+      try {
+        lists.push((await client.raw.request({ path, ...call })) as LegacyResourceList)
+      } catch (error) {
+        call.signal?.throwIfAborted()
+        failures.set(path.replace(/^\/apis?\//, ''), error as Error)
+      }
     }
-    return groupsFromLegacyDiscovery(groups, lists)
+    return { groups: groupsFromLegacyDiscovery(groups, lists), failures }
   }
 
   const invalidate = () => {
@@ -141,6 +147,7 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
 
   return {
     groups: async options => (await current(options)).groups,
+    failures: async options => (await current(options)).failures,
     mapper: async options => (await current(options)).mapper,
     async kindOf(apiVersion, kind, options = {}) {
       const { group, version } = parseGroupVersion(apiVersion)
@@ -158,6 +165,22 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
     },
     invalidate,
   }
+}
+
+/** A version whose own server does not answer is there, marked as stale, with what was known of it last. */
+function readAggregated(core: Held, named: Held): Omit<Snapshot, 'mapper'> {
+  const failures = new Map<string, Error>()
+  const [api, apis] = [core.value as AggregatedDiscovery, named.value as AggregatedDiscovery]
+  for (const { items = [] } of [api, apis]) {
+    for (const { metadata, versions = [] } of items) {
+      for (const { version, freshness } of versions) {
+        if (freshness !== 'Stale') continue
+        const name = metadata?.name ? `${metadata.name}/${version}` : version
+        failures.set(name, new Error(`stale GroupVersion discovery: ${name}`))
+      }
+    }
+  }
+  return { groups: groupsFromAggregatedDiscovery(api, apis), failures }
 }
 
 function isAggregated(answer: Held | undefined): answer is Held {

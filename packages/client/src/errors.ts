@@ -14,6 +14,8 @@ export type ClientErrorCode =
   | 'BadKubeconfig'
   /** A credential plug-in or token endpoint that gives no credentials. */
   | 'NoCredentials'
+  /** A stream in both directions over a transport that has none. */
+  | 'NoUpgrade'
 
 const brand = Symbol.for('coxswain.client.ClientError')
 

@@ -48,4 +48,16 @@ export type {
 export type { RateLimitOptions } from './rate-limit.ts'
 export type { CallRecord, QueryValues, RestClient, RestRequest } from './rest-client.ts'
 export { type RetryOnConflictOptions, retryOnConflict } from './retry-on-conflict.ts'
+export {
+  type AttachOptions,
+  attach,
+  type CommandOutput,
+  type ExecOptions,
+  exec,
+  execute,
+} from './streams/exec.ts'
+export { type LogOptions, readLog } from './streams/log.ts'
+export { canUpgrade, type MessageChannel, type UpgradingTransport } from './streams/message-channel.ts'
+export { forwardPort, type PortConnection } from './streams/port-forward.ts'
+export type { RemoteProcess, TerminalSize } from './streams/remote-process.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'

@@ -16,6 +16,7 @@ import { readFailure } from './failure.ts'
 import { decodeJson, encodeJson } from './json.ts'
 import type { Warning } from './options.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import { canUpgrade, isMessageChannel, type MessageChannel } from './streams/message-channel.ts'
 import { parseWarnings } from './warnings.ts'
 
 export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
@@ -75,6 +76,12 @@ export interface RestClient {
   stream(request: RestRequest): Promise<WireResponse>
   /** The answer whatever its status is, its body unread. Retries as the others do. */
   send(request: RestRequest): Promise<WireResponse>
+  /**
+   * Turns the connection of a GET into a WebSocket that speaks one of `protocols`. It lasts until one side closes it or
+   * `signal` aborts; `timeout` is for the beginning alone.
+   * @throws ClientError `NoUpgrade` when the transport cannot do it
+   */
+  upgrade(request: RestRequest, protocols: readonly string[]): Promise<MessageChannel>
 }
 
 const encoder = new TextEncoder()
@@ -153,10 +160,10 @@ export function createRestClient(options: RestClientOptions): RestClient {
   }
 
   /** A body outlives the call: only the head has a deadline, and the caller's signal stays linked. */
-  const unread = (
+  const unread = <T>(
     request: RestRequest,
-    call: (request: RestRequest, signal: AbortSignal) => Promise<WireResponse>,
-  ): Promise<WireResponse> => {
+    call: (request: RestRequest, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
     const { signal = neverAborted, timeout = 0 } = request
     if (timeout === 0) return call(request, signal)
     const deadline = new AbortController()
@@ -164,7 +171,17 @@ export function createRestClient(options: RestClientOptions): RestClient {
     return call(request, AbortSignal.any([signal, deadline.signal])).finally(() => timer.cancel())
   }
 
+  const upgrade = async (request: RestRequest, protocols: readonly string[], signal: AbortSignal) => {
+    if (!canUpgrade(transport))
+      throw new ClientError('NoUpgrade', 'this transport cannot upgrade connections: it has no sockets')
+    if (rateLimiter) await rateLimiter.wait(signal)
+    const answer = await transport.upgrade(encodeRequest(request, options.headers, signal), protocols)
+    if (!isMessageChannel(answer)) throw await readFailure(answer, request)
+    return answer
+  }
+
   return {
+    upgrade: (request, protocols) => unread(request, (same, signal) => upgrade(same, protocols, signal)),
     request: request => whole(request, bytes => (bytes.length === 0 ? undefined : decodeJson(bytes))),
     bytes: request => whole(request, bytes => bytes),
     stream: request => unread(request, succeed),

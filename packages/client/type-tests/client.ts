@@ -1,4 +1,5 @@
 /** What the compiler must accept and refuse; never run. */
+import { Deployment } from '@coxswain/api/apps/v1'
 import type { ApiList, ApiObject, DeepReadonly, Kind, ObjectMeta } from '@coxswain/apimachinery'
 import type { Client } from '../src/index.ts'
 import { kindFor, metadataOf } from '../src/index.ts'
@@ -60,6 +61,23 @@ export async function writes(): Promise<void> {
   deleted?.object?.spec.schedule satisfies string | undefined
   // @ts-expect-error nothing to create from metadata
   await client.create(metadataOf(At), { metadata: {} })
+}
+
+/** Apply-configuration types: every field may be left out, none may be made up. */
+export async function applies(): Promise<void> {
+  const metadata = { name: 'a', namespace: 'ns' }
+  await client.apply(Deployment, { metadata, spec: { replicas: 3 } })
+  await client.apply(Deployment, {
+    metadata,
+    spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } },
+  })
+  await client.applyStatus(Deployment, { metadata, status: { replicas: 1 } })
+  // @ts-expect-error no such field
+  await client.apply(Deployment, { metadata, spec: { replica: 3 } })
+  // @ts-expect-error not a number
+  await client.apply(Deployment, { metadata, spec: { replicas: 'three' } })
+  // @ts-expect-error to create one, a selector and a template are needed
+  await client.create(Deployment, { metadata, spec: { replicas: 3 } })
 }
 
 export async function untyped(): Promise<void> {

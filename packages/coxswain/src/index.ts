@@ -10,10 +10,12 @@
  */
 export {
   type ApplyOf,
+  applyStrategicMergePatch,
   type Condition,
   type CreateOf,
   type DeepReadonly,
   defineKind,
+  field,
   findStatusCondition,
   formatTime,
   isAlreadyExists,
@@ -22,6 +24,7 @@ export {
   isNotFound,
   type KindOf,
   newControllerReference,
+  newInternalError,
   type ObjectKey,
   parseTime,
   StatusError,
@@ -30,13 +33,19 @@ export {
   setStatusCondition,
   toCustomResourceDefinition,
 } from '@coxswain/apimachinery'
-export { type Client, createClient, retryOnConflict } from '@coxswain/client'
+export { type Client, createClient, retryOnConflict, waitFor } from '@coxswain/client'
 export {
+  type AdmissionContext,
+  createChannel,
   defineOperator,
+  generationChanged,
+  type Incoming,
   type Operator,
+  type OperatorClient,
   type ReconcileContext,
   type Result,
   requeueAfter,
   runOperator,
+  slowStart,
   TerminalError,
 } from '@coxswain/runtime'

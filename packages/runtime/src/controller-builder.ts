@@ -26,6 +26,11 @@ export interface ControllerOptions {
   readonly needsLeader?: boolean
 }
 
+export interface ClusterChoice {
+  /** One of the host's `clusters`. @default the operator's own */
+  readonly cluster?: string
+}
+
 export interface WatchOptions<T extends ApiObject = ApiObject> {
   /** All have to hold. */
   readonly predicates?: readonly Predicate<T>[]
@@ -59,11 +64,11 @@ export interface ControllerBuilder {
   for<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>>): ControllerBuilder
   /** A kind whose objects belong to those of `for`: whatever happens to one is a reason for its owner. */
   owns<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>> & OwnsOptions): ControllerBuilder
-  /** Any other kind, and which keys its objects concern. */
+  /** Any other kind, and which keys its objects concern. They may be in another cluster that the host knows. */
   watches<K extends Kind>(
     kind: K,
     map: MapFunction<KindOf<K>>,
-    options?: WatchOptions<KindOf<K>>,
+    options?: WatchOptions<KindOf<K>> & ClusterChoice,
   ): ControllerBuilder
   /** Events from outside. */
   channel(channel: Channel): ControllerBuilder
@@ -94,12 +99,19 @@ export function createControllerBuilder(
     if (!subject) throw new RuntimeError('BadDefinition', `controller ${name} says for(...) nowhere`)
     return subject
   }
-  const addSource = (role: KindSource['role'], kind: Kind, map: unknown, predicates: unknown): void => {
+  const addSource = (
+    role: KindSource['role'],
+    kind: Kind,
+    map: unknown,
+    options: { readonly predicates?: unknown; readonly cluster?: string } = {},
+  ): void => {
+    const { predicates, cluster } = options
     sources.push({
       role,
       kind,
       map: map as MapFunction,
       predicates: (predicates ?? []) as readonly Predicate[],
+      ...(cluster !== undefined && { cluster }),
     })
   }
 
@@ -107,7 +119,7 @@ export function createControllerBuilder(
     for(kind, options) {
       if (subject) throw new RuntimeError('BadDefinition', `controller ${name} says for(...) twice`)
       subject = kind
-      addSource('for', kind, (object: ApiObject) => [keyOf(object)], options?.predicates)
+      addSource('for', kind, (object: ApiObject) => [keyOf(object)], { predicates: options?.predicates })
       return builder
     },
     owns(kind, options) {
@@ -118,11 +130,11 @@ export function createControllerBuilder(
         map ??= ownersOf(subjectOf(), options)
         return map(object, lookup)
       }
-      addSource('owns', kind, lazily, options?.predicates)
+      addSource('owns', kind, lazily, { predicates: options?.predicates })
       return builder
     },
     watches(kind, map, options) {
-      addSource('watches', kind, map, options?.predicates)
+      addSource('watches', kind, map, options)
       return builder
     },
     channel(channel) {

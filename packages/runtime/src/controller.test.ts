@@ -373,11 +373,7 @@ describe('the record of a reconcile', () => {
 
 describe('a finalizer', () => {
   const withFinalizer = (cleanUp: Reconciler, reconcile: Reconciler = () => {}) =>
-    operatorOf(reconcile, builder =>
-      builder.finalizer('example.com/clean-up', async context => {
-        await cleanUp(context)
-      }),
-    )
+    operatorOf(reconcile, builder => builder.finalizer('example.com/clean-up', cleanUp))
 
   it('is there before the first reconcile, and holds the object until the clean-up has succeeded', async () => {
     await using sim = new Simulation()
@@ -411,6 +407,19 @@ describe('a finalizer', () => {
     const cleanUps = cleanUpCount()
     await sim.world.advance(100_000)
     assert.equal(cleanUpCount(), cleanUps, 'and not again after it has succeeded')
+  })
+
+  it('stays while the clean-up says that it waits for something', async () => {
+    await using sim = new Simulation()
+    let waits = 3
+    sim.start(withFinalizer(() => (waits-- > 0 ? requeueAfter(1_000) : undefined)))
+    sim.createWidget('a')
+    await sim.world.settle()
+    sim.server.delete(widgetPath('a'))
+    await sim.world.advance(2_500)
+    assert.ok(sim.server.object(widgetPath('a')))
+    await sim.world.advance(1_000)
+    assert.equal(sim.server.object(widgetPath('a')), undefined)
   })
 
   it('is never lost to a crash between clean-up and its removal', async () => {

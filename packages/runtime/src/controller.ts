@@ -3,6 +3,7 @@ import type { Client } from '@coxswain/client'
 import { type Env, isAbort, TaskGroup } from '@coxswain/kit'
 import { WorkQueue } from '@coxswain/workqueue'
 import type { Cache } from './cache.ts'
+import type { Clusters } from './clusters.ts'
 import type { ControllerDefinition } from './controller-builder.ts'
 import { isRuntimeError } from './errors.ts'
 import type { EventRecorder } from './event-recorder.ts'
@@ -20,6 +21,7 @@ import { type Trigger, TriggerLog } from './trigger.ts'
 export interface ControllerDependencies {
   readonly client: Client
   readonly cache: Cache
+  readonly clusters: Clusters
   readonly env: Env
   readonly events: EventRecorder
   readonly metrics: ControllerMetrics
@@ -56,7 +58,7 @@ export class Controller {
       this.#triggers.add(text, trigger)
       this.#queue.add(text, { priority })
     }
-    this.#sources = new EventSources({ definition, cache, env, onKey })
+    this.#sources = new EventSources({ definition, cache, clusters: deps.clusters, env, onKey })
   }
 
   /** How many objects wait for a worker now. */
@@ -66,7 +68,11 @@ export class Controller {
 
   /** Makes the informers it needs, so that they fill before it runs. */
   prepare(): void {
-    for (const { kind } of this.definition.sources) this.#deps.cache.informersFor(kind)
+    const { cache, clusters } = this.#deps
+    for (const { kind, cluster } of this.definition.sources) {
+      const holder = cluster === undefined ? cache : clusters.get(cluster).cache
+      holder.informersFor(kind)
+    }
   }
 
   /**

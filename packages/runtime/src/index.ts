@@ -6,7 +6,9 @@
  * @module
  */
 export { Cache, type CachedListOptions, type CacheOptions, type KindCacheOptions } from './cache.ts'
+export type { OtherCluster } from './clusters.ts'
 export type {
+  ClusterChoice,
   ControllerBuilder,
   ControllerDefinition,
   ControllerOptions,
@@ -18,6 +20,7 @@ export type { EventRecorder, EventSubject } from './event-recorder.ts'
 export { Expectations, slowStart } from './expectations.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
 export { formatHealth, type HealthReport } from './health.ts'
+export { installKinds } from './install-kinds.ts'
 export {
   type LeaderElectionOptions,
   LeaderElector,
@@ -83,3 +86,39 @@ export {
   type TimerSource,
 } from './source.ts'
 export type { Trigger, TriggerType } from './trigger.ts'
+export type {
+  AdmissionContext,
+  AdmissionOperation,
+  AdmissionOptions,
+  AdmissionSubject,
+  AdmissionUser,
+  Defaulter,
+  Incoming,
+  Validator,
+  Verdict,
+} from './webhook/admission.ts'
+export {
+  type CertificateMaker,
+  CertificateRotation,
+  type CertificateRotationOptions,
+  type Validity,
+  type WebhookCertificates,
+  type WebhookKeyPair,
+} from './webhook/certificates.ts'
+export {
+  type ConfigurationInput,
+  conversionsOf,
+  hostsOf,
+  mutatingWebhooks,
+  validatingWebhooks,
+  type WebhookAddress,
+} from './webhook/configurations.ts'
+export type {
+  ConversionStep,
+  Conversions,
+  Converted,
+  WebhookBuilder,
+  WebhookDefinition,
+} from './webhook/webhook-builder.ts'
+export { admissionPath, createWebhookHandler, type WebhookHandlerOptions } from './webhook/webhook-handler.ts'
+export type { WebhookListener, WebhookOptions } from './webhook/webhook-host.ts'

@@ -1,7 +1,8 @@
 import { type Client, createClient } from '@coxswain/client'
 import { aborted, createAbortError, createRealEnv, type Env, TaskGroup } from '@coxswain/kit'
-import type { Transport } from '@coxswain/wire'
+import type { Handler, Transport } from '@coxswain/wire'
 import { Cache } from './cache.ts'
+import { Clusters, type OtherCluster } from './clusters.ts'
 import { Controller } from './controller.ts'
 import { RuntimeError } from './errors.ts'
 import { type HealthReport, runChecks } from './health.ts'
@@ -15,6 +16,8 @@ import { MetricsRegistry } from './metrics/registry.ts'
 import { describeOperator, type Operator, type OperatorDefinition } from './operator.ts'
 import type { WriteGuard } from './operator-client.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
+import { createWebhookHandler } from './webhook/webhook-handler.ts'
+import { WebhookHost, type WebhookOptions } from './webhook/webhook-host.ts'
 
 export interface ManagerOptions {
   /** How to reach the server: a client, or a transport to make one for. */
@@ -24,8 +27,12 @@ export interface ManagerOptions {
   readonly env?: Env
   /** Namespaced kinds are seen in these namespaces only. @default all */
   readonly namespaces?: readonly string[]
+  /** Other clusters that controllers watch and write, by the names they call them. */
+  readonly clusters?: Readonly<Record<string, OtherCluster>>
   /** Of several replicas only one works. @default off */
   readonly leaderElection?: LeaderElectionOptions
+  /** How API servers reach the operator's webhooks. @default they do not */
+  readonly webhooks?: WebhookOptions
   /** Where metrics go. @default a registry of its own */
   readonly metrics?: MetricsRegistry
   /** Milliseconds reconciles may take to finish when the operator has to stop. @default 30000 */
@@ -47,7 +54,7 @@ const eventGrace = 2_000
 /**
  * Runs one operator.
  *
- *   start:  events, caches -> caches filled -> what runs everywhere -> election -> what the leader runs
+ *   start:  events, caches, webhooks -> caches filled -> what runs everywhere -> election -> what the leader runs
  *   stop:   the same backwards, the lease released when the last reconcile has ended
  */
 export class Manager {
@@ -58,9 +65,13 @@ export class Manager {
   readonly #options: ManagerOptions
   readonly #env: Env
   readonly #client: Client
+  readonly #clusters: Clusters
   readonly #broadcaster: EventBroadcaster
   readonly #elector: LeaderElector | undefined
   readonly #elected = Promise.withResolvers<void>()
+  /** Answers the reviews of API servers; undefined when the operator has no webhooks. */
+  readonly webhookHandler: Handler | undefined
+  readonly #webhooks: WebhookHost | undefined
 
   constructor(operator: Operator, options: ManagerOptions) {
     const definition = describeOperator(operator)
@@ -80,12 +91,20 @@ export class Manager {
       ...(options.namespaces && { namespaces: options.namespaces }),
     })
     for (const { kind, field, valuesOf } of definition.indexes) this.cache.addIndex(kind, field, valuesOf)
+    this.#clusters = new Clusters({
+      others: options.clusters ?? {},
+      env: this.#env,
+      freeze: options.freeze ?? false,
+    })
     this.#elector = this.#createElector(name)
+    this.webhookHandler = this.#createWebhookHandler()
+    this.#webhooks = this.#createWebhookHost()
     this.controllers = definition.controllers.map(controller => {
       const guard = this.#guardFor(controller.options.needsLeader)
       return new Controller(controller, {
         client: this.#client,
         cache: this.cache,
+        clusters: this.#clusters,
         env: this.#env,
         events: this.#broadcaster.recorderFor(name),
         metrics: createControllerMetrics(this.metrics, controller.name),
@@ -117,7 +136,12 @@ export class Manager {
       if (missing.length > 0)
         throw new Error(`not synced: ${missing.map(informer => informer.name).join(', ')}`)
     }
-    return runChecks(new Map([['caches', synced], ...this.definition.readyChecks]))
+    const hosted = (): void => {
+      if (!this.#webhooks?.isReady) throw new Error('API servers do not know of the webhooks yet')
+    }
+    const checks = new Map([['caches', synced]])
+    if (this.#webhooks) checks.set('webhooks', hosted)
+    return runChecks(new Map([...checks, ...this.definition.readyChecks]))
   }
 
   /**
@@ -145,12 +169,15 @@ export class Manager {
     else work.signal.addEventListener('abort', onStop, { once: true })
     for (const controller of this.controllers) controller.prepare()
     background.spawn(stop => this.cache.run(stop))
+    background.spawn(stop => this.#clusters.run(stop))
     const eventStop = new AbortController()
     const telling = this.#broadcaster.run(eventStop.signal)
     const stopNow = (): void => {
       work.abort()
       hard.abort(createAbortError('another replica may lead'))
     }
+    // Before the caches are filled: what they list may have to be converted first.
+    work.spawn(stop => this.#webhooks?.run(stop))
     work.spawn(stop => this.#work(stop, hard.signal, stopNow))
     try {
       await Promise.race([work.join(), overdue.promise])
@@ -231,6 +258,35 @@ export class Manager {
     if (!transport) throw new RuntimeError('BadDefinition', 'an operator needs a client or a transport')
     const onCall = createClientMetrics(this.metrics)
     return createClient({ transport, env: this.#env, userAgent: name, fieldManager: name, onCall })
+  }
+
+  #createWebhookHandler(): Handler | undefined {
+    const { webhooks: definitions } = this.definition
+    if (definitions.length === 0) return undefined
+    const { clock } = this.#env
+    return createWebhookHandler({
+      definitions,
+      env: this.#env,
+      metrics: this.metrics,
+      clientFor: signal => createCachedClient({ client: this.#client, cache: this.cache, clock, signal }),
+    })
+  }
+
+  #createWebhookHost(): WebhookHost | undefined {
+    const { webhooks: options } = this.#options
+    const { name: operator, webhooks: definitions } = this.definition
+    const handler = this.webhookHandler
+    if (!handler) return undefined
+    if (options)
+      return new WebhookHost(options, {
+        definitions,
+        operator,
+        handler,
+        client: this.#client,
+        env: this.#env,
+      })
+    this.#env.log.warn('the host of this operator does not serve its webhooks')
+    return undefined
   }
 
   #createElector(name: string): LeaderElector | undefined {

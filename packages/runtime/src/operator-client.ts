@@ -77,7 +77,7 @@ export interface OperatorClient {
     options?: DeleteOptions,
   ): Promise<DeleteResult<KindOf<K>> | undefined>
   deleteAll<K extends Kind>(kind: K, options?: DeleteAllOptions): Promise<void>
-  /** Everything else (subresources, watches, any path), without cache, record or guard. */
+  /** Everything else (subresources, watches, any path), without cache and record. Calls end with the reconcile. */
   readonly direct: Client
 }
 

@@ -9,8 +9,15 @@ import {
 } from './controller-builder.ts'
 import { RuntimeError } from './errors.ts'
 import type { EventRecorder } from './event-recorder.ts'
+import { kindKey } from './internal/kind-key.ts'
 import type { MetricsRegistry } from './metrics/registry.ts'
 import type { OperatorClient } from './operator-client.ts'
+import {
+  createWebhookBuilder,
+  type DraftWebhook,
+  type WebhookBuilder,
+  type WebhookDefinition,
+} from './webhook/webhook-builder.ts'
 
 /** A program for a cluster. It starts nothing by itself: a host runs it. */
 export interface Operator {
@@ -42,6 +49,8 @@ export type HealthCheck = () => Promise<void> | void
 export interface OperatorBuilder {
   /** Describes a controller; its `reconcile` ends the description. */
   controller(name: string): ControllerBuilder
+  /** Describes the webhooks of one version of a kind: defaults, validation, conversion. */
+  webhook<K extends Kind>(kind: K): WebhookBuilder<K>
   /** Makes cached lists of `kind` by this field possible: `client.list(kind, { fields: { [field]: value } })`. */
   index<K extends Kind>(kind: K, field: string, valuesOf: IndexFunction<KindOf<K>>): void
   /** How a kind is cached, when the default will not do. */
@@ -58,6 +67,7 @@ export interface OperatorBuilder {
 export interface OperatorDefinition {
   readonly name: string
   readonly controllers: readonly ControllerDefinition[]
+  readonly webhooks: readonly WebhookDefinition[]
   readonly indexes: readonly {
     readonly kind: Kind
     readonly field: string
@@ -78,6 +88,7 @@ export function defineOperator(name: string, setup: (operator: OperatorBuilder) 
 export function describeOperator(operator: Operator): OperatorDefinition {
   const controllers: ControllerDefinition[] = []
   const begun = new Set<string>()
+  const webhooks = new Map<string, DraftWebhook>()
   const indexes: { kind: Kind; field: string; valuesOf: IndexFunction<ApiObject> }[] = []
   const caches: KindCacheOptions[] = []
   const tasks: { name: string; task: Task; needsLeader: boolean }[] = []
@@ -88,6 +99,13 @@ export function describeOperator(operator: Operator): OperatorDefinition {
       if (begun.has(name)) throw new RuntimeError('BadDefinition', `there are two controllers ${name}`)
       begun.add(name)
       return createControllerBuilder(name, definition => controllers.push(definition))
+    },
+    webhook: kind => {
+      const id = kindKey(kind)
+      if (webhooks.has(id)) throw new RuntimeError('BadDefinition', `there are two webhooks for ${id}`)
+      const draft: DraftWebhook = { kind, defaulter: undefined, validator: undefined, conversions: [] }
+      webhooks.set(id, draft)
+      return createWebhookBuilder(kind, draft)
     },
     index: (kind, field, valuesOf) => {
       indexes.push({ kind, field, valuesOf: valuesOf as unknown as IndexFunction<ApiObject> })
@@ -109,5 +127,14 @@ export function describeOperator(operator: Operator): OperatorDefinition {
   if (unfinished.length > 0) {
     throw new RuntimeError('BadDefinition', `controller ${unfinished.join(', ')} has no reconcile`)
   }
-  return { name: operator.name, controllers, indexes, caches, tasks, healthChecks, readyChecks }
+  return {
+    name: operator.name,
+    controllers,
+    webhooks: [...webhooks.values()],
+    indexes,
+    caches,
+    tasks,
+    healthChecks,
+    readyChecks,
+  }
 }

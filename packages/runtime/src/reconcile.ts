@@ -11,6 +11,8 @@ export interface ReconcileContext {
   readonly key: ObjectKey
   /** Reads from the cache, and sees its own writes. */
   readonly client: OperatorClient
+  /** The same for another cluster that the host knows. @throws RuntimeError `BadDefinition` */
+  cluster(name: string): OperatorClient
   readonly clock: Clock
   readonly random: Random
   readonly events: EventRecorder

@@ -21,6 +21,8 @@ export interface KindSource {
   readonly kind: Kind
   readonly map: MapFunction
   readonly predicates: readonly Predicate[]
+  /** Where its objects are. @default the operator's own cluster */
+  readonly cluster?: string
 }
 
 /** Events from outside the cluster. Whoever holds the channel sends the keys of what has to be looked at. */

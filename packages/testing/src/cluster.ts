@@ -1,15 +1,29 @@
-import { createApiServer } from '@coxswain/apiserver'
+import { type ApiServer, createApiServer } from '@coxswain/apiserver'
 import { type Client, createClient } from '@coxswain/client'
 import {
   createGarbageCollector,
   createNamespaceController,
+  createNodeLifecycleController,
   createServiceAccountController,
 } from '@coxswain/controllers'
 import { createRealEnv, type Env, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createSimulatedNodes } from '@coxswain/node'
-import { type ManagerOptions, type Operator, runOperator } from '@coxswain/runtime'
+import { installKinds, type ManagerOptions, type Operator, runOperator } from '@coxswain/runtime'
+import { createScheduler } from '@coxswain/scheduler'
 import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
-import { createInProcessTransport, type PeerCertificate, type Transport } from '@coxswain/wire'
+import {
+  createInProcessTransport,
+  type Handler,
+  type PeerCertificate,
+  type Transport,
+  type WireRequest,
+  type WireResponse,
+} from '@coxswain/wire'
+import { Activity } from './internal/activity.ts'
+import { testServiceAccounts } from './internal/service-account-keys.ts'
+import { Switchboard } from './internal/switchboard.ts'
+import { openPort } from './node/open-port.ts'
+import type { ServedCluster } from './node/serve-cluster.ts'
 
 export interface ClusterOptions {
   /** Where time and order come from: a `VirtualWorld` makes every run repeatable. @default the real world */
@@ -18,27 +32,48 @@ export interface ClusterOptions {
   readonly controllers?: boolean
   /** Simulated nodes that run pods. @default 0 */
   readonly nodes?: number
+  /** Freeze what the caches of operators hold, so that whoever changes it gets a TypeError. @default true */
+  readonly freeze?: boolean
 }
 
-/** A control plane in the process of the test, without sockets. Disposing it stops everything that runs in it. */
+/** Answers a request in place of the server, changes it, or hands it on to `next`. */
+export type Interceptor = (request: WireRequest, next: Handler) => Promise<WireResponse>
+
+/** A control plane in the process of the test. Disposing it stops everything that runs in it. */
 export interface Cluster extends AsyncDisposable {
   /** An administrator's client. On a virtual world its promises settle while the world is driven: see `run`. */
   readonly client: Client
   readonly env: Env
   readonly store: MemoryStore
-  /** A connection of another user. */
-  connect(user: { readonly name: string; readonly groups?: readonly string[] }): Transport
-  /** Runs an operator until the cluster goes, or until the function it returns is called. */
+  /** What answers requests, interceptors included: for transports of one's own. */
+  readonly handler: Handler
+  /** A connection, as an administrator unless another user is named. */
+  connect(user?: { readonly name: string; readonly groups?: readonly string[] }): Transport
+  /** Creates the definitions of the kinds that an operator reconciles or has webhooks for. */
+  install(operator: Operator): Promise<void>
+  /** Runs an operator, its webhooks included, until the cluster goes, or until the function it returns is called. */
   start(
     operator: Operator,
     options?: Omit<ManagerOptions, 'client' | 'transport' | 'env'>,
   ): () => Promise<void>
   /** Awaits a promise, driving the world when it is a virtual one. */
   run<T>(promise: Promise<T>): Promise<T>
-  /** Lets everything that can happen now happen. Virtual worlds only. */
+  /**
+   * Lets everything that can happen now happen. On a virtual world: until nothing is left to do at the present time. On
+   * the real clock: until nobody has asked the server for anything for a tenth of a second; rejects after ten seconds.
+   */
   settle(): Promise<void>
   /** Moves the clock. Virtual worlds only. */
   advance(ms: number): Promise<void>
+  /** Stands between everybody and the server until it is disposed of; the latest is asked first. */
+  intercept(interceptor: Interceptor): Disposable
+  /** Stops the API server, keeps it away for `downtime` milliseconds, and starts it anew on the same store. */
+  restart(downtime?: number): Promise<void>
+  /**
+   * The path of a kubeconfig for an administrator. The first call opens a port on 127.0.0.1 with TLS, so that kubectl and
+   * any other program can join in; the file and the port last as long as the cluster. Node.js only.
+   */
+  kubeconfig(): Promise<string>
 }
 
 const administrator: PeerCertificate = {
@@ -49,27 +84,45 @@ const administrator: PeerCertificate = {
 
 /** Starts a cluster and resolves when it is ready. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { env = createRealEnv(), controllers = true, nodes = 0 } = options
+  const { env = createRealEnv(), controllers = true, nodes = 0, freeze = true } = options
   const world = env instanceof VirtualWorld ? env : undefined
-  const run = <T>(promise: Promise<T>): Promise<T> => (world ? world.run(promise) : promise)
+  let served: ServedCluster | undefined
+  /** Requests from outside drive the world as well: one at a time. */
+  const drive = async <T>(work: (world: VirtualWorld) => Promise<T>): Promise<T> => {
+    await served?.idle()
+    return await work(requireWorld())
+  }
+  const run = async <T>(promise: Promise<T>): Promise<T> =>
+    world ? await drive(() => world.run(promise)) : await promise
   const requireWorld = (): VirtualWorld => {
     if (!world)
       throw new Error('the clock of this cluster is the real one: start it with env: new VirtualWorld()')
     return world
   }
   const store = createMemoryStore({ env })
-  const server = createApiServer({ env, store })
   const group = new TaskGroup()
-  group.spawn(signal => server.run(signal))
-  await run(server.ready)
+  const authentication = { serviceAccounts: testServiceAccounts }
+  const outbound = new Switchboard(env)
+  const server = new RestartableServer(() => createApiServer({ env, store, authentication, outbound }), group)
+  await run(server.start())
 
-  const transportOf = (peer: PeerCertificate) => createInProcessTransport(server.handler, env, { peer })
+  const activity = new Activity(env.clock)
+  const interceptors: Interceptor[] = []
+  const passOn = (index: number, request: WireRequest): Promise<WireResponse> => {
+    const interceptor = interceptors[index]
+    return interceptor
+      ? interceptor(request, inner => passOn(index - 1, inner))
+      : activity.during(() => server.handler(request))
+  }
+  const handler: Handler = request => passOn(interceptors.length - 1, request)
+  const transportOf = (peer: PeerCertificate) => createInProcessTransport(handler, env, { peer })
   const clientOf = (userAgent: string) =>
     createClient({ env, userAgent, transport: transportOf(administrator) })
   const start: Cluster['start'] = (operator, managerOptions = {}) => {
     const inner = new TaskGroup(group.signal)
     const client = clientOf(`${operator.name}/0.1`)
-    inner.spawn(signal => runOperator(operator, { ...managerOptions, client, env, signal }))
+    const webhooks = { listener: outbound.listenerFor(operator.name) }
+    inner.spawn(signal => runOperator(operator, { freeze, webhooks, ...managerOptions, client, env, signal }))
     group.spawn(() => inner.join())
     return async () => {
       inner.abort()
@@ -81,22 +134,77 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     start(createNamespaceController())
     start(createServiceAccountController())
   }
-  if (nodes > 0) start(createSimulatedNodes({ count: nodes }))
+  if (nodes > 0) {
+    start(createSimulatedNodes({ count: nodes }))
+    start(createNodeLifecycleController())
+    start(createScheduler())
+  }
+  let outside: Promise<ServedCluster> | undefined
 
   return {
     client: clientOf('test/0.1'),
     env,
     store,
-    connect: ({ name, groups = [] }) =>
-      transportOf({ ...administrator, commonName: name, organizations: groups }),
+    handler,
+    connect: user =>
+      transportOf(
+        user ? { ...administrator, commonName: user.name, organizations: user.groups ?? [] } : administrator,
+      ),
+    install: operator => run(installKinds(clientOf('install/0.1'), [operator])),
     start,
     run,
-    settle: () => requireWorld().settle(),
-    advance: ms => requireWorld().advance(ms),
+    settle: () => (world ? drive(() => world.settle()) : activity.ceased()),
+    advance: ms => drive(each => each.advance(ms)),
+    intercept: interceptor => {
+      interceptors.push(interceptor)
+      return { [Symbol.dispose]: () => void interceptors.splice(interceptors.indexOf(interceptor), 1) }
+    },
+    restart: (downtime = 0) => run(server.restart(downtime, env)),
+    kubeconfig: async () => {
+      outside ??= openPort({ handler, log: env.log, ...(world && { world }) })
+      served = await outside
+      return served.kubeconfig
+    },
     async [Symbol.asyncDispose]() {
+      await (await outside)?.[Symbol.asyncDispose]()
       group.abort()
       await run(group.join())
       await run(store.close())
     },
+  }
+}
+
+/** One API server after the other on the same store. While there is none, connections break. */
+class RestartableServer {
+  readonly #create: () => ApiServer
+  readonly #group: TaskGroup
+  #present: { readonly server: ApiServer; readonly tasks: TaskGroup } | undefined
+
+  constructor(create: () => ApiServer, group: TaskGroup) {
+    this.#create = create
+    this.#group = group
+  }
+
+  readonly handler: Handler = request => {
+    if (!this.#present) throw new Error('the server is down')
+    return this.#present.server.handler(request)
+  }
+
+  async start(): Promise<void> {
+    const server = this.#create()
+    const tasks = new TaskGroup(this.#group.signal)
+    tasks.spawn(signal => server.run(signal))
+    this.#group.spawn(() => tasks.join())
+    await server.ready
+    this.#present = { server, tasks }
+  }
+
+  async restart(downtime: number, { clock }: Env): Promise<void> {
+    const { tasks } = this.#present!
+    this.#present = undefined
+    tasks.abort()
+    await tasks.join()
+    if (downtime > 0) await clock.sleep(downtime, { signal: this.#group.signal })
+    await this.start()
   }
 }

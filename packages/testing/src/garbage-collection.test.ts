@@ -1,191 +1,562 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ConfigMap, Event, Namespace, Secret, ServiceAccount } from '@coxswain/api/core/v1'
-import type { Client } from '@coxswain/client'
-import { VirtualWorld } from '@coxswain/kit'
-import { type Cluster, startCluster } from './cluster.ts'
+import { HorizontalPodAutoscaler } from '@coxswain/api/autoscaling/v2'
+import { kindFor } from '@coxswain/client'
+import { playScenario, type Scenario } from './test-support/run-scenario.ts'
+import { ConfigMap, Namespace, Port, PriorityClass, Secret, Ship, type Stage } from './test-support/stage.ts'
 
-type Owner = {
-  readonly name: string
-  readonly uid: string
-  readonly kind?: string
-  readonly blocking?: boolean
+const runs = Number(process.env.TORTURE_RUNS ?? 100)
+const first = Number(process.env.TORTURE_SEED ?? 1)
+/** Every scenario is played with each of these, and with every crash. */
+const seeds = Array.from(
+  { length: Math.min(5, Math.max(1, Math.round(runs / 100))) },
+  (_, index) => first + index,
+)
+
+const nobody = { kind: ConfigMap, name: 'nobody', uid: '12345678-1234-1234-1234-123456789012' }
+const held = ['example.com/wait']
+const release = { finalizers: null }
+const background = { propagationPolicy: 'Background' } as const
+const foreground = { propagationPolicy: 'Foreground' } as const
+const orphan = { propagationPolicy: 'Orphan' } as const
+
+/** An owner with a child that blocks its deletion. */
+async function blockedPair(stage: Stage, finalizers: readonly string[] = []) {
+  const owner = await stage.map('owner')
+  const child = await stage.map('child', { owners: [{ ...owner, blocking: true }], finalizers })
+  return { owner, child }
 }
 
-const namespace = 'default'
-
-async function makeMap(
-  cluster: Cluster,
-  name: string,
-  owners: readonly Owner[] = [],
-  finalizers: string[] = [],
-) {
-  const ownerReferences = owners.map(({ name: owner, uid, kind = 'ConfigMap', blocking }) => ({
-    apiVersion: 'v1',
-    kind,
-    name: owner,
-    uid,
-    ...(blocking && { blockOwnerDeletion: true }),
-  }))
-  const made = await cluster.run(
-    cluster.client.create(ConfigMap, { metadata: { namespace, name, ownerReferences, finalizers } }),
-  )
-  return { name, uid: made.metadata.uid }
-}
-
-const exists = async (cluster: Cluster, name: string) =>
-  (await cluster.run(cluster.client.get(ConfigMap, { namespace, name }))) !== undefined
-
-const remove = (cluster: Cluster, name: string, options?: Parameters<Client['delete']>[2]) =>
-  cluster.run(cluster.client.delete(ConfigMap, { namespace, name }, options))
-
-/** Long enough for discovery, queues and retries. */
-const aWhile = 30_000
-
-for (const seed of [1, 2, 3]) {
-  describe(`the garbage collector, seed ${seed}`, () => {
-    const start = async () => {
-      const cluster = await startCluster({ env: new VirtualWorld({ seed }) })
-      await cluster.advance(aWhile)
-      return cluster
-    }
-
-    it('deletes dependents, and theirs, after their owner', async () => {
-      await using cluster = await start()
-      const owner = await makeMap(cluster, 'owner')
-      const child = await makeMap(cluster, 'child', [owner])
-      await makeMap(cluster, 'grandchild', [child])
-      await makeMap(cluster, 'stranger')
-      await remove(cluster, 'owner')
-      await cluster.advance(aWhile)
-      assert.equal(await exists(cluster, 'child'), false)
-      assert.equal(await exists(cluster, 'grandchild'), false)
-      assert.equal(await exists(cluster, 'stranger'), true)
-    })
-
-    it('keeps what another owner still holds, and drops the reference to the one that is gone', async () => {
-      await using cluster = await start()
-      const first = await makeMap(cluster, 'first')
-      const second = await makeMap(cluster, 'second')
-      await makeMap(cluster, 'child', [first, second])
-      await remove(cluster, 'first')
-      await cluster.advance(aWhile)
-      const child = await cluster.run(cluster.client.get(ConfigMap, { namespace, name: 'child' }))
-      assert.deepEqual(
-        child?.metadata.ownerReferences?.map(({ name }) => name),
-        ['second'],
+const scenarios: readonly Scenario[] = [
+  {
+    name: 'background: dependents and theirs go after their owner, strangers stay',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      const child = await stage.map('child', { owners: [owner] })
+      await stage.map('grandchild', { owners: [child] })
+      await stage.make(Secret, 'other-child', { owners: [owner] })
+      await stage.map('stranger')
+      await stage.remove(owner, background)
+    },
+    end: ['ConfigMap stranger'],
+  },
+  {
+    name: 'background is what happens when nothing is said',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      await stage.map('child', { owners: [owner] })
+      await stage.remove(owner)
+    },
+    end: [],
+  },
+  {
+    name: 'background: a dependent with a finalizer of its own waits for whoever put it there',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      await stage.map('child', { owners: [owner], finalizers: held })
+      await stage.remove(owner)
+    },
+    end: ['ConfigMap child <- owner [example.com/wait], going'],
+  },
+  {
+    name: 'background: twenty dependents go',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      for (let index = 0; index < 20; index++) await stage.map(`child-${index}`, { owners: [owner] })
+      await stage.remove(owner)
+    },
+    end: [],
+  },
+  {
+    name: 'two owners: what another one holds stays, and loses the reference to the one that is gone',
+    play: async stage => {
+      const gone = await stage.map('gone')
+      const stays = await stage.map('stays')
+      await stage.map('child', { owners: [gone, stays] })
+      await stage.later()
+      await stage.remove(gone)
+    },
+    end: ['ConfigMap child <- stays', 'ConfigMap stays'],
+  },
+  {
+    name: 'two owners: it goes after the last of them',
+    play: async stage => {
+      const one = await stage.map('one')
+      const two = await stage.map('two')
+      await stage.map('child', { owners: [one, two] })
+      await stage.later()
+      await stage.remove(one)
+      await stage.later()
+      await stage.remove(two)
+    },
+    end: [],
+  },
+  {
+    name: 'orphan: dependents stay without the reference',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      await stage.map('child', { owners: [owner] })
+      await stage.make(Secret, 'other-child', { owners: [owner] })
+      await stage.later()
+      await stage.remove(owner, orphan)
+    },
+    end: ['ConfigMap child', 'Secret other-child'],
+  },
+  {
+    name: 'orphan: references to others stay, and so do grandchildren',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      const other = await stage.map('other')
+      const child = await stage.map('child', { owners: [owner, other] })
+      await stage.map('grandchild', { owners: [child] })
+      await stage.later()
+      await stage.remove(owner, orphan)
+    },
+    end: ['ConfigMap child <- other', 'ConfigMap grandchild <- child', 'ConfigMap other'],
+  },
+  {
+    name: 'orphan: an owner with another finalizer waits, its dependents are free already',
+    play: async stage => {
+      const owner = await stage.map('owner', { finalizers: held })
+      await stage.map('child', { owners: [owner] })
+      await stage.later()
+      await stage.remove(owner, orphan)
+    },
+    end: ['ConfigMap child', 'ConfigMap owner [example.com/wait], going'],
+  },
+  {
+    name: 'foreground: the owner goes after its blocking dependents',
+    play: async stage => {
+      const { owner } = await blockedPair(stage)
+      await stage.later()
+      await stage.remove(owner, foreground)
+    },
+    end: [],
+  },
+  {
+    name: 'foreground: the owner waits for a blocking dependent that waits itself',
+    play: async stage => {
+      const { owner } = await blockedPair(stage, held)
+      await stage.later()
+      await stage.remove(owner, foreground)
+    },
+    end: [
+      'ConfigMap child <- owner! [example.com/wait], going',
+      'ConfigMap owner [foregroundDeletion], going',
+    ],
+  },
+  {
+    name: 'foreground: both go when the dependent is released',
+    play: async stage => {
+      const { owner, child } = await blockedPair(stage, held)
+      await stage.later()
+      await stage.remove(owner, foreground)
+      await stage.later()
+      await stage.patch(child, release)
+    },
+    end: [],
+  },
+  {
+    name: 'foreground: a dependent that does not block is deleted, and not waited for',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      await stage.map('child', { owners: [owner], finalizers: held })
+      await stage.later()
+      await stage.remove(owner, foreground)
+    },
+    end: ['ConfigMap child <- owner [example.com/wait], going'],
+  },
+  {
+    name: 'foreground: dependents with dependents are deleted in the foreground too',
+    play: async stage => {
+      const { owner, child } = await blockedPair(stage)
+      await stage.map('grandchild', { owners: [{ ...child, blocking: true }], finalizers: held })
+      await stage.later()
+      await stage.remove(owner, foreground)
+    },
+    end: [
+      'ConfigMap child <- owner! [foregroundDeletion], going',
+      'ConfigMap grandchild <- child! [example.com/wait], going',
+      'ConfigMap owner [foregroundDeletion], going',
+    ],
+  },
+  {
+    name: 'foreground: a whole family goes, the youngest first',
+    play: async stage => {
+      const { owner, child } = await blockedPair(stage)
+      const grandchild = await stage.map('grandchild', { owners: [{ ...child, blocking: true }] })
+      await stage.map('youngest', { owners: [{ ...grandchild, blocking: true }] })
+      await stage.later()
+      await stage.remove(owner, foreground)
+    },
+    end: [],
+  },
+  {
+    name: 'foreground: a dependent that somebody else owns as well stays, and does not hold the owner back',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      const other = await stage.map('other')
+      await stage.map('child', { owners: [{ ...owner, blocking: true }, other] })
+      await stage.later()
+      await stage.remove(owner, foreground)
+    },
+    end: ['ConfigMap child <- other', 'ConfigMap other'],
+  },
+  {
+    name: 'foreground: an owner without dependents goes at once',
+    play: async stage => stage.remove(await stage.map('owner'), foreground),
+    end: [],
+  },
+  {
+    name: 'blockOwnerDeletion: taking it back lets the waiting owner go',
+    play: async stage => {
+      const { owner, child } = await blockedPair(stage, held)
+      await stage.later()
+      await stage.remove(owner, foreground)
+      await stage.later()
+      const { uid } = owner
+      const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid, blockOwnerDeletion: false }
+      await stage.patch(child, { ownerReferences: [reference] })
+    },
+    end: ['ConfigMap child <- owner [example.com/wait], going'],
+  },
+  {
+    name: 'blockOwnerDeletion: taking the reference away lets the waiting owner go',
+    play: async stage => {
+      const { owner, child } = await blockedPair(stage, held)
+      await stage.later()
+      await stage.remove(owner, foreground)
+      await stage.later()
+      await stage.patch(child, { ownerReferences: null })
+    },
+    end: ['ConfigMap child [example.com/wait], going'],
+  },
+  {
+    name: 'cycles: two that own each other go together in the background',
+    play: async stage => {
+      const one = await stage.map('one')
+      const two = await stage.map('two', { owners: [one] })
+      const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'two', uid: two.uid }
+      await stage.patch(one, { ownerReferences: [reference] })
+      await stage.later()
+      await stage.remove(one)
+    },
+    end: [],
+  },
+  {
+    name: 'cycles: two that block each other go in the foreground',
+    play: async stage => {
+      const one = await stage.map('one')
+      const two = await stage.map('two', { owners: [{ ...one, blocking: true }] })
+      const reference = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        name: 'two',
+        uid: two.uid,
+        blockOwnerDeletion: true,
+      }
+      await stage.patch(one, { ownerReferences: [reference] })
+      await stage.later()
+      await stage.remove(one, foreground)
+    },
+    end: [],
+  },
+  {
+    name: 'cycles: three in a ring that nobody deletes stay',
+    play: async stage => {
+      const one = await stage.map('one')
+      const two = await stage.map('two', { owners: [one] })
+      const three = await stage.map('three', { owners: [two] })
+      const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'three', uid: three.uid }
+      await stage.patch(one, { ownerReferences: [reference] })
+    },
+    end: ['ConfigMap one <- three', 'ConfigMap three <- two', 'ConfigMap two <- one'],
+  },
+  {
+    name: 'cycles: what owns itself goes when it is deleted',
+    play: async stage => {
+      const one = await stage.map('one')
+      const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'one', uid: one.uid }
+      await stage.patch(one, { ownerReferences: [reference] })
+      await stage.later()
+      await stage.remove(one)
+    },
+    end: [],
+  },
+  {
+    name: 'absent owners: what names an owner that never was is deleted',
+    play: async stage => void (await stage.map('child', { owners: [nobody] })),
+    end: [],
+  },
+  {
+    name: 'absent owners: beside one that exists only the reference goes',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      await stage.map('child', { owners: [nobody, owner] })
+    },
+    end: ['ConfigMap child <- owner', 'ConfigMap owner'],
+  },
+  {
+    name: 'absent owners: a reference that is added later counts as well',
+    play: async stage => {
+      const child = await stage.map('child')
+      await stage.later()
+      const { name, uid } = nobody
+      await stage.patch(child, { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid }] })
+    },
+    end: [],
+  },
+  {
+    name: 'absent owners: a reference that is taken away in time saves',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      const child = await stage.map('child', { owners: [owner] })
+      await stage.later()
+      await stage.patch(child, { ownerReferences: null })
+      await stage.remove(owner)
+    },
+    end: ['ConfigMap child'],
+  },
+  {
+    name: 'wrong uid: another object under the name of the owner owns nothing',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      await stage.map('child', { owners: [owner] })
+      await stage.later()
+      await stage.remove(owner)
+      await stage.map('owner')
+    },
+    end: ['ConfigMap owner'],
+  },
+  {
+    name: 'wrong uid: an owner that was replaced while nobody looked',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      await stage.map('child', { owners: [{ ...owner, uid: nobody.uid }] })
+    },
+    end: ['ConfigMap owner'],
+  },
+  {
+    name: 'wrong coordinates: a reference with the right uid and the wrong name does no harm to those with the right one',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      const brief = await stage.map('brief')
+      await stage.map('good', { owners: [owner, brief] })
+      await stage.map('bad', { owners: [{ ...owner, name: 'mistaken' }] })
+      await stage.later()
+      await stage.remove(brief)
+    },
+    end: ['ConfigMap good <- owner', 'ConfigMap owner'],
+  },
+  {
+    name: 'wrong coordinates: the right uid and the wrong kind, all seen for the first time at once',
+    before: async stage => {
+      const owner = await stage.make(Secret, 'owner')
+      await stage.map('bad', { owners: [{ ...owner, kind: ConfigMap }] })
+      await stage.map('good', { owners: [owner] })
+      await stage.make(Secret, 'also-good', { owners: [owner] })
+    },
+    end: ['ConfigMap good <- owner', 'Secret also-good <- owner', 'Secret owner'],
+  },
+  {
+    name: 'wrong coordinates: an absent uid by three names, all of them go',
+    before: async stage => {
+      for (const name of ['x', 'y', 'z']) await stage.map(`child-${name}`, { owners: [{ ...nobody, name }] })
+      await stage.make(Secret, 'child-s', { owners: [{ ...nobody, kind: Secret }] })
+    },
+    end: [],
+  },
+  {
+    name: 'across namespaces: the child was there before the collector; it goes, with an event, and nothing else does',
+    before: async stage => {
+      await stage.make(Namespace, 'elsewhere')
+      const owner = await stage.make(Secret, 'owner')
+      await stage.map('bad', { owners: [owner], namespace: 'elsewhere' })
+      await stage.map('good', { owners: [owner] })
+    },
+    end: ['ConfigMap good <- owner', 'Secret owner'],
+    events:
+      /^OwnerRefInvalidNamespace: ownerRef \[v1\/Secret, namespace: elsewhere, name: owner, uid: [0-9a-f-]{36}\]/,
+  },
+  {
+    name: 'across namespaces: a child in another namespace is deleted, with an event; the owner`s own stay',
+    play: async stage => {
+      await stage.make(Namespace, 'elsewhere')
+      const owner = await stage.map('owner')
+      await stage.map('good', { owners: [owner] })
+      await stage.later()
+      await stage.map('bad', { owners: [owner], namespace: 'elsewhere' })
+    },
+    end: ['ConfigMap good <- owner', 'ConfigMap owner'],
+    events:
+      /^OwnerRefInvalidNamespace: ownerRef \[v1\/ConfigMap, namespace: elsewhere, name: owner, uid: [0-9a-f-]{36}\] does not exist in namespace "elsewhere"$/,
+  },
+  {
+    name: 'across scopes: a namespaced object cannot own a cluster-scoped one, which stays, with an event',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      await stage.later()
+      await stage.make(PriorityClass, 'outside', { owners: [owner] })
+      await stage.later()
+      await stage.remove(owner)
+    },
+    kinds: [ConfigMap, PriorityClass],
+    end: ['PriorityClass outside <- owner'],
+    events:
+      /^OwnerRefInvalidNamespace: ownerRef \[v1\/ConfigMap, namespace: , name: owner, uid: [0-9a-f-]{36}\] does not exist in namespace ""$/,
+  },
+  {
+    name: 'across scopes: a cluster-scoped object owns namespaced ones everywhere',
+    play: async stage => {
+      await stage.make(Namespace, 'elsewhere')
+      const owner = await stage.make(PriorityClass, 'outside')
+      await stage.map('here', { owners: [owner] })
+      await stage.map('there', { owners: [owner], namespace: 'elsewhere' })
+      await stage.later()
+      await stage.remove(owner)
+    },
+    kinds: [ConfigMap, PriorityClass],
+    end: [],
+  },
+  {
+    name: 'across scopes: a cluster-scoped owner that never was, named in two namespaces',
+    play: async stage => {
+      await stage.make(Namespace, 'elsewhere')
+      const owner = { ...nobody, kind: PriorityClass }
+      await stage.map('here', { owners: [owner] })
+      await stage.map('there', { owners: [owner], namespace: 'elsewhere' })
+    },
+    end: [],
+  },
+  {
+    name: 'custom resources: own built-in ones, and are owned by them',
+    play: async stage => {
+      await stage.defineKinds(Ship)
+      const ship = await stage.make(Ship, 'ship')
+      const map = await stage.map('map', { owners: [ship] })
+      await stage.make(Ship, 'boat', { owners: [map] })
+      await stage.later()
+      await stage.remove(ship)
+    },
+    kinds: [ConfigMap, Ship],
+    end: [],
+  },
+  {
+    name: 'custom resources: cluster-scoped, in the foreground, with one that waits',
+    play: async stage => {
+      await stage.defineKinds(Ship, Port)
+      const port = await stage.make(Port, 'port')
+      const ship = await stage.make(Ship, 'ship', {
+        owners: [{ ...port, blocking: true }],
+        finalizers: held,
+      })
+      await stage.later()
+      await stage.remove(port, foreground)
+      await stage.later()
+      assert.deepEqual(await stage.state([Port, Ship]), [
+        'Port port [foregroundDeletion], going',
+        'Ship ship <- port! [example.com/wait], going',
+      ])
+      await stage.patch(ship, release)
+    },
+    kinds: [Port, Ship],
+    end: [],
+  },
+  {
+    name: 'custom resources: orphans',
+    play: async stage => {
+      await stage.defineKinds(Ship)
+      const ship = await stage.make(Ship, 'ship')
+      await stage.make(Ship, 'boat', { owners: [ship] })
+      await stage.later()
+      await stage.remove(ship, orphan)
+    },
+    kinds: [Ship],
+    end: ['Ship boat'],
+  },
+  {
+    name: 'unknown kinds: what names an owner of a kind that nobody serves stays',
+    play: async stage => {
+      const owner = { ...nobody, kind: kindFor({ ...Ship, kind: 'Submarine', resource: 'submarines' }) }
+      await stage.map('child', { owners: [owner] })
+    },
+    end: ['ConfigMap child <- nobody'],
+  },
+  {
+    name: 'unknown kinds: when the kind comes and the owner is not there, the dependent goes',
+    play: async stage => {
+      await stage.map('child', { owners: [{ ...nobody, kind: Ship }] })
+      await stage.later()
+      assert.deepEqual(await stage.state(), ['ConfigMap child <- nobody'])
+      await stage.defineKinds(Ship)
+      await stage.later(600_000)
+    },
+    end: [],
+  },
+  {
+    name: 'versions: a reference may name another version than the preferred one',
+    play: async stage => {
+      const spec = {
+        maxReplicas: 3,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x' },
+      }
+      const made = await stage.cluster.run(
+        stage.client.create(HorizontalPodAutoscaler, {
+          metadata: { namespace: 'default', name: 'hpa' },
+          spec,
+        }),
       )
-      await remove(cluster, 'second')
-      await cluster.advance(aWhile)
-      assert.equal(await exists(cluster, 'child'), false)
+      const old = kindFor({ ...HorizontalPodAutoscaler, version: 'v1' })
+      const owner = { kind: old, name: 'hpa', namespace: 'default', uid: made.metadata.uid }
+      await stage.map('child', { owners: [owner] })
+      await stage.later()
+      assert.deepEqual(await stage.state(), ['ConfigMap child <- hpa'])
+      await stage.remove({ ...owner, kind: HorizontalPodAutoscaler })
+    },
+    end: [],
+  },
+  {
+    name: 'finalizers: a dependent that asks for it leaves orphans behind',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      const child = await stage.map('child', { owners: [owner], finalizers: ['orphan'] })
+      await stage.map('grandchild', { owners: [child] })
+      await stage.later()
+      await stage.remove(owner)
+    },
+    end: ['ConfigMap grandchild'],
+  },
+  {
+    name: 'finalizers: a dependent that asks for it is deleted in the foreground',
+    play: async stage => {
+      const owner = await stage.map('owner')
+      const child = await stage.map('child', { owners: [owner], finalizers: ['foregroundDeletion'] })
+      await stage.map('grandchild', { owners: [{ ...child, blocking: true }], finalizers: held })
+      await stage.later()
+      await stage.remove(owner)
+    },
+    end: [
+      'ConfigMap child <- owner [foregroundDeletion], going',
+      'ConfigMap grandchild <- child! [example.com/wait], going',
+    ],
+  },
+  {
+    name: 'finalizers: an owner that is held back keeps its dependents',
+    play: async stage => {
+      const owner = await stage.map('owner', { finalizers: held })
+      await stage.map('child', { owners: [owner] })
+      await stage.later()
+      await stage.remove(owner)
+    },
+    end: ['ConfigMap child <- owner', 'ConfigMap owner [example.com/wait], going'],
+  },
+]
+
+describe(`the garbage collector, ${scenarios.length} scenarios, killed after any of its writes`, () => {
+  for (const scenario of scenarios) {
+    it(scenario.name, async t => {
+      const plays = await playScenario(scenario, seeds)
+      t.diagnostic(`${plays} plays`)
     })
-
-    it('lets dependents go when the owner is deleted as an orphan', async () => {
-      await using cluster = await start()
-      const owner = await makeMap(cluster, 'owner')
-      await makeMap(cluster, 'child', [owner])
-      await remove(cluster, 'owner', { propagationPolicy: 'Orphan' })
-      await cluster.advance(aWhile)
-      assert.equal(await exists(cluster, 'owner'), false)
-      const child = await cluster.run(cluster.client.get(ConfigMap, { namespace, name: 'child' }))
-      assert.deepEqual(child?.metadata.ownerReferences ?? [], [])
-    })
-
-    it('holds a foreground-deleted owner until its blocking dependents are gone', async () => {
-      await using cluster = await start()
-      const owner = await makeMap(cluster, 'owner')
-      await makeMap(cluster, 'child', [{ ...owner, blocking: true }], ['example.com/wait'])
-      await remove(cluster, 'owner', { propagationPolicy: 'Foreground' })
-      await cluster.advance(aWhile)
-      assert.equal(await exists(cluster, 'owner'), true, 'its dependent still waits for its finalizer')
-      const child = await cluster.run(cluster.client.get(ConfigMap, { namespace, name: 'child' }))
-      assert.ok(child?.metadata.deletionTimestamp)
-      await cluster.run(
-        cluster.client.patch(
-          ConfigMap,
-          { namespace, name: 'child' },
-          { metadata: { finalizers: null } },
-          { type: 'merge' },
-        ),
-      )
-      await cluster.advance(aWhile)
-      assert.equal(await exists(cluster, 'child'), false)
-      assert.equal(await exists(cluster, 'owner'), false)
-    })
-
-    it('deletes what names an owner that never was', async () => {
-      await using cluster = await start()
-      await makeMap(cluster, 'child', [{ name: 'nobody', uid: '12345678-1234-1234-1234-123456789012' }])
-      await cluster.advance(aWhile)
-      assert.equal(await exists(cluster, 'child'), false)
-    })
-
-    it('is not fooled by another object under the name of the owner', async () => {
-      await using cluster = await start()
-      const owner = await makeMap(cluster, 'owner')
-      await makeMap(cluster, 'child', [owner])
-      await remove(cluster, 'owner', { propagationPolicy: 'Background' })
-      await makeMap(cluster, 'owner')
-      await cluster.advance(aWhile)
-      assert.equal(await exists(cluster, 'owner'), true)
-      assert.equal(await exists(cluster, 'child'), false)
-    })
-
-    it('lets a cluster-scoped object own namespaced ones, and not the other way round', async () => {
-      await using cluster = await start()
-      const owner = await makeMap(cluster, 'owner')
-      const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: owner.name, uid: owner.uid }
-      const named = { metadata: { name: 'outside', ownerReferences: [reference] } }
-      await cluster.run(cluster.client.create(Namespace, named))
-      await cluster.advance(aWhile)
-      assert.ok(await cluster.run(cluster.client.get(Namespace, { name: 'outside' })), 'it is not deleted')
-      const events = await cluster.run(cluster.client.list(Event, {}))
-      assert.ok(events.items.some(({ reason }) => reason === 'OwnerRefInvalidNamespace'))
-    })
-  })
-}
-
-describe('the namespace controller', () => {
-  it('empties a namespace of everything, then lets it go', async () => {
-    await using cluster = await startCluster({ env: new VirtualWorld({ seed: 5 }) })
-    const { client, run } = cluster
-    await run(client.create(Namespace, { metadata: { name: 'team' } }))
-    await cluster.advance(aWhile)
-    await run(
-      client.create(ConfigMap, {
-        metadata: { namespace: 'team', name: 'a', finalizers: ['example.com/wait'] },
-      }),
-    )
-    await run(client.create(Secret, { metadata: { namespace: 'team', name: 's' } }))
-    await run(client.delete(Namespace, { name: 'team' }))
-    await cluster.advance(aWhile)
-    const waiting = await run(client.get(Namespace, { name: 'team' }))
-    assert.equal(waiting?.status?.phase, 'Terminating')
-    const remaining = waiting?.status?.conditions?.find(({ type }) => type === 'NamespaceFinalizersRemaining')
-    assert.match(remaining?.message ?? '', /example.com\/wait in 1 resource instances/)
-    assert.equal(await run(client.get(Secret, { namespace: 'team', name: 's' })), undefined)
-    await assert.rejects(
-      run(client.create(ConfigMap, { metadata: { namespace: 'team', name: 'b' } })),
-      /being terminated/,
-    )
-
-    await run(
-      client.patch(
-        ConfigMap,
-        { namespace: 'team', name: 'a' },
-        { metadata: { finalizers: null } },
-        { type: 'merge' },
-      ),
-    )
-    await cluster.advance(aWhile)
-    assert.equal(await run(client.get(Namespace, { name: 'team' })), undefined)
-  })
-
-  it('gives a new namespace its default account', async () => {
-    await using cluster = await startCluster({ env: new VirtualWorld() })
-    const { client, run } = cluster
-    await run(client.create(Namespace, { metadata: { name: 'team' } }))
-    await cluster.advance(aWhile)
-    assert.ok(await run(client.get(ServiceAccount, { namespace: 'team', name: 'default' })))
-  })
+  }
 })

@@ -11,6 +11,7 @@ import { type LoadedKubeconfig, parseKubeconfig, writeKubeconfig } from './kubec
 import { oidcCredentials } from './oidc.ts'
 import { proxyFromEnvironment } from './proxy-environment.ts'
 import { tokenFromFile } from './token-file.ts'
+import { withUpgrade } from './websocket/upgrade.ts'
 
 /** A way to one cluster as one user. */
 export interface ClusterAccess {
@@ -45,15 +46,17 @@ export async function accessFromKubeconfig(
   let transport: HttpTransport | undefined
   const credentials = credentialsOf(entries, loaded, { ...options, environment }, () => transport?.reset())
   const { certificate } = credentials
-  transport = createHttpTransport({
+  const connection = {
     server,
     tls: certificate ? async () => ({ ...tls, ...(await certificate()) }) : tls,
     ...(proxy && { proxy }),
-  })
+  }
+  transport = createHttpTransport(connection)
+  const upgrading = withUpgrade(transport, connection)
   const impersonate = impersonationOf(user)
   return {
     server,
-    transport: credentials === noCredentials ? transport : withCredentials(transport, credentials),
+    transport: credentials === noCredentials ? upgrading : withCredentials(upgrading, credentials),
     namespace: context.namespace || 'default',
     ...(impersonate && { impersonate }),
   }

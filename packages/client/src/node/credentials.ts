@@ -1,5 +1,13 @@
-import { discardBody, getHeader, type Transport, type WireHeaders } from '@coxswain/wire'
+import {
+  discardBody,
+  getHeader,
+  type Transport,
+  type WireHeaders,
+  type WireRequest,
+  type WireResponse,
+} from '@coxswain/wire'
 import type { ClientTls } from '@coxswain/wire/node'
+import { canUpgrade, type MessageChannel, type UpgradingTransport } from '../streams/message-channel.ts'
 
 /** How a client proves who it is. */
 export interface Credentials {
@@ -27,19 +35,30 @@ export function basicAuth(username: string, password: string): Credentials {
  * credentials could be renewed: the server has refused it before doing anything.
  */
 export function withCredentials(transport: Transport, credentials: Credentials): Transport {
-  return {
-    async send(request) {
-      if (getHeader(request.headers, 'authorization') !== undefined) return transport.send(request)
-      const sendAs = async (authorization: string | undefined) => {
-        const headers: WireHeaders =
-          authorization === undefined ? request.headers : { ...request.headers, authorization }
-        return transport.send({ ...request, headers })
-      }
-      const response = await sendAs(await credentials.authorization())
-      if (response.status !== 401 || !credentials.refresh || !(await credentials.refresh())) return response
-      await discardBody(response.body)
-      return sendAs(await credentials.authorization())
-    },
+  const authorized = async <T extends WireResponse | MessageChannel>(
+    request: WireRequest,
+    send: (request: WireRequest) => Promise<T>,
+  ): Promise<T> => {
+    if (getHeader(request.headers, 'authorization') !== undefined) return send(request)
+    const sendAs = async (authorization: string | undefined) => {
+      const headers: WireHeaders =
+        authorization === undefined ? request.headers : { ...request.headers, authorization }
+      return send({ ...request, headers })
+    }
+    const answer = await sendAs(await credentials.authorization())
+    if (!('status' in answer) || answer.status !== 401) return answer
+    if (!credentials.refresh || !(await credentials.refresh())) return answer
+    await discardBody(answer.body)
+    return sendAs(await credentials.authorization())
+  }
+  const sending: Transport = {
+    send: request => authorized(request, message => transport.send(message)),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }
+  if (!canUpgrade(transport)) return sending
+  const upgrading: UpgradingTransport = {
+    ...sending,
+    upgrade: (request, protocols) => authorized(request, message => transport.upgrade(message, protocols)),
+  }
+  return upgrading
 }

@@ -5,6 +5,7 @@ import { ClientError } from '../errors.ts'
 import type { AccessOptions, ClusterAccess } from './cluster-access.ts'
 import { withCredentials } from './credentials.ts'
 import { tokenFromFile } from './token-file.ts'
+import { withUpgrade } from './websocket/upgrade.ts'
 
 const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
@@ -32,7 +33,8 @@ export async function accessFromPod(options: InClusterOptions): Promise<ClusterA
   const token = tokenFromFile(join(folder, 'token'), env.clock)
   await token.authorization()
   const read = (name: string) => readFile(join(folder, name), 'utf8')
-  const transport = createHttpTransport({ server, tls: async () => ({ ca: await read('ca.crt') }) })
+  const connection = { server, tls: async () => ({ ca: await read('ca.crt') }) }
+  const transport = withUpgrade(createHttpTransport(connection), connection)
   const namespace = await read('namespace').catch(() => '')
   return { server, transport: withCredentials(transport, token), namespace: namespace.trim() || 'default' }
 }

@@ -29,3 +29,9 @@ export {
   parseKubeconfig,
   writeKubeconfig,
 } from './kubeconfig-files.ts'
+export {
+  type ForwardedPort,
+  type ListenForwardedOptions,
+  listenForwarded,
+} from './port-listener.ts'
+export { type UpgradeOptions, withUpgrade } from './websocket/upgrade.ts'

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -307,6 +310,47 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
     assert.deepEqual([kept?.['id-token'], kept?.['refresh-token']], [fresh, 'r2'])
     await get(kubeconfig)
     assert.equal(forms.length, 1)
+  })
+})
+
+describe('the way to the server', () => {
+  it('leads through the proxy that the kubeconfig names, whatever the environment says', async () => {
+    const asked: string[] = []
+    const proxy = createServer()
+    proxy.on('connect', (request, client) => {
+      asked.push(request.url ?? '')
+      const upstream = connect(server.port, '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 OK\r\n\r\n')
+        upstream.pipe(client).pipe(upstream)
+      })
+      upstream.on('error', () => client.destroy())
+      client.on('error', () => upstream.destroy())
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const path = await configFor('proxied', { token: 't' }, { 'proxy-url': url })
+    await get(path, { HTTPS_PROXY: 'http://127.0.0.1:1' })
+    assert.deepEqual(asked, [`127.0.0.1:${server.port}`])
+    proxy.closeAllConnections()
+    await new Promise(resolve => proxy.close(resolve))
+  })
+
+  it('is that of the context asked for', async () => {
+    const path = await configFor('contexts', { token: 'first' })
+    const { config } = await loadKubeconfig({ path, environment: {} })
+    config.users!.push({ name: 'other', user: { token: 'second' } })
+    config.contexts!.push({ name: 'other', context: { cluster: 'c', user: 'other', namespace: 'team' } })
+    await writeKubeconfig(path, config)
+    handler = async () => answer
+    await using connected = await createClientFromKubeconfig({
+      kubeconfig: path,
+      context: 'other',
+      environment: {},
+    })
+    await connected.client.get(Namespace, { name: 'x' })
+    assert.equal(seen.at(-1)?.headers.authorization, 'Bearer second')
+    assert.equal(connected.namespace, 'team')
   })
 })
 

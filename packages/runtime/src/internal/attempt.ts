@@ -1,7 +1,7 @@
 import { parseKey } from '@coxswain/apimachinery'
 import type { ControllerDependencies } from '../controller.ts'
 import { RuntimeError } from '../errors.ts'
-import type { ApiCall } from '../operator-client.ts'
+import type { ApiCall, OperatorClient } from '../operator-client.ts'
 import type { ReconcileContext } from '../reconcile.ts'
 import type { Trigger } from '../trigger.ts'
 import { createCachedClient } from './cached-client.ts'
@@ -25,7 +25,7 @@ export class Attempt implements Disposable {
   #timedOut: RuntimeError | undefined
 
   constructor(deps: ControllerDependencies, options: AttemptOptions) {
-    const { client, cache, env, events, guard, registry } = deps
+    const { env, events, guard, registry } = deps
     const { clock, random, log } = env
     const { key, triggers, failures, timeout, hardStop } = options
     const controller = new AbortController()
@@ -46,9 +46,12 @@ export class Attempt implements Disposable {
     }
     const { signal } = controller
     const onCall = (call: ApiCall): void => void this.calls.push(call)
+    const clientOf = ({ client, cache }: Pick<ControllerDependencies, 'client' | 'cache'>): OperatorClient =>
+      createCachedClient({ client, cache, clock, signal, onCall, ...(guard && { guard }) })
     this.context = {
       key: parseKey(key),
-      client: createCachedClient({ client, cache, clock, signal, onCall, ...(guard && { guard }) }),
+      client: clientOf(deps),
+      cluster: name => clientOf(deps.clusters.get(name)),
       clock,
       random,
       events,

@@ -19,6 +19,7 @@ import {
   type ReadOptions,
   type WriteGuard,
 } from '../operator-client.ts'
+import { bindClient, createBoundOptions } from './bound-client.ts'
 import { changedFields } from './changed-fields.ts'
 
 export interface CachedClientOptions {
@@ -41,12 +42,9 @@ interface Target {
 
 /** Reads go to the cache, writes to the server and from there into the cache. */
 export function createCachedClient(options: CachedClientOptions): OperatorClient {
-  const { client, cache, clock, signal, guard, onCall } = options
+  const { client, cache, clock, signal, onCall } = options
 
-  const withSignal = <O extends CallOptions>(given: O | undefined): O & { signal: AbortSignal } => {
-    const both = given?.signal ? AbortSignal.any([given.signal, signal]) : signal
-    return { ...given, signal: both } as O & { signal: AbortSignal }
-  }
+  const { read: withSignal, write: admitted } = createBoundOptions(options)
 
   const record = (
     target: Target,
@@ -81,14 +79,6 @@ export function createCachedClient(options: CachedClientOptions): OperatorClient
 
   const read = <T>(target: Target, call: () => Promise<T>): Promise<T> =>
     timed(target, call, (_, start) => record(target, start))
-
-  /** The options of a write that may be sent. */
-  const admitted = <O extends CallOptions>(given: O | undefined): O => {
-    signal.throwIfAborted()
-    const limit = guard?.admit()
-    const merged = withSignal(given)
-    return limit === undefined ? merged : { ...merged, timeout: Math.min(given?.timeout ?? limit, limit) }
-  }
 
   const write = async <K extends Kind, O extends CallOptions & { readonly dryRun?: boolean }>(
     target: Target & { readonly kind: K },
@@ -191,7 +181,7 @@ export function createCachedClient(options: CachedClientOptions): OperatorClient
         (_, start) => record(target, start),
       )
     },
-    direct: client,
+    direct: bindClient(client, options),
   }
 }
 

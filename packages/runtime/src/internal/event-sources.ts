@@ -2,6 +2,7 @@ import type { ObjectKey } from '@coxswain/apimachinery'
 import type { Registration } from '@coxswain/informers'
 import type { Env, Timer } from '@coxswain/kit'
 import type { Cache } from '../cache.ts'
+import type { Clusters } from '../clusters.ts'
 import type { ControllerDefinition } from '../controller-builder.ts'
 import type { ObjectEvent } from '../predicates.ts'
 import type { KindSource, TimerSource } from '../source.ts'
@@ -10,6 +11,7 @@ import { objectTrigger, type Trigger } from '../trigger.ts'
 export interface EventSourcesOptions {
   readonly definition: ControllerDefinition
   readonly cache: Cache
+  readonly clusters: Clusters
   readonly env: Env
   /** Something has to be looked at. */
   readonly onKey: (key: ObjectKey, trigger: Trigger, priority: number) => void
@@ -49,7 +51,8 @@ export class EventSources {
   }
 
   #watch(source: KindSource): void {
-    const { definition, cache, env } = this.#options
+    const { definition, env, clusters } = this.#options
+    const cache = source.cluster === undefined ? this.#options.cache : clusters.get(source.cluster).cache
     const { resyncPeriod = defaultResync } = definition.options
     const resyncs = source.role === 'for' && resyncPeriod > 0
     const options = resyncs ? { resyncPeriod: resyncPeriod * (0.9 + 0.2 * env.random.next()) } : {}

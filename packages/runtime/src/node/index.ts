@@ -1,7 +1,8 @@
 /**
- * What an operator needs of Node.js: its file, the process's signals, and endpoints over HTTP.
+ * What an operator needs of Node.js: its file, and endpoints over HTTP.
  * @module
  */
+export { createCertificateMaker } from './certificate-maker.ts'
 export { type EndpointOptions, type EndpointSource, type Endpoints, serveEndpoints } from './endpoints.ts'
 export { loadOperator } from './load-operator.ts'
-export { abortOnSignals } from './signals.ts'
+export { createWebhookListener, type WebhookListenerOptions } from './webhook-listener.ts'

@@ -12,7 +12,7 @@ export async function loadOperator(file: string): Promise<Operator> {
   if (!isOperator(module.default)) {
     throw new RuntimeError(
       'BadDefinition',
-      `${file} does not export an operator: export default defineOperator(...)`,
+      `${file}: its default export is not an operator; export default defineOperator(...)`,
     )
   }
   return module.default

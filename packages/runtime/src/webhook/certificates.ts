@@ -1,0 +1,184 @@
+import { isAlreadyExists, isConflict, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
+import type { Client } from '@coxswain/client'
+import type { Clock, Logger } from '@coxswain/kit'
+import { decodeText, encodeText } from './base64.ts'
+import { type Secret, secretKind } from './kinds.ts'
+
+/** A certificate and its private key, in PEM. */
+export interface WebhookKeyPair {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** Makes and reads certificates: a port, for the machine's cryptography is not everywhere. */
+export interface CertificateMaker {
+  /** A CA, signed by itself. Times are milliseconds since the epoch. */
+  createCa(name: string, validity: Validity): WebhookKeyPair
+  createServer(hosts: readonly string[], validity: Validity, ca: WebhookKeyPair): WebhookKeyPair
+  /** What a certificate says; undefined when it cannot be read, or when it does not belong to the key. */
+  read(pair: WebhookKeyPair): (Validity & { readonly hosts: readonly string[] }) | undefined
+  isSignedBy(certificate: string, ca: string): boolean
+}
+
+export interface Validity {
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+/** What a webhook server needs at one time. */
+export interface WebhookCertificates {
+  /** What it proves itself with. */
+  readonly server: WebhookKeyPair
+  /** PEM of all CAs that count now: that of `server`, and that of the next one or the last. */
+  readonly caBundle: string
+}
+
+export interface CertificateRotationOptions {
+  readonly maker: CertificateMaker
+  readonly clock: Clock
+  readonly log: Logger
+  /** Names and addresses that API servers connect to. */
+  readonly hosts: readonly string[]
+  /** Of the CA, for people who read certificates. */
+  readonly name: string
+  /** Where replicas share them. @default each process has its own, in memory */
+  readonly secret?: { readonly client: Client; readonly key: ObjectKey }
+}
+
+const day = 86_400_000
+const caValidity = 365 * day
+const serverValidity = 90 * day
+/** What is left of a validity when it is time for the next. */
+const renewWith = 1 / 3
+/** Clocks differ. */
+const skew = 3_600_000
+/** How long a new CA is in the bundle before anything is signed with it: until every API server has seen it. */
+const settleTime = 600_000
+
+/** What is kept, all in PEM. `retired` is the certificate of the CA before, as long as something may be signed by it. */
+interface Material {
+  readonly ca: WebhookKeyPair
+  readonly server: WebhookKeyPair
+  readonly retired?: string
+}
+
+/**
+ * Keeps a CA and a server certificate good at all times:
+ *
+ *   CA at a third of its life -> the next one joins the bundle -> ten minutes -> it signs the server's certificate
+ *
+ * so that whoever trusts the bundle of before or after trusts the server. Replicas share them in a Secret; what one of
+ * them writes the others take over at their next look, and two that write at once agree on the first.
+ */
+export class CertificateRotation {
+  readonly #options: CertificateRotationOptions
+  #material: Material | undefined
+
+  constructor(options: CertificateRotationOptions) {
+    this.#options = options
+  }
+
+  /** The certificates to use now, made or renewed when it is time. Rejects when the Secret cannot be read or written. */
+  async ensure(): Promise<WebhookCertificates> {
+    for (;;) {
+      const stored = await this.#read()
+      const present = stored?.material ?? this.#material
+      const next = this.#renew(present)
+      const isSettled = next === stored?.material || !this.#options.secret
+      if (isSettled || (await this.#write(next, stored?.secret))) {
+        this.#material = next
+        return { server: next.server, caBundle: bundleOf(next) }
+      }
+    }
+  }
+
+  /** `present` when nothing is to be done. */
+  #renew(present: Material | undefined): Material {
+    const { maker, clock, hosts, log, name } = this.#options
+    const now = clock.now()
+    const createCa = () => maker.createCa(name, { notBefore: now - skew, notAfter: now + caValidity })
+    const ca = present && maker.read(present.ca)
+    if (!present || !ca || ca.notAfter <= now) {
+      log.info('made a CA for webhooks', { name })
+      const made = createCa()
+      return { ca: made, server: this.#sign(made) }
+    }
+    if (isDue(ca, now)) {
+      log.info('made the next CA for webhooks', { name })
+      return { ca: createCa(), server: present.server, retired: present.ca.certificate }
+    }
+    const server = maker.read(present.server)
+    const isUsable =
+      server !== undefined && server.notAfter > now && hosts.every(host => server.hosts.includes(host))
+    const isOfCa = maker.isSignedBy(present.server.certificate, present.ca.certificate)
+    const isCaKnown = !present.retired || now - (ca.notBefore + skew) >= settleTime
+    // Before the next CA is known everywhere, a certificate of the last one is better, as long as it can be used at all.
+    if (isUsable && (!isCaKnown || (isOfCa && !isDue(server, now)))) return present
+    log.info('made a certificate for webhooks', { name, hosts })
+    return { ...present, server: this.#sign(present.ca) }
+  }
+
+  #sign(ca: WebhookKeyPair): WebhookKeyPair {
+    const { maker, clock, hosts } = this.#options
+    const now = clock.now()
+    return maker.createServer(hosts, { notBefore: now - skew, notAfter: now + serverValidity }, ca)
+  }
+
+  async #read(): Promise<{ readonly secret: Secret; readonly material: Material | undefined } | undefined> {
+    const { secret: place } = this.#options
+    if (!place) return undefined
+    const secret = await place.client.get(secretKind, place.key)
+    return secret && { secret, material: this.#known(materialOf(secret)) }
+  }
+
+  /** The same object for the same content, so that identity says whether something changed. */
+  #known(material: Material | undefined): Material | undefined {
+    const known = this.#material
+    const isSame = known && material && JSON.stringify(known) === JSON.stringify(material)
+    return isSame ? known : material
+  }
+
+  /** False when somebody else was faster. */
+  async #write(material: Material, existing: Secret | undefined): Promise<boolean> {
+    const { client, key } = this.#options.secret!
+    const data = dataOf(material)
+    try {
+      if (existing) await client.update(secretKind, { ...existing, data: { ...existing.data, ...data } })
+      else await client.create(secretKind, { metadata: key, type: 'kubernetes.io/tls', data })
+      return true
+    } catch (error) {
+      if (isAlreadyExists(error) || isConflict(error) || (existing && isNotFound(error))) return false
+      throw error
+    }
+  }
+}
+
+function isDue({ notBefore, notAfter }: Validity, now: number): boolean {
+  return notAfter - now < (notAfter - notBefore) * renewWith
+}
+
+function bundleOf({ ca, retired = '' }: Material): string {
+  return `${ca.certificate}${retired}`
+}
+
+function dataOf({ ca, server, retired = '' }: Material): Record<string, string> {
+  const texts = {
+    'ca.crt': ca.certificate,
+    'ca.key': ca.key,
+    'ca-retired.crt': retired,
+    'tls.crt': server.certificate,
+    'tls.key': server.key,
+  }
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, encodeText(text)]))
+}
+
+/** Undefined when anything is missing. */
+function materialOf({ data = {} }: Secret): Material | undefined {
+  const text = (name: string): string => decodeText(data[name] ?? '') ?? ''
+  const ca = { certificate: text('ca.crt'), key: text('ca.key') }
+  const server = { certificate: text('tls.crt'), key: text('tls.key') }
+  const retired = text('ca-retired.crt')
+  if (ca.certificate === '' || ca.key === '' || server.certificate === '' || server.key === '')
+    return undefined
+  return { ca, server, ...(retired !== '' && { retired }) }
+}

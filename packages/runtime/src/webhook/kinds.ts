@@ -1,0 +1,88 @@
+import type { ApiObject, Kind, ObjectMeta, Schema } from '@coxswain/apimachinery'
+
+/** The built-in kinds that webhooks concern, so that importing the runtime loads no table of built-in kinds. */
+
+const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+
+export interface WebhookClientConfig {
+  url?: string
+  service?: { namespace: string; name: string; path?: string; port?: number }
+  /** PEM in base64. */
+  caBundle?: string
+}
+
+/** One webhook of a configuration, as far as we look. */
+export interface WebhookEntry {
+  name: string
+  clientConfig: WebhookClientConfig
+  [more: string]: unknown
+}
+
+export interface WebhookConfiguration extends ApiObject {
+  webhooks?: WebhookEntry[]
+}
+
+interface WebhookConfigurationInput {
+  metadata: ObjectMeta
+  webhooks?: WebhookEntry[]
+}
+
+type ConfigurationKind = Kind<WebhookConfiguration, WebhookConfigurationInput, WebhookConfigurationInput>
+
+const configurationKind = (kind: string): ConfigurationKind => ({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind,
+  listKind: `${kind}List`,
+  resource: `${kind.toLowerCase()}s`,
+  singular: kind.toLowerCase(),
+  namespaced: false,
+  schema: () => anything,
+})
+
+export const mutatingKind: ConfigurationKind = configurationKind('MutatingWebhookConfiguration')
+export const validatingKind: ConfigurationKind = configurationKind('ValidatingWebhookConfiguration')
+
+export interface Secret extends ApiObject {
+  type?: string
+  /** Base64. */
+  data?: Record<string, string>
+}
+
+interface SecretInput {
+  metadata: ObjectMeta
+  type?: string
+  data?: Record<string, string>
+}
+
+export const secretKind: Kind<Secret, SecretInput, SecretInput> = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  listKind: 'SecretList',
+  resource: 'secrets',
+  singular: 'secret',
+  namespaced: true,
+  schema: () => anything,
+}
+
+/** A CustomResourceDefinition, as far as we look. */
+export interface Definition extends ApiObject {
+  spec?: {
+    conversion?: {
+      strategy?: string
+      webhook?: { clientConfig?: WebhookClientConfig; conversionReviewVersions?: string[] }
+    }
+  }
+}
+
+export const definitionKind: Kind<Definition, unknown, unknown> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  listKind: 'CustomResourceDefinitionList',
+  resource: 'customresourcedefinitions',
+  singular: 'customresourcedefinition',
+  namespaced: false,
+  schema: () => anything,
+}

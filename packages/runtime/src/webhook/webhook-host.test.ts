@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { newServiceUnavailable } from '@coxswain/apimachinery'
+import type { Handler } from '@coxswain/wire'
+import { defineOperator } from '../operator.ts'
+import { Simulation, widgetKind } from '../test-support/simulation.ts'
+import type { CertificateMaker, Validity, WebhookKeyPair } from './certificates.ts'
+import type { WebhookConfiguration } from './kinds.ts'
+import type { WebhookListener, WebhookOptions } from './webhook-host.ts'
+
+const operator = defineOperator('widgets', builder => {
+  builder
+    .webhook(widgetKind)
+    .default(() => {}, { operations: ['CREATE'], reinvocationPolicy: 'IfNeeded' })
+    .validate(() => {}, { failurePolicy: 'Ignore', namespaceSelector: { matchLabels: { strict: 'yes' } } })
+    .convert({ ...widgetKind, version: 'v2' } as typeof widgetKind, {
+      to: object => object,
+      from: object => object,
+    })
+})
+
+const configurationPath = (kind: string) =>
+  `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations/widgets`
+const definitionPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com'
+const service = { namespace: 'default', name: 'hooks' }
+
+/** Certificates that live for 90 minutes, and CAs for 365; the text of one says when it was made, in minutes. */
+function createToyMaker(start: number): CertificateMaker {
+  const pair = (kind: string, notBefore: number, minutes: number): WebhookKeyPair => ({
+    certificate: `${kind} ${Math.floor((notBefore - start) / 60_000)} ${notBefore} ${notBefore + minutes * 60_000}\n`,
+    key: 'key',
+  })
+  const now = ({ notBefore }: Validity) => notBefore + 3_600_000
+  return {
+    createCa: (_, validity) => pair('ca', now(validity), 365),
+    createServer: (_, validity) => pair('server', now(validity), 90),
+    read: ({ certificate }) => {
+      const [, , notBefore, notAfter] = certificate.split(' ').map(Number)
+      return { notBefore: notBefore!, notAfter: notAfter!, hosts: ['hooks.default.svc'] }
+    },
+    isSignedBy: () => true,
+  }
+}
+
+function launch(options: Partial<WebhookOptions> = {}) {
+  const sim = new Simulation()
+  const pairs: (WebhookKeyPair | undefined)[] = []
+  let handler: Handler | undefined
+  let serving: AbortSignal | undefined
+  const listener: WebhookListener = {
+    hosts: ['hooks.default.svc'],
+    listen: async (given, signal, pair) => {
+      handler = given
+      serving = signal
+      pairs.push(pair)
+      return { service }
+    },
+    setKeyPair: pair => void pairs.push(pair),
+  }
+  const certificates = createToyMaker(sim.world.clock.now())
+  const start = () => sim.start(operator, { webhooks: { listener, certificates, ...options } })
+  const configuration = (kind: string) => sim.server.object<WebhookConfiguration>(configurationPath(kind))
+  const bundleOf = (kind: string) => {
+    const bundle = configuration(kind)?.webhooks?.[0]?.clientConfig.caBundle
+    return bundle && atob(bundle).split(' ').slice(0, 2).join(' ')
+  }
+  const putDefinition = (annotations = {}) =>
+    sim.server.put(definitionPath, {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'widgets.example.com', annotations },
+      spec: { group: 'example.com', conversion: { strategy: 'None' } },
+    })
+  return {
+    sim,
+    start,
+    pairs,
+    configuration,
+    bundleOf,
+    putDefinition,
+    handler: () => handler,
+    serving: () => serving,
+  }
+}
+
+describe('the host of webhooks', () => {
+  it('tells the API server of them, and whom to trust', async () => {
+    const world = launch()
+    await using sim = world.sim
+    world.putDefinition()
+    const { manager } = world.start()
+    await sim.world.advance(1_000)
+    assert.equal(world.handler(), manager.webhookHandler)
+    const [mutating] = world.configuration('mutating')!.webhooks!
+    assert.deepEqual(
+      { ...mutating, clientConfig: { ...mutating!.clientConfig, caBundle: '' } },
+      {
+        name: 'default.widget-v1.example.com',
+        admissionReviewVersions: ['v1'],
+        clientConfig: {
+          service: { ...service, path: '/mutate-example-com-v1-widget', port: 443 },
+          caBundle: '',
+        },
+        rules: [
+          {
+            apiGroups: ['example.com'],
+            apiVersions: ['v1'],
+            operations: ['CREATE'],
+            resources: ['widgets'],
+            scope: 'Namespaced',
+          },
+        ],
+        failurePolicy: 'Fail',
+        matchPolicy: 'Equivalent',
+        namespaceSelector: {},
+        objectSelector: {},
+        sideEffects: 'None',
+        timeoutSeconds: 10,
+        reinvocationPolicy: 'IfNeeded',
+      },
+    )
+    const [validating] = world.configuration('validating')!.webhooks!
+    assert.equal(validating!.failurePolicy, 'Ignore')
+    assert.deepEqual(validating!.namespaceSelector, { matchLabels: { strict: 'yes' } })
+    assert.equal(world.bundleOf('validating'), 'ca 0')
+    const { spec } = sim.server.object<{ spec: { conversion: { webhook: { clientConfig: object } } } }>(
+      definitionPath,
+    )!
+    assert.deepEqual(spec.conversion, {
+      strategy: 'Webhook',
+      webhook: {
+        conversionReviewVersions: ['v1'],
+        clientConfig: {
+          service: { ...service, path: '/convert', port: 443 },
+          caBundle: validating!.clientConfig.caBundle,
+        },
+      },
+    })
+    assert.equal((await manager.checkReady()).ok, true)
+  })
+
+  it('writes nothing when nothing has changed, and undoes what others changed', async () => {
+    const world = launch({ secret: { namespace: 'default', name: 'hooks' } })
+    await using sim = world.sim
+    world.putDefinition()
+    world.start()
+    await sim.world.advance(1_000)
+    const writes = sim.server.writes().length
+    await sim.world.advance(3_600_000)
+    assert.equal(sim.server.writes().length, writes)
+    const existing = world.configuration('validating')!
+    sim.server.put(configurationPath('validating'), {
+      ...existing,
+      kind: 'ValidatingWebhookConfiguration',
+      webhooks: [],
+    })
+    await sim.world.advance(61_000)
+    assert.equal(world.configuration('validating')?.webhooks?.length, 1)
+  })
+
+  it('serves with the next certificate and trusts the next CA when it is time', async () => {
+    const world = launch()
+    await using sim = world.sim
+    world.putDefinition()
+    world.start()
+    await sim.world.advance(1_000)
+    assert.equal(world.pairs.length, 1)
+    await sim.world.advance(62 * 60_000)
+    assert.equal(world.pairs.length, 2)
+    assert.match(world.pairs[1]!.certificate, /^server 6[01] /)
+    assert.equal(world.bundleOf('mutating'), 'ca 0')
+    await sim.world.advance(185 * 60_000)
+    assert.match(world.bundleOf('mutating')!, /^ca 24[0-9]$/)
+  })
+
+  it('leaves caBundle to cert-manager where its annotations say so', async () => {
+    const world = launch()
+    await using sim = world.sim
+    const annotations = { 'cert-manager.io/inject-ca-from': 'default/hooks' }
+    world.putDefinition(annotations)
+    sim.server.put(configurationPath('validating'), {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'widgets', annotations, labels: { 'app.kubernetes.io/managed-by': 'coxswain' } },
+      webhooks: [{ name: 'validate.widget-v1.example.com', clientConfig: { caBundle: 'dGhlaXJz' } }],
+    })
+    world.start()
+    await sim.world.advance(1_000)
+    const [webhook] = world.configuration('validating')!.webhooks!
+    assert.equal(webhook!.clientConfig.caBundle, 'dGhlaXJz')
+    assert.equal(webhook!.clientConfig.service?.name, 'hooks')
+    assert.equal(world.bundleOf('mutating'), 'ca 0', 'where there is no annotation it is ours')
+    const { spec } = sim.server.object<{ spec: { conversion: { webhook: { clientConfig: object } } } }>(
+      definitionPath,
+    )!
+    assert.deepEqual(Object.keys(spec.conversion.webhook.clientConfig), ['service'])
+  })
+
+  it('injects no more than caBundle into what somebody else applies, and makes nothing if told so', async () => {
+    const world = launch({ install: false, removeOnStop: true })
+    await using sim = world.sim
+    world.putDefinition()
+    const theirs = { name: 'their.own.name', failurePolicy: 'Ignore' }
+    const path = '/validate-example-com-v1-widget'
+    const other = { name: 'some.other.webhook', clientConfig: { url: 'https://elsewhere/hook' } }
+    sim.server.put(configurationPath('validating'), {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'widgets' },
+      webhooks: [{ ...theirs, clientConfig: { service: { ...service, path } } }, other],
+    })
+    const { stop, stopped } = world.start()
+    await sim.world.advance(1_000)
+    const [webhook, untouched] = world.configuration('validating')!.webhooks!
+    assert.equal(world.bundleOf('validating'), 'ca 0')
+    assert.deepEqual({ ...webhook, clientConfig: 0 }, { ...theirs, clientConfig: 0 })
+    assert.deepEqual(untouched, other)
+    assert.equal(world.configuration('mutating'), undefined)
+    stop()
+    await sim.world.run(stopped)
+    assert.ok(world.configuration('validating'), 'it is not ours to take away')
+    const definition = sim.server.object<{ spec: { conversion: object } }>(definitionPath)!
+    assert.deepEqual(definition.spec.conversion, { strategy: 'None' })
+  })
+
+  it('waits for definitions that come later, and for a server that is away', async () => {
+    const world = launch()
+    await using sim = world.sim
+    sim.server.intercept = () => newServiceUnavailable('not yet')
+    const { manager } = world.start()
+    await sim.world.advance(10_000)
+    sim.server.intercept = undefined
+    await sim.world.advance(60_000)
+    assert.ok(world.configuration('mutating'))
+    assert.equal((await manager.checkReady()).ok, false)
+    world.putDefinition()
+    await sim.world.advance(60_000)
+    assert.equal((await manager.checkReady()).ok, true)
+  })
+
+  it('takes the configurations away when it stops, if it was told to', async () => {
+    const world = launch({ removeOnStop: true })
+    await using sim = world.sim
+    const { stop, stopped } = world.start()
+    await sim.world.advance(1_000)
+    assert.ok(world.configuration('mutating'))
+    let leftWhenClosed: unknown
+    world.serving()!.addEventListener('abort', () => {
+      leftWhenClosed = world.configuration('validating') ?? 'nothing'
+    })
+    stop()
+    await sim.world.run(stopped)
+    assert.equal(leftWhenClosed, 'nothing', 'it answers until nobody is sent to it')
+    assert.equal(world.configuration('mutating'), undefined)
+    assert.equal(world.configuration('validating'), undefined)
+  })
+
+  it('says so when nobody hosts the webhooks of an operator', async () => {
+    await using sim = new Simulation()
+    sim.start(operator)
+    await sim.world.settle()
+    assert.ok(sim.warnings().includes('the host of this operator does not serve its webhooks'))
+  })
+})
