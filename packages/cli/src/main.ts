@@ -1,6 +1,10 @@
 import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { CommandError } from './exit.ts'
+import { addAdmissionOptions } from './up/admission-options.ts'
+import { addAuditOptions } from './up/audit-options.ts'
+import { addAuthenticationOptions, checkDuration } from './up/authentication-options.ts'
+import { addAuthorizationOptions } from './up/authorization-options.ts'
 
 const oldestNode = 24
 
@@ -44,12 +48,16 @@ export function createProgram(): Command {
     .showHelpAfterError('(coxswain --help lists what there is)')
   addUp(program)
   addRun(program)
+  addKubeconfig(program)
   addStore(program)
+  addConvert(program)
   return program
 }
 
 function addUp(program: Command): void {
-  inherit(program, 'up')
+  addAuditOptions(
+    addAdmissionOptions(addAuthorizationOptions(addAuthenticationOptions(inherit(program, 'up')))),
+  )
     .description(
       'Start the control plane: an API server on https://127.0.0.1, its controllers, and operators.',
     )
@@ -67,6 +75,33 @@ function addUp(program: Command): void {
     .option('--etcd-cafile <file>', 'CA that signed the certificates of etcd')
     .option('--etcd-certfile <file>', 'client certificate for etcd')
     .option('--etcd-keyfile <file>', 'key of the client certificate for etcd')
+    .addOption(
+      new Option('--max-requests-inflight <n>', 'requests that read, worked on at one time')
+        .default(400)
+        .argParser(parseCount),
+    )
+    .addOption(
+      new Option('--max-mutating-requests-inflight <n>', 'requests that write, worked on at one time')
+        .default(200)
+        .argParser(parseCount),
+    )
+    .addOption(
+      new Option(
+        '--enable-priority-and-fairness <bool>',
+        'whether FlowSchemas say who waits when there are more; otherwise what is too much is refused',
+      )
+        .choices(['true', 'false'])
+        .default('true'),
+    )
+    .option(
+      '--encryption-provider-config <file>',
+      'EncryptionConfiguration: what is encrypted at rest, and how',
+    )
+    .option(
+      '--encryption-provider-config-automatic-reload',
+      'read that file anew when it changes, within a minute',
+      false,
+    )
     .option('--kubeconfig <file>', 'where to write the kubeconfig (default: DATA-DIR/kubeconfig)')
     .option(
       '--controllers <list>',
@@ -77,16 +112,10 @@ function addUp(program: Command): void {
     .addOption(new Option('--nodes <n>', 'simulated nodes').default(1).argParser(parseCount))
     .option('--operator <file...>', 'operators to run beside the server; their kinds are installed')
     .addOption(
-      new Option('--authorization-mode <mode>', 'who may do what')
-        .choices(['AlwaysAllow', 'AlwaysDeny', 'Masters'])
-        .default('Masters'),
-    )
-    .addOption(
       new Option('--service-cluster-ip-range <cidr>', 'of which services get their addresses')
         .default('10.96.0.0/12')
         .argParser(parseServiceRange),
     )
-    .option('--token-auth-file <file>', 'bearer tokens, lines of token,user,uid,"group1,group2"')
     .addOption(
       new Option('--log-level <level>', 'what is logged to standard error')
         .choices(['debug', 'info', 'warn', 'error'])
@@ -120,6 +149,14 @@ function addRun(program: Command): void {
     .option('--context <name>', 'the context to use')
     .option('--install', 'install the custom resource definitions of the operators first', false)
     .addOption(
+      new Option(
+        '--webhook-port <n>',
+        'port to serve webhooks on (default: a free one; 9443 with --webhook-service)',
+      ).argParser(parsePort),
+    )
+    .option('--webhook-service <namespace/name>', 'the Service that leads to the webhooks, in a Pod')
+    .option('--webhook-cert-dir <dir>', 'tls.crt and tls.key of the webhooks, when they are made elsewhere')
+    .addOption(
       new Option('--log-level <level>', 'what is logged to standard error')
         .choices(['debug', 'info', 'warn', 'error'])
         .default('info'),
@@ -129,6 +166,41 @@ function addRun(program: Command): void {
       await runRun(files, options)
     })
 }
+
+function addKubeconfig(program: Command): void {
+  inherit(program, 'kubeconfig')
+    .description(
+      'Issue a client certificate through a CertificateSigningRequest and print a kubeconfig that uses it.',
+    )
+    .requiredOption('--user <name>', 'the user that the certificate is for')
+    .option('--group <name...>', 'groups that the user is in')
+    .addOption(
+      new Option(
+        '--duration <duration>',
+        'how long the certificate is good for (default: as the server likes)',
+      ).argParser(checkDuration),
+    )
+    .option(
+      '--kubeconfig <file>',
+      'whom to ask, as somebody who may approve (default: $KUBECONFIG, ~/.kube/config)',
+    )
+    .option('--context <name>', 'the context to use')
+    .option('--output <file>', 'where to write the kubeconfig (default: standard output)')
+    .addHelpText('after', kubeconfigHelp)
+    .action(async options => {
+      const { runKubeconfig } = await import('./kubeconfig/kubeconfig.ts')
+      await runKubeconfig(options)
+    })
+}
+
+const kubeconfigHelp = `
+The user may do nothing until a binding says otherwise.
+
+Examples:
+  coxswain kubeconfig --user jane --group devs > jane.kubeconfig
+  kubectl create rolebinding devs-edit --clusterrole edit --group devs
+
+Exit codes: 0 issued, 1 refused or not signed in time, 2 bad usage.`
 
 function addStore(program: Command): void {
   const store = inherit(program, 'store').description(
@@ -152,6 +224,36 @@ function addStore(program: Command): void {
       async (file: string, options) => await (await import('./store/store.ts')).runRestore(file, options),
     )
 }
+
+function addConvert(program: Command): void {
+  inherit(program, 'convert')
+    .description(
+      'Rewrite v1beta1 CustomResourceDefinitions as v1, which is all that servers take since Kubernetes 1.22.',
+    )
+    .argument('<file...>', 'YAML or JSON with any number of documents; - is standard input')
+    .addHelpText('after', convertHelp)
+    .action(async (files: string[]) => {
+      const { runConvert } = await import('./convert/convert.ts')
+      runConvert(files)
+    })
+}
+
+const convertHelp = `
+Writes all documents to standard output: v1beta1 CustomResourceDefinitions as apiextensions.k8s.io/v1, the others as they
+are. Comments are kept; those whose place is gone stand at the head of their document. Guesses are told on standard error.
+
+  spec.version, spec.versions           spec.versions
+  spec.validation                       schema of each version; without one, anything is taken
+  spec.subresources                     subresources of each version
+  spec.additionalPrinterColumns         additionalPrinterColumns of each version; JSONPath is jsonPath
+  spec.preserveUnknownFields            x-kubernetes-preserve-unknown-fields in the schemas, unless it was false
+  spec.conversion.webhookClientConfig   spec.conversion.webhook.clientConfig
+
+Examples:
+  coxswain convert crd.yaml > crd-v1.yaml
+  coxswain convert crd.yaml | kubectl apply -f -
+
+Exit codes: 0 written, 1 a file could not be read, 2 bad usage.`
 
 /** A command that fails the way the program does. */
 function inherit(program: Command, name: string): Command {

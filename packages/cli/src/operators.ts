@@ -1,31 +1,22 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type { Operator } from '@coxswain/runtime'
+import { isRuntimeError, type Operator } from '@coxswain/runtime'
+import { loadOperator } from '@coxswain/runtime/node'
 import { CommandError } from './exit.ts'
 
 /** Imports the files and takes their default exports. Importing starts nothing. */
 export async function loadOperators(files: readonly string[]): Promise<Operator[]> {
-  return await Promise.all(files.map(loadOperator))
+  return await Promise.all(files.map(load))
 }
 
-async function loadOperator(file: string): Promise<Operator> {
-  const path = resolve(file)
-  if (!existsSync(path)) throw new CommandError(`operator ${file}: there is no such file`)
-  let module: { default?: unknown }
+async function load(file: string): Promise<Operator> {
+  if (!existsSync(file)) throw new CommandError(`operator ${file}: there is no such file`)
   try {
-    module = await import(pathToFileURL(path).href)
-  } catch (error) {
-    throw new CommandError(`operator ${file} cannot be loaded: ${(error as Error).message}`, { cause: error })
+    return await loadOperator(file)
+  } catch (cause) {
+    const { message } = cause as Error
+    const isNone = isRuntimeError(cause, 'BadDefinition')
+    throw new CommandError(isNone ? `operator ${message}` : `operator ${file} cannot be loaded: ${message}`, {
+      cause,
+    })
   }
-  if (isOperator(module.default)) return module.default
-  throw new CommandError(
-    `operator ${file}: its default export is not an operator; export default defineOperator(...)`,
-  )
-}
-
-function isOperator(value: unknown): value is Operator {
-  if (typeof value !== 'object' || value === null) return false
-  const { name, setup } = value as Partial<Operator>
-  return typeof name === 'string' && typeof setup === 'function'
 }

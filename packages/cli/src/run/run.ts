@@ -1,13 +1,12 @@
 import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv, type LogLevel, TaskGroup } from '@coxswain/kit'
-import { createPinoLogger } from '@coxswain/kit/node'
-import { runOperator } from '@coxswain/runtime'
+import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
+import { installKinds, runOperator } from '@coxswain/runtime'
 import { CommandError } from '../exit.ts'
-import { installKinds } from '../install-kinds.ts'
 import { loadOperators } from '../operators.ts'
-import { stopOnSignals } from '../signals.ts'
+import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
 
-export interface RunCommandOptions {
+export interface RunCommandOptions extends WebhookCommandOptions {
   readonly kubeconfig?: string
   readonly context?: string
   readonly install: boolean
@@ -28,13 +27,14 @@ export async function runRun(files: readonly string[], options: RunCommandOption
     throw new CommandError((error as Error).message, { cause: error })
   })
   if (options.install) await installKinds(connected.client, operators)
-  await using group = new TaskGroup()
-  stopOnSignals(group)
+  using stop = abortOnSignals()
+  await using group = new TaskGroup(stop.signal)
   process.stdout.write(
     `running ${operators.map(({ name }) => name).join(', ')} against ${connected.server}\n`,
   )
   for (const operator of operators) {
-    group.spawn(signal => runOperator(operator, { client: connected.client, env, signal }))
+    const webhooks = webhookOptionsFor(operator, env, options)
+    group.spawn(signal => runOperator(operator, { client: connected.client, env, signal, webhooks }))
   }
   await group.join()
 }

@@ -1,15 +1,25 @@
 import { type Client, createClient } from '@coxswain/client'
 import {
+  createCertificateSigningController,
+  createClusterRoleAggregationController,
+  createDeploymentController,
   createGarbageCollector,
   createNamespaceController,
+  createNodeLifecycleController,
+  createReplicaSetController,
+  createReplicationControllerController,
   createRootCaPublisher,
   createServiceAccountController,
+  createTokenController,
 } from '@coxswain/controllers'
 import type { Env, TaskGroup } from '@coxswain/kit'
 import { createSimulatedNodes } from '@coxswain/node'
-import { type Operator, runOperator } from '@coxswain/runtime'
+import { defineOperator, installKinds, type Operator, runOperator } from '@coxswain/runtime'
+import { createScheduler } from '@coxswain/scheduler'
 import type { Transport } from '@coxswain/wire'
-import { installKinds } from '../install-kinds.ts'
+import type { KeyPair } from '@coxswain/wire/node'
+import { webhookOptionsFor } from '../webhooks.ts'
+import { createCertificateIssuer } from './certificate-issuer.ts'
 import type { ControllerName } from './controller-names.ts'
 
 export interface ControlLoopOptions {
@@ -22,13 +32,26 @@ export interface ControlLoopOptions {
   readonly nodes: number
   /** PEM of the CA that signed the server's certificate. */
   readonly rootCa: string
+  /** Signs client certificates. */
+  readonly ca: KeyPair
+  /** Signs the claims of a service account's token. */
+  readonly signToken: (claims: Readonly<Record<string, string>>) => string
 }
 
 const controllers: Readonly<Record<ControllerName, (options: ControlLoopOptions) => Operator>> = {
+  'certificatesigningrequest-signing-controller': ({ ca, env }) =>
+    createCertificateSigningController(createCertificateIssuer(ca, env)),
+  'clusterrole-aggregation-controller': createClusterRoleAggregationController,
+  'deployment-controller': createDeploymentController,
   'garbage-collector-controller': createGarbageCollector,
-  'namespace-controller': createNamespaceController,
+  'namespace-controller': () => createNamespaceController(),
+  'node-lifecycle-controller': () => createNodeLifecycleController(),
+  'replicaset-controller': createReplicaSetController,
+  'replicationcontroller-controller': createReplicationControllerController,
   'root-ca-certificate-publisher-controller': ({ rootCa }) => createRootCaPublisher(rootCa),
   'serviceaccount-controller': createServiceAccountController,
+  'serviceaccount-token-controller': ({ rootCa, signToken }) =>
+    createTokenController({ rootCa, sign: signToken }),
 }
 
 /** Starts controllers, nodes and operators beside the server. Resolves when all of them have been started. */
@@ -43,13 +66,19 @@ export async function startControlLoops(options: ControlLoopOptions): Promise<vo
       transport: connect(),
       onWarning: ({ text }, { path }) => env.log.debug('server warning', { text, path }),
     })
-  const start = (operator: Operator, client: Client) =>
-    group.spawn(signal => runOperator(operator, { client, env, signal }))
-  for (const name of options.controllers) {
-    start(controllers[name](options), ownClientOf(`coxswain-${name}/0.1`))
+  const start = (operator: Operator, client: Client) => {
+    const webhooks = webhookOptionsFor(operator, env)
+    group.spawn(signal => runOperator(operator, { client, env, signal, webhooks }))
   }
-  if (options.controllers.length > 0 && options.nodes > 0) {
-    start(createSimulatedNodes({ count: options.nodes }), ownClientOf('coxswain-node/0.1'))
+  if (options.controllers.length > 0) {
+    // One operator, so that they share caches.
+    const manager = defineOperator('kube-controller-manager', operator => {
+      for (const name of options.controllers) controllers[name](options).setup(operator)
+    })
+    start(manager, ownClientOf('kube-controller-manager/0.1'))
+    start(createScheduler(), ownClientOf('kube-scheduler/0.1'))
+    if (options.nodes > 0)
+      start(createSimulatedNodes({ count: options.nodes }), ownClientOf('coxswain-node/0.1'))
   }
   if (options.operators.length === 0) return
   await installKinds(clientOf('coxswain-install/0.1'), options.operators)

@@ -1,16 +1,20 @@
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createApiServer } from '@coxswain/apiserver'
+import { type ApiServer, createApiServer } from '@coxswain/apiserver'
+import { createYamlThread } from '@coxswain/apiserver/node'
 import { createKubeconfig, writeKubeconfig } from '@coxswain/client/kubeconfig'
 import { type Env, TaskGroup } from '@coxswain/kit'
+import { MetricsRegistry } from '@coxswain/kit/metrics'
+import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
 import type { Store } from '@coxswain/storage'
-import { createInProcessTransport, type PeerCertificate } from '@coxswain/wire'
-import { createWebSocketUpgrade, serve } from '@coxswain/wire/node'
+import { createInProcessTransport, type Handler, type PeerCertificate } from '@coxswain/wire'
+import { createWebSocketUpgrade, type HttpServer, nodeCompression, serve } from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
-import { stopOnSignals } from '../signals.ts'
-import { createAuthentication, createAuthorization } from './access.ts'
+import { createAdmissionSetup } from './admission.ts'
+import { createAuthentication } from './authentication.ts'
+import { createAuthorization } from './authorization.ts'
 import { serveControlSocket } from './control-socket.ts'
-import type { ControllerName } from './controller-names.ts'
+import { type ControllerName, selectServerControllers } from './controller-names.ts'
 import { socketOutbound } from './outbound.ts'
 import { ensurePki, type Pki } from './pki.ts'
 import type { UpOptions } from './up.ts'
@@ -24,6 +28,9 @@ const insider: PeerCertificate = {
 
 /** Reserved for documentation: what a machine without a network advertises. */
 const unreachableAddress = '192.0.2.1'
+
+/** Milliseconds that requests under way get to end by themselves. */
+const drainTime = 10_000
 
 export interface ControlPlane {
   readonly options: UpOptions
@@ -43,24 +50,56 @@ export async function runControlPlane({
   opening,
 }: ControlPlane): Promise<void> {
   const pki = ensurePki(join(dataDir, 'pki'), env)
-  await using store = await opening
+  await using inner = await opening
+  const { store, reload } = await encrypt(inner, options, env)
+  const directory = join(dataDir, 'pki')
+  const {
+    options: authentication,
+    clientCa,
+    signToken,
+  } = await createAuthentication(options, {
+    directory,
+    env,
+    ca: pki.ca.certificate,
+  })
+  await using audit = await loadAuditing(options, env)
+  const metrics = new MetricsRegistry()
+  registerProcessMetrics(metrics)
   const server = createApiServer({
     env,
     store,
-    authenticators: createAuthentication(options),
-    authorizer: createAuthorization(options.authorizationMode),
+    authentication,
+    authorizer: await createAuthorization(options),
     outbound: socketOutbound,
+    compression: nodeCompression,
+    readLargeYaml: createYamlThread(),
+    metrics,
+    ...(audit.auditing && { audit: audit.auditing }),
+    ...(await createAdmissionSetup(options)),
+    checkPolicyTypes: selectServerControllers(options.controllers).includes(
+      'validatingadmissionpolicy-status-controller',
+    ),
     serviceClusterIpRange: options.serviceClusterIpRange,
+    inFlightLimits: {
+      readOnly: options.maxRequestsInflight,
+      mutating: options.maxMutatingRequestsInflight,
+    },
+    priorityAndFairness: options.enablePriorityAndFairness === 'true',
     advertise: async () => ({ address: chooseAddress(), port: await boundPort }),
   })
+  using stop = abortOnSignals()
   await using group = new TaskGroup()
-  stopOnSignals(group)
   group.spawn(signal => server.run(signal))
-  const listening = listen(options.port, server.handler, pki, env)
+  if (reload) group.spawn(reload)
+  const listening = listen({ port: options.port, handler: server.handler, pki, clientCa, env })
   const boundPort = listening.then(({ port }) => port).catch(() => options.port)
+  stop.signal.addEventListener('abort', () => {
+    const end = () => group.abort(stop.signal.reason)
+    listening.then(http => drain(http, server)).then(end, end)
+  })
   await using http = await listening
   await server.ready
-  await using _control = await serveControlSocket(dataDir, store)
+  await using _control = await serveControlSocket(dataDir, inner)
   const kubeconfig = await writeAdminKubeconfig(options, dataDir, http.url, pki)
   const sayReady = () =>
     process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)
@@ -83,10 +122,44 @@ export async function runControlPlane({
       controllers,
       nodes,
       rootCa: pki.ca.certificate,
+      ca: pki.ca,
+      signToken,
     })
   }
   if (files.length > 0) sayReady()
   await group.join()
+}
+
+/** Clients are told to go elsewhere and requests under way end, before what answers them stops. */
+async function drain(http: HttpServer, server: ApiServer): Promise<void> {
+  const closed = http.close({ grace: drainTime })
+  server.drain()
+  await closed
+}
+
+/** Encryption's code is loaded only where it is wanted. */
+async function encrypt(
+  store: Store,
+  options: UpOptions,
+  env: Env,
+): Promise<{ readonly store: Store; readonly reload?: (signal: AbortSignal) => Promise<void> }> {
+  const { encryptionProviderConfig: file, encryptionProviderConfigAutomaticReload: mayReload } = options
+  if (file === undefined) return { store }
+  const { encryptStore } = await import('./encryption.ts')
+  const encrypted = encryptStore(store, file, env)
+  return mayReload ? encrypted : { store: encrypted.store }
+}
+
+/** The audit log's code is loaded only where there is one. */
+async function loadAuditing(options: UpOptions, env: Env) {
+  const isWanted = options.auditLogPath !== undefined || options.auditWebhookConfigFile !== undefined
+  const auditing = isWanted ? await (await import('./audit.ts')).createAuditing(options, env) : undefined
+  return {
+    auditing,
+    async [Symbol.asyncDispose]() {
+      for (const backend of auditing?.backends ?? []) await backend[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** This machine's first address that is not a loopback one; endpoints may not hold those. */
@@ -109,13 +182,22 @@ async function writeAdminKubeconfig(
   return file
 }
 
-async function listen(port: number, handler: Parameters<typeof serve>[0]['handler'], pki: Pki, env: Env) {
+interface Listening {
+  readonly port: number
+  readonly handler: Handler
+  readonly pki: Pki
+  /** PEM of those whose client certificates are looked at. */
+  readonly clientCa: string
+  readonly env: Env
+}
+
+async function listen({ port, handler, pki, clientCa, env }: Listening): Promise<HttpServer> {
   try {
     const { certificate: cert, key } = pki.server
     return await serve({
       handler,
       port,
-      tls: { cert, key, clientCa: pki.ca.certificate },
+      tls: { cert, key, clientCa },
       log: env.log,
       upgrade: createWebSocketUpgrade({ handler, log: env.log }),
     })

@@ -3,20 +3,31 @@ import { join, resolve } from 'node:path'
 import { createRealEnv, type LogLevel } from '@coxswain/kit'
 import { createPinoLogger } from '@coxswain/kit/node'
 import { CommandError, explainSystemError } from '../exit.ts'
-import type { AuthorizationMode } from './access.ts'
+import type { AdmissionFlags } from './admission-options.ts'
+import type { AuditFlags } from './audit-options.ts'
+import type { AuthenticationFlags } from './authentication-options.ts'
+import { type AuthorizationFlags, checkAuthorizationFlags } from './authorization-options.ts'
 import { selectControllers } from './controller-names.ts'
+import type { EncryptionFlags } from './encryption.ts'
 import { loadStore, type StoreOptions } from './store.ts'
 
-export interface UpOptions extends StoreOptions {
+export interface UpOptions
+  extends StoreOptions,
+    AdmissionFlags,
+    AuditFlags,
+    EncryptionFlags,
+    AuthenticationFlags,
+    AuthorizationFlags {
   readonly port: number
   readonly dataDir: string
   readonly kubeconfig?: string
   readonly controllers: readonly string[]
   readonly nodes: number
   readonly operator?: readonly string[]
-  readonly authorizationMode: AuthorizationMode
-  readonly tokenAuthFile?: string
   readonly serviceClusterIpRange: string
+  readonly maxRequestsInflight: number
+  readonly maxMutatingRequestsInflight: number
+  readonly enablePriorityAndFairness: 'true' | 'false'
   readonly logLevel: LogLevel
 }
 
@@ -24,13 +35,23 @@ export interface UpOptions extends StoreOptions {
 export async function runUp(options: UpOptions): Promise<void> {
   const env = createRealEnv(createPinoLogger({ level: options.logLevel }))
   const controllers = selectControllers(options.controllers)
+  checkAuthorizationFlags(options)
   const dataDir = resolve(options.dataDir)
   prepareDirectory(dataDir)
   // The store's threads start while the server's code is being loaded.
   const opening = (await loadStore(options, dataDir, env))()
   opening.catch(() => {}) // whoever awaits it is told
-  const { runControlPlane } = await import('./control-plane.ts')
-  await runControlPlane({ options, dataDir, env, controllers, opening })
+  try {
+    const { runControlPlane } = await import('./control-plane.ts')
+    await runControlPlane({ options, dataDir, env, controllers, opening })
+  } catch (error) {
+    // The store's threads keep the process alive, whatever it was that failed.
+    await opening.then(
+      store => store.close(),
+      () => {},
+    )
+    throw error
+  }
 }
 
 /** Makes the directory, and sees that it can be written to. */

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { readYamlDocuments, writeYaml } from '@coxswain/apimachinery/yaml'
+import { CommandError, explainSystemError } from '../exit.ts'
+import { convertDefinition, isOldDefinition } from './convert-definition.ts'
+import { collectComments, putComments } from './yaml-comments.ts'
+
+/** Writes the documents of the files to standard output, old definitions as v1, and notes about them to standard error. */
+export function runConvert(files: readonly string[]): void {
+  const texts = files.map(readSource)
+  const results = texts.map(({ file, text }) => convertFile(file, text))
+  process.stdout.write(results.map(({ text }) => text).join('---\n'))
+  for (const note of results.flatMap(({ notes }) => notes)) process.stderr.write(`coxswain: ${note}\n`)
+}
+
+function readSource(file: string): { readonly file: string; readonly text: string } {
+  try {
+    return { file, text: readFileSync(file === '-' ? 0 : file, 'utf8') }
+  } catch (error) {
+    throw new CommandError(`${file} ${explainSystemError(error)}`, { cause: error })
+  }
+}
+
+function convertFile(
+  file: string,
+  text: string,
+): { readonly text: string; readonly notes: readonly string[] } {
+  try {
+    return convertText(text)
+  } catch (error) {
+    throw new CommandError(`${file}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** Everything but v1beta1 definitions stays as it is, to the letter. */
+export function convertText(text: string): { readonly text: string; readonly notes: readonly string[] } {
+  const notes: string[] = []
+  const parts = text.split(/^(---(?:[ \t].*)?(?:\r?\n|$))/m)
+  const converted = parts.map((part, index) => {
+    if (index % 2 === 1 || part.trim() === '') return part
+    const result = convertDocument(part)
+    if (!result) return part
+    notes.push(...result.notes)
+    return result.text
+  })
+  return { text: converted.join(''), notes }
+}
+
+function convertDocument(
+  source: string,
+): { readonly text: string; readonly notes: readonly string[] } | undefined {
+  if (!source.includes('apiextensions.k8s.io/v1beta1')) return undefined
+  const value: unknown = readYamlDocuments(source)[0]?.value
+  const notes: string[] = []
+  const upgrade = (object: unknown): unknown => {
+    if (!isOldDefinition(object)) return object
+    const made = convertDefinition(object)
+    notes.push(...made.notes)
+    return made.object
+  }
+  const isList = typeof value === 'object' && value !== null && 'items' in value && Array.isArray(value.items)
+  const object = isList ? { ...value, items: (value.items as unknown[]).map(upgrade) } : upgrade(value)
+  if (!isList && object === value) return undefined
+  if (source.trimStart().startsWith('{')) return { text: `${JSON.stringify(object, null, 2)}\n`, notes }
+  const written = writeYaml(object)
+  return { text: isList ? written : putComments(written, collectComments(source), movePath), notes }
+}
+
+/** Where v1 has what v1beta1 had elsewhere; what was said once is told at the first version. */
+export function movePath(path: string): string {
+  return path
+    .replace(/^spec\.validation(?=$|\.)/, 'spec.versions[0].schema')
+    .replace(/^spec\.(subresources|additionalPrinterColumns)(?=$|[.[])/, 'spec.versions[0].$1')
+    .replace(/^spec\.version$/, 'spec.versions[0].name')
+    .replace(/^spec\.conversion\.webhookClientConfig(?=$|\.)/, 'spec.conversion.webhook.clientConfig')
+    .replace(
+      /^spec\.conversion\.conversionReviewVersions/,
+      'spec.conversion.webhook.conversionReviewVersions',
+    )
+    .replace(/\.JSONPath$/, '.jsonPath')
+}

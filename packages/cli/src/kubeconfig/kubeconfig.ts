@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
+import { durationToMilliseconds, isStatusError, type KindOf, parseDuration } from '@coxswain/apimachinery'
+import { writeYaml } from '@coxswain/apimachinery/yaml'
+import { type Client, isClientError, waitFor } from '@coxswain/client'
+import {
+  createClientFromKubeconfig,
+  createKubeconfig,
+  loadKubeconfig,
+  selectContext,
+  writeKubeconfig,
+} from '@coxswain/client/node'
+import { createRealEnv, type Env } from '@coxswain/kit'
+import { isTransportError } from '@coxswain/wire'
+import { createCertificateRequest, generateKey } from '@coxswain/wire/node'
+import { CommandError } from '../exit.ts'
+
+export interface KubeconfigCommandOptions {
+  readonly user: string
+  readonly group?: readonly string[]
+  readonly duration?: string
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly output?: string
+}
+
+type SigningRequest = KindOf<typeof CertificateSigningRequest>
+
+const signerName = 'kubernetes.io/kube-apiserver-client'
+/** How long the signer is waited for, in milliseconds. */
+const patience = 30_000
+
+/** Has a certificate signed for a key that never leaves this process but in the kubeconfig it writes. */
+export async function runKubeconfig(options: KubeconfigCommandOptions): Promise<void> {
+  const { user, group: organizations = [], context, output } = options
+  const env = createRealEnv()
+  const path = options.kubeconfig
+  try {
+    const { config } = await loadKubeconfig(path === undefined ? {} : { path })
+    const { cluster, clusterName } = selectContext(config, context)
+    await using connected = await createClientFromKubeconfig({
+      env,
+      userAgent: 'coxswain-kubeconfig/0.1',
+      ...(path !== undefined && { kubeconfig: path }),
+      ...(context !== undefined && { context }),
+    })
+    const key = generateKey()
+    const request = createCertificateRequest({ commonName: user, organizations }, key)
+    const cert = await issue(connected.client, env, request, options)
+    const ca = readCa(cluster['certificate-authority-data'], cluster['certificate-authority'])
+    const made = createKubeconfig({
+      cluster: clusterName,
+      user,
+      context: `${user}@${clusterName}`,
+      server: connected.server,
+      cert,
+      key,
+      ...(ca !== undefined && { ca }),
+    })
+    if (output === undefined) process.stdout.write(writeYaml(made))
+    else await writeKubeconfig(resolve(output), made)
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    if (isStatusError(error) || isClientError(error) || isTransportError(error))
+      throw new CommandError(error.message, { cause: error })
+    throw error
+  }
+}
+
+/** Asks, approves and waits. What was asked is removed again, whatever came of it. */
+async function issue(
+  client: Client,
+  env: Env,
+  request: string,
+  { user, duration }: KubeconfigCommandOptions,
+): Promise<string> {
+  const created = await client.create(CertificateSigningRequest, {
+    metadata: { name: `coxswain-kubeconfig-${env.random.suffix(10)}` },
+    spec: {
+      request: Buffer.from(request).toString('base64'),
+      signerName,
+      usages: ['client auth'],
+      ...(duration !== undefined && {
+        expirationSeconds: Math.floor(durationToMilliseconds(parseDuration(duration)) / 1000),
+      }),
+    },
+  })
+  const key = { name: created.metadata.name }
+  try {
+    await approve(client, created, user)
+    const signed = await waitFor(client, env, { kind: CertificateSigningRequest, key }, isSettled, {
+      timeout: patience,
+    }).catch((error: unknown) => {
+      if (!isClientError(error, 'WaitTimeout')) throw error
+      const seconds = patience / 1000
+      throw new CommandError(
+        `nobody has signed the request in ${seconds} s; does certificatesigningrequest-signing-controller run?`,
+        { cause: error },
+      )
+    })
+    const { certificate, conditions = [] } = signed?.status ?? {}
+    if (certificate) return Buffer.from(certificate, 'base64').toString('utf8')
+    const reason = conditions.find(({ type }) => type === 'Failed' || type === 'Denied')?.message
+    throw new CommandError(`the request was not signed: ${reason ?? 'it is gone'}`)
+  } finally {
+    await client.delete(CertificateSigningRequest, key)
+  }
+}
+
+async function approve(client: Client, request: SigningRequest, user: string): Promise<void> {
+  const condition = {
+    type: 'Approved',
+    status: 'True',
+    reason: 'CoxswainKubeconfig',
+    message: `coxswain kubeconfig issues a certificate for ${user}`,
+  }
+  await client
+    .subresource(CertificateSigningRequest, { name: request.metadata.name }, 'approval')
+    .update({ ...request, status: { conditions: [condition] } })
+}
+
+/** Signed, refused, or gone. */
+function isSettled(request: SigningRequest | undefined): boolean {
+  if (!request) return true
+  const { certificate, conditions = [] } = request.status ?? {}
+  return Boolean(certificate) || conditions.some(({ type }) => type === 'Failed' || type === 'Denied')
+}
+
+function readCa(data: string | undefined, file: string | undefined): string | undefined {
+  if (data) return Buffer.from(data, 'base64').toString('utf8')
+  return file ? readFileSync(file, 'utf8') : undefined
+}

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
+import { readYaml } from '@coxswain/apimachinery/yaml'
+import {
+  type AdmissionPlugin,
+  chooseAdmissionPlugins,
+  type PluginConfigurations,
+  type WebhookAuthentication,
+  type WebhookCredentials,
+} from '@coxswain/apiserver'
+import { loadKubeconfig } from '@coxswain/client/kubeconfig'
+import { CommandError, explainSystemError } from '../exit.ts'
+import type { AdmissionFlags } from './admission-options.ts'
+
+export interface AdmissionSetup {
+  readonly admission: readonly AdmissionPlugin[]
+  readonly webhookAuthentication?: WebhookAuthentication
+}
+
+type Kubeconfig = Awaited<ReturnType<typeof loadKubeconfig>>['config']
+type Data = Readonly<Record<string, unknown>>
+
+const flag = '--admission-control-config-file'
+
+/** Throws a CommandError in kube-apiserver's words. */
+export async function createAdmissionSetup(flags: AdmissionFlags): Promise<AdmissionSetup> {
+  const { enableAdmissionPlugins: enable = [], disableAdmissionPlugins: disable = [] } = flags
+  const file = flags.admissionControlConfigFile
+  const settings = file === undefined ? new Map<string, Data>() : readConfiguration(file)
+  const chosen = chooseAdmissionPlugins({
+    enable,
+    disable,
+    configurations: {
+      ...(settings.has('PodSecurity') && { PodSecurity: settings.get('PodSecurity')! }),
+      ...(settings.has('PodNodeSelector') && {
+        PodNodeSelector: (settings.get('PodNodeSelector')!.podNodeSelectorPluginConfig ?? {}) as Record<
+          string,
+          string
+        >,
+      }),
+    } as PluginConfigurations,
+  })
+  if (!chosen.ok) throw new CommandError(chosen.errors.join('; '), { exitCode: 2 })
+  const users = new Map<string, Kubeconfig>()
+  for (const plugin of ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook']) {
+    const kubeconfig = settings.get(plugin)?.kubeConfigFile
+    if (typeof kubeconfig === 'string' && kubeconfig !== '') users.set(plugin, await readUsers(kubeconfig))
+  }
+  if (users.size === 0) return { admission: chosen.plugins }
+  return {
+    admission: chosen.plugins,
+    webhookAuthentication: (hostPort, plugin) => {
+      const kubeconfig = users.get(plugin)
+      return kubeconfig && findCredentials(kubeconfig, hostPort)
+    },
+  }
+}
+
+/** The settings of each plug-in, wherever the file has them. */
+function readConfiguration(file: string): Map<string, Data> {
+  const { kind, apiVersion, plugins } = readDocument(file)
+  if (kind !== 'AdmissionConfiguration' || !String(apiVersion).startsWith('apiserver.config.k8s.io/'))
+    throw new CommandError(
+      `${flag} ${file}: no kind ${JSON.stringify(kind ?? '')} is registered for version ${JSON.stringify(apiVersion ?? '')}`,
+      { exitCode: 2 },
+    )
+  const settings = new Map<string, Data>()
+  for (const { name, path, configuration } of Array.isArray(plugins) ? (plugins as Data[]) : []) {
+    const elsewhere = typeof path === 'string' && path !== ''
+    const data = elsewhere
+      ? readDocument(isAbsolute(path) ? path : join(dirname(file), path))
+      : ((configuration ?? {}) as Data)
+    settings.set(String(name), data)
+  }
+  return settings
+}
+
+function readDocument(file: string): Data {
+  try {
+    const value = readYaml(readFileSync(file, 'utf8'))?.value
+    return typeof value === 'object' && value !== null ? (value as Data) : {}
+  } catch (error) {
+    throw new CommandError(
+      `failed to read admission control configuration from ${JSON.stringify(file)} [${explainSystemError(error)}]`,
+      { cause: error },
+    )
+  }
+}
+
+async function readUsers(file: string): Promise<Kubeconfig> {
+  if (!isAbsolute(file))
+    throw new CommandError(
+      `kubeConfigFile: Invalid value: ${JSON.stringify(file)}: must be an absolute file path`,
+      { exitCode: 2 },
+    )
+  try {
+    return (await loadKubeconfig({ path: file })).config
+  } catch (error) {
+    throw new CommandError(`${flag}: ${file}: ${explainSystemError(error)}`, { cause: error })
+  }
+}
+
+/** Users are named after the servers they are for: `host:port`, `*.suffix`, `*`; port 443 may be left out. */
+function findCredentials(kubeconfig: Kubeconfig, hostPort: string): WebhookCredentials | undefined {
+  const names = [...namesFor(hostPort)]
+  if (hostPort.endsWith(':443')) names.push(...namesFor(hostPort.slice(0, -4)))
+  names.push('*')
+  const current = kubeconfig.contexts?.find(({ name }) => name === kubeconfig['current-context'])
+  if (current?.context?.user) names.push(current.context.user)
+  for (const wanted of names) {
+    const found = kubeconfig.users?.find(({ name }) => name === wanted)
+    if (found) return readCredentials(found.user ?? {})
+  }
+  return undefined
+}
+
+function* namesFor(target: string): Generator<string> {
+  yield target
+  const steps = target.split('.')
+  for (let i = 1; i < steps.length; i++) yield `*.${steps.slice(i).join('.')}`
+}
+
+function readCredentials(
+  user: NonNullable<NonNullable<Kubeconfig['users']>[number]['user']>,
+): WebhookCredentials {
+  const token = user.token || (user.tokenFile && readFileSync(user.tokenFile, 'utf8').trim())
+  const cert = readPem(user['client-certificate-data'], user['client-certificate'])
+  const key = readPem(user['client-key-data'], user['client-key'])
+  return {
+    ...(token && { token }),
+    ...(user.username !== undefined && { username: user.username }),
+    ...(user.password !== undefined && { password: user.password }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  }
+}
+
+function readPem(data: string | undefined, file: string | undefined): string | undefined {
+  if (data) return Buffer.from(data, 'base64').toString('utf8')
+  return file ? readFileSync(file, 'utf8') : undefined
+}

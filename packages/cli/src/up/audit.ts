@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { readYaml } from '@coxswain/apimachinery/yaml'
+import {
+  type AuditBackend,
+  type Auditing,
+  createBatchingBackend,
+  OutboundPool,
+  readAuditPolicy,
+  truncateEvent,
+} from '@coxswain/apiserver/audit'
+import type { Env } from '@coxswain/kit'
+import { CommandError } from '../exit.ts'
+import { createAuditLog } from './audit-log.ts'
+import type { AuditFlags } from './audit-options.ts'
+import { socketOutbound } from './outbound.ts'
+import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
+
+const sendTimeout = 30_000
+
+/** Undefined when nothing is to be written down. The backends are the caller's to dispose of. */
+export async function createAuditing(flags: AuditFlags, env: Env): Promise<Auditing | undefined> {
+  const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = flags
+  if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined
+  if (auditPolicyFile === undefined)
+    throw new CommandError('an audit log needs --audit-policy-file: without a policy nothing is written', {
+      exitCode: 2,
+    })
+  const policy = readPolicy(auditPolicyFile)
+  const backends: AuditBackend[] = []
+  if (auditLogPath !== undefined) backends.push(createAuditLog({ ...flags, path: auditLogPath }, env))
+  if (auditWebhookConfigFile !== undefined)
+    backends.push(await createWebhookBackend(flags, auditWebhookConfigFile, env))
+  return { policy, backends }
+}
+
+function readPolicy(file: string): Auditing['policy'] {
+  try {
+    return readAuditPolicy(readYaml(readFileSync(file))?.value)
+  } catch (error) {
+    throw new CommandError(`--audit-policy-file ${file}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+async function createWebhookBackend(flags: AuditFlags, file: string, env: Env): Promise<AuditBackend> {
+  const { target, path, headers } = await readWebhookKubeconfig('audit-webhook-config-file', file)
+  const pool = new OutboundPool({ env, outbound: socketOutbound, userAgent: 'kube-apiserver-audit' })
+  const batches = createBatchingBackend({
+    clock: env.clock,
+    log: env.log,
+    name: 'webhook',
+    bufferSize: flags.auditWebhookBatchBufferSize,
+    maxSize: flags.auditWebhookBatchMaxSize,
+    maxWait: durationToMilliseconds(parseDuration(flags.auditWebhookBatchMaxWait)),
+    send: async events => {
+      const items = events.flatMap(
+        event => truncateEvent(event, flags.auditWebhookTruncateMaxEventSize) ?? [],
+      )
+      const list = { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items }
+      const body = new TextEncoder().encode(JSON.stringify(list))
+      const result = await pool.post({ target, path, headers, body, timeout: sendTimeout })
+      if (!result.ok) throw new Error(result.reason)
+    },
+  })
+  return {
+    write: event => batches.write(event),
+    async [Symbol.asyncDispose]() {
+      await batches[Symbol.asyncDispose]()
+      await pool[Symbol.asyncDispose]()
+    },
+  }
+}

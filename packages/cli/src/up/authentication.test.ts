@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { generateSigningKey, readSigningKey } from '@coxswain/apiserver/node'
+import { createRealEnv } from '@coxswain/kit'
+import { Command } from 'commander'
+import { createAuthentication } from './authentication.ts'
+import { type AuthenticationFlags, addAuthenticationOptions } from './authentication-options.ts'
+
+function scratch(): { readonly path: string; write(name: string, text: string): string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), 'coxswain-authn-'))
+  return {
+    path,
+    write(name, text) {
+      writeFileSync(join(path, name), text)
+      return join(path, name)
+    },
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  }
+}
+
+function parse(...args: string[]): AuthenticationFlags {
+  const command = addAuthenticationOptions(new Command())
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+  return command.parse(args, { from: 'user' }).opts()
+}
+
+function create(directory: string, ...args: string[]) {
+  return createAuthentication(parse(...args), { directory, env: createRealEnv(), ca: 'CA' })
+}
+
+describe('createAuthentication', () => {
+  it('makes a key on the first start, for its owner alone, and keeps it', async () => {
+    using directory = scratch()
+    const first = await create(directory.path)
+    const file = join(directory.path, 'sa.key')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    const second = await create(directory.path)
+    const { keyId } = first.options.serviceAccounts!.signingKey
+    assert.equal(second.options.serviceAccounts!.signingKey.keyId, keyId)
+    assert.equal(readSigningKey(readFileSync(file, 'utf8')).keyId, keyId)
+  })
+
+  it('verifies with every key that it is given, and with that of new tokens', async () => {
+    using directory = scratch()
+    const files = ['old.key', 'older.key', 'new.key'].map(name => directory.write(name, generateSigningKey()))
+    const { options } = await create(
+      directory.path,
+      ...['--service-account-key-file', files[0]!, '--service-account-key-file', files[1]!],
+      ...['--service-account-signing-key-file', files[2]!, '--service-account-issuer=https://a'],
+      '--service-account-issuer=https://b',
+      '--api-audiences=x,y',
+    )
+    const { signingKey, verificationKeys, issuers } = options.serviceAccounts!
+    const ids = files.map(file => readSigningKey(readFileSync(file, 'utf8')).keyId)
+    assert.equal(signingKey.keyId, ids[2])
+    assert.deepEqual(
+      verificationKeys.map(({ keyId }) => keyId),
+      ids,
+    )
+    assert.deepEqual(issuers, ['https://a', 'https://b'])
+    assert.deepEqual(options.audiences, ['x', 'y'])
+  })
+
+  it('has the presets of kube-apiserver, and reads booleans as Go does', () => {
+    const preset = parse()
+    assert.equal(preset.anonymousAuth, true)
+    assert.equal(preset.serviceAccountExtendTokenExpiration, true)
+    assert.equal(preset.enableBootstrapTokenAuth, false)
+    assert.equal(preset.authenticationTokenWebhookVersion, 'v1beta1')
+    assert.equal(parse('--anonymous-auth=false').anonymousAuth, false)
+    assert.equal(parse('--enable-bootstrap-token-auth').enableBootstrapTokenAuth, true)
+    assert.throws(() => parse('--anonymous-auth=perhaps'), /true or false/)
+  })
+
+  for (const [what, flag, text, message] of [
+    [
+      'a key that is none',
+      '--service-account-signing-key-file',
+      'SECRET',
+      /does not contain a valid RSA or ECDSA private key/,
+    ],
+    [
+      'keys that are none',
+      '--service-account-key-file',
+      'SECRET',
+      /does not contain any valid RSA or ECDSA public keys/,
+    ],
+    ['a token file that is none', '--token-auth-file', 'SECRET', /line 1/],
+    [
+      'a configuration that is none',
+      '--authentication-config',
+      'SECRET: 1',
+      /expected AuthenticationConfiguration/,
+    ],
+    ['a CA that is none', '--requestheader-client-ca-file', 'SECRET', /does not contain any certificate/],
+  ] as const) {
+    it(`names the flag of ${what}, and never its content`, async () => {
+      using directory = scratch()
+      const file = directory.write('file', text)
+      await assert.rejects(create(directory.path, flag, file), (error: Error) => {
+        assert.match(error.message, new RegExp(`^${flag} `))
+        assert.match(error.message, message)
+        assert.doesNotMatch(error.message, /SECRET/)
+        return true
+      })
+    })
+  }
+
+  for (const [what, args, message] of [
+    ['half an OpenID provider', ['--oidc-issuer-url=https://a'], /must be specified together/],
+    [
+      'an algorithm with a shared secret',
+      ['--oidc-issuer-url=https://a', '--oidc-client-id=x', '--oidc-signing-algs=HS256'],
+      /unsupported signing alg: "HS256"/,
+    ],
+    [
+      'an issuer without TLS',
+      ['--oidc-issuer-url=http://a', '--oidc-client-id=x'],
+      /URL scheme must be https/,
+    ],
+    ['a limit that is too short', ['--service-account-max-token-expiration=1m'], /from 1 hour/],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      using directory = scratch()
+      await assert.rejects(create(directory.path, ...args), message)
+    })
+  }
+
+  it('publishes the CAs that it looks at', async () => {
+    using directory = scratch()
+    const more = '-----BEGIN CERTIFICATE-----\nMORE\n-----END CERTIFICATE-----\n'
+    const { options, clientCa } = await create(
+      directory.path,
+      '--client-ca-file',
+      directory.write('ca', more),
+    )
+    assert.equal(clientCa, `CA\n${more}`)
+    assert.deepEqual(options.trust, { 'client-ca-file': `CA\n${more}` })
+  })
+})

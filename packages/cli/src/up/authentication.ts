@@ -1,0 +1,160 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import {
+  type AuthenticationOptions,
+  createTokenAuthenticator,
+  parseTokenFile,
+  type ServiceAccountOptions,
+  signJwt,
+} from '@coxswain/apiserver'
+import { generateSigningKey, readSigningKey, readVerificationKeys } from '@coxswain/apiserver/node'
+import type { Env } from '@coxswain/kit'
+import { CommandError, explainSystemError } from '../exit.ts'
+import type { AuthenticationFlags } from './authentication-options.ts'
+
+export interface AuthenticationSurroundings {
+  /** Where keys are kept. */
+  readonly directory: string
+  readonly env: Env
+  /** PEM: the CA of the data directory. */
+  readonly ca: string
+}
+
+/** Who is who, and whose certificates the transport has to look at for it. */
+export interface Authentication {
+  readonly options: AuthenticationOptions
+  /** PEM of every CA whose certificates mean something, front proxies' too. */
+  readonly clientCa: string
+  /** Signs the claims of a service account's token. */
+  readonly signToken: (claims: Readonly<Record<string, string>>) => string
+}
+
+/** Everything the flags say about who is who. What only some flags need is loaded when they are there. */
+export async function createAuthentication(
+  flags: AuthenticationFlags,
+  { directory, env, ca }: AuthenticationSurroundings,
+): Promise<Authentication> {
+  const { tokenAuthFile, apiAudiences, clientCaFile, requestheaderClientCaFile: proxyCaFile } = flags
+  const clientCa = [
+    ca,
+    ...(clientCaFile === undefined ? [] : [readFlagFile('client-ca-file', clientCaFile, readCertificates)]),
+  ].join('\n')
+  const proxyCa =
+    proxyCaFile === undefined
+      ? []
+      : [readFlagFile('requestheader-client-ca-file', proxyCaFile, readCertificates)]
+  const serviceAccounts = readServiceAccounts(flags, directory)
+  const known =
+    tokenAuthFile === undefined
+      ? []
+      : [createTokenAuthenticator(readFlagFile('token-auth-file', tokenAuthFile, parseTokenFile))]
+  const { tokens = [], ...providers } = hasProviderFlags(flags)
+    ? await (await import('./identity-providers.ts')).createProviders(flags, {
+        env,
+        clientCa,
+        issuers: serviceAccounts.issuers ?? [],
+      })
+    : { anonymous: flags.anonymousAuth }
+  const options = {
+    ...providers,
+    knownTokens: known,
+    tokens,
+    serviceAccounts,
+    trust: { 'client-ca-file': clientCa, ...describeProxies(flags, proxyCa[0]) },
+    ...(apiAudiences?.length && { audiences: apiAudiences }),
+  }
+  return {
+    options,
+    clientCa: [clientCa, ...proxyCa].join('\n'),
+    signToken: claims => signJwt(claims, serviceAccounts.signingKey),
+  }
+}
+
+function readCertificates(text: string): string {
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('data does not contain any certificate')
+  return text
+}
+
+/** What servers behind this one have to know of front proxies. */
+function describeProxies(flags: AuthenticationFlags, ca: string | undefined): Record<string, string> {
+  if (ca === undefined) return {}
+  const print = (names: readonly string[] = []) => JSON.stringify(names)
+  return {
+    'requestheader-client-ca-file': ca,
+    'requestheader-allowed-names': print(flags.requestheaderAllowedNames),
+    'requestheader-username-headers': print(flags.requestheaderUsernameHeaders),
+    'requestheader-uid-headers': print(flags.requestheaderUidHeaders),
+    'requestheader-group-headers': print(flags.requestheaderGroupHeaders),
+    'requestheader-extra-headers-prefix': print(flags.requestheaderExtraHeadersPrefix),
+  }
+}
+
+/** Whether flags ask for something that is not in every server. */
+function hasProviderFlags(flags: AuthenticationFlags): boolean {
+  return (
+    flags.enableBootstrapTokenAuth ||
+    flags.authenticationConfig !== undefined ||
+    flags.authenticationTokenWebhookConfigFile !== undefined ||
+    flags.oidcIssuerUrl !== undefined ||
+    flags.oidcClientId !== undefined ||
+    flags.requestheaderClientCaFile !== undefined
+  )
+}
+
+function readServiceAccounts(flags: AuthenticationFlags, directory: string): ServiceAccountOptions {
+  const {
+    serviceAccountSigningKeyFile: signingFile,
+    serviceAccountKeyFile: keyFiles = [],
+    serviceAccountIssuer: issuers,
+    serviceAccountMaxTokenExpiration: maximum,
+    serviceAccountJwksUri: jwksUri,
+  } = flags
+  const own = signingFile ?? ensureSigningKey(directory)
+  const signingKey = readFlagFile('service-account-signing-key-file', own, readSigningKey)
+  const keys = (file: string) => readFlagFile('service-account-key-file', file, readVerificationKeys)
+  const verificationKeys = [...keyFiles, own].flatMap(keys)
+  const known = new Set<string>()
+  return {
+    signingKey,
+    verificationKeys: verificationKeys.filter(({ keyId }) => !known.has(keyId) && known.add(keyId)),
+    extendExpiration: flags.serviceAccountExtendTokenExpiration,
+    ...(issuers && { issuers }),
+    ...(jwksUri !== undefined && { jwksUri }),
+    ...(maximum !== undefined && { maxExpiration: readMaximum(maximum) }),
+  }
+}
+
+/** The bounds are upstream's. */
+function readMaximum(text: string): number {
+  const seconds = Math.floor(durationToMilliseconds(parseDuration(text)) / 1000)
+  if (seconds >= 3600 && seconds <= 2 ** 32) return seconds
+  throw new CommandError(
+    '--service-account-max-token-expiration: a duration from 1 hour to 2^32 seconds is needed',
+    { exitCode: 2 },
+  )
+}
+
+/** The file with the private key, made on the first start. */
+function ensureSigningKey(directory: string): string {
+  const file = join(directory, 'sa.key')
+  if (existsSync(file)) return file
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  writeFileSync(file, generateSigningKey(), { mode: 0o600 })
+  return file
+}
+
+/** What is in a file that a flag names. What goes wrong is told with the flag, never with the file's text. */
+export function readFlagFile<T>(flag: string, file: string, read: (text: string) => T): T {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CommandError(`--${flag} ${file}: ${explainSystemError(error)}`, { cause: error })
+  }
+  try {
+    return read(text)
+  } catch (error) {
+    throw new CommandError(`--${flag} ${file}: ${(error as Error).message}`, { cause: error })
+  }
+}

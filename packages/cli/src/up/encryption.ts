@@ -1,0 +1,53 @@
+import { readFileSync, statSync } from 'node:fs'
+import { readYaml } from '@coxswain/apimachinery/yaml'
+import type { Env } from '@coxswain/kit'
+import type { Store } from '@coxswain/storage'
+import { createEncryptedStore, type Encryption, readEncryption } from '@coxswain/storage/encryption'
+import { CommandError } from '../exit.ts'
+
+export interface EncryptionFlags {
+  readonly encryptionProviderConfig?: string
+  readonly encryptionProviderConfigAutomaticReload: boolean
+}
+
+/** How often the file is looked at. */
+const reloadPeriod = 60_000
+
+/** The same store, its values encrypted as the file says; `reload` looks at the file until its signal aborts. */
+export function encryptStore(
+  store: Store,
+  file: string,
+  env: Env,
+): { readonly store: Store; readonly reload: (signal: AbortSignal) => Promise<void> } {
+  let encryption: Encryption
+  try {
+    encryption = read(file, env)
+  } catch (error) {
+    throw new CommandError(`--encryption-provider-config ${file}: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+  const encrypted = createEncryptedStore(store, encryption)
+  let known = statSync(file).mtimeMs
+  return {
+    store: encrypted,
+    async reload(signal) {
+      for (;;) {
+        await env.clock.sleep(reloadPeriod, { signal })
+        try {
+          const changed = statSync(file).mtimeMs
+          if (changed === known) continue
+          encrypted.configure(read(file, env))
+          known = changed
+          env.log.info('the encryption configuration was read anew', { file })
+        } catch (error) {
+          env.log.error('the encryption configuration stays as it was', { file, error })
+        }
+      }
+    },
+  }
+}
+
+function read(file: string, env: Env): Encryption {
+  return readEncryption(readYaml(readFileSync(file))?.value, env)
+}

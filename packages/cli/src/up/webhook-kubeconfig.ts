@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import type { Target } from '@coxswain/apiserver'
+import { loadKubeconfig } from '@coxswain/client/kubeconfig'
+import { CommandError } from '../exit.ts'
+
+/** Where a kubeconfig file sends the API server, and what it proves itself with there. */
+export interface WebhookServer {
+  readonly target: Target
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Reads the current context of a file; its server may have a path. Throws a CommandError that names `flag`. */
+export async function readWebhookKubeconfig(flag: string, file: string): Promise<WebhookServer> {
+  try {
+    const { config } = await loadKubeconfig({ path: file })
+    const current = config['current-context'] ?? ''
+    // Upstream takes a file without contexts as well: then there is one cluster and one user.
+    const context = config.contexts?.find(({ name }) => name === current)?.context
+    if (!context && config.contexts?.length) throw new Error(`there is no context ${JSON.stringify(current)}`)
+    const cluster = pick(config.clusters, context?.cluster)?.cluster
+    const user = pick(config.users, context?.user)?.user ?? {}
+    if (!cluster?.server) throw new Error('names no server')
+    const { origin, pathname } = new URL(cluster.server)
+    const ca = readPem(cluster['certificate-authority-data'], cluster['certificate-authority'])
+    const cert = readPem(user['client-certificate-data'], user['client-certificate'])
+    const key = readPem(user['client-key-data'], user['client-key'])
+    const serverName = cluster['tls-server-name']
+    const target = {
+      origin,
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+      ...(serverName && { serverName }),
+      ...(cluster['insecure-skip-tls-verify'] && { insecure: true }),
+    }
+    return { target, path: pathname, headers: credentialsOf(user) }
+  } catch (error) {
+    throw new CommandError(`--${flag} ${file}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function pick<T extends { readonly name: string }>(
+  entries: readonly T[] = [],
+  name: string | undefined,
+): T | undefined {
+  return name === undefined ? entries[0] : entries.find(entry => entry.name === name)
+}
+
+function readPem(data: string | undefined, file: string | undefined): string | undefined {
+  if (data) return Buffer.from(data, 'base64').toString('utf8')
+  return file ? readFileSync(file, 'utf8') : undefined
+}
+
+interface Credentials {
+  readonly token?: string
+  readonly tokenFile?: string
+  readonly username?: string
+  readonly password?: string
+}
+
+function credentialsOf({ token, tokenFile, username, password = '' }: Credentials): Record<string, string> {
+  const bearer = token || (tokenFile && readFileSync(tokenFile, 'utf8').trim())
+  if (bearer) return { authorization: `Bearer ${bearer}` }
+  if (!username) return {}
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+}
