@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildPackages } from './build/build-packages.ts'
+import { packPackages, plainNpmEnv } from './build/pack-packages.ts'
 import { entryPoints, type WorkspacePackage } from './checks/workspace.ts'
 import { cacheFolder } from './components/index.ts'
 import { runOrFail } from './components/process.ts'
@@ -19,10 +20,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const readyWithin = 30_000
 const tally = new Tally()
 const folder = await mkdtemp(join(tmpdir(), 'coxswain-pack-'))
-/** npm of its own: settings of the npm that started us must not reach it. */
-const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_(config_local|package|lifecycle)/.test(name)),
-)
+const env = plainNpmEnv()
 
 try {
   let packages: WorkspacePackage[] = []
@@ -44,16 +42,7 @@ try {
 process.exit(tally.finish())
 
 async function install(packages: readonly WorkspacePackage[]): Promise<void> {
-  const tarballs: string[] = []
-  for (const each of packages) {
-    const packed = await runOrFail('npm', ['pack', '--json', '--pack-destination', folder], {
-      cwd: join(root, 'dist', each.folder),
-      env,
-    })
-    const report: unknown = JSON.parse(packed)
-    const [entry] = Array.isArray(report) ? report : Object.values(report as object)
-    tarballs.push(join(folder, (entry as { filename: string }).filename))
-  }
+  const tarballs = (await packPackages(root, packages, folder)).map(({ file }) => file)
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   await runOrFail('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], {
     cwd: folder,

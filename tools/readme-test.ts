@@ -1,54 +1,83 @@
 /**
- * `npm run test:readme`: runs the commands that README.md and CONTRIBUTING.md show. The blocks marked ```` ```sh test ```` run in order, in one
+ * `npm run test:readme [-- PAGE...]`: runs the commands that our pages show. The blocks marked ```` ```sh test ```` run in order, in one
  * folder, with kubectl 1.36 in PATH. One marked `test stays` starts something that stays: it has to print an https URL,
  * its KUBECONFIG holds for the blocks after it, and it is stopped at the end.
+ *
+ * Pages of this repository run at its root. A guide begins in an empty folder, where npm finds our packages as they would be
+ * published; its blocks marked ```` ```ts file NAME ```` are the files it talks about.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildPackages } from './build/build-packages.ts'
+import { packPackages, plainNpmEnv } from './build/pack-packages.ts'
 import { type Fence, findFences, readMarkdown } from './checks/markdown.ts'
 import { ensureComponent } from './components/index.ts'
 import { run } from './components/process.ts'
+import { serveRegistry } from './test/local-registry.ts'
 import { Tally } from './test/tally.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const documents = ['README.md', 'CONTRIBUTING.md']
+const named = process.argv.slice(2)
+const only = (pages: readonly string[]) => pages.filter(page => named.length === 0 || named.includes(page))
+const documents = only(['README.md', 'CONTRIBUTING.md'])
+const guides = only(['docs/first-operator.md'])
 const readyWithin = 60_000
 
 const tally = new Tally()
 const folder = await mkdtemp(join(tmpdir(), 'coxswain-readme-'))
-const env: NodeJS.ProcessEnv = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter) }
+const env: NodeJS.ProcessEnv = { ...plainNpmEnv(), PATH: [folder, process.env.PATH].join(delimiter) }
 const staying: ChildProcess[] = []
+const stack = new AsyncDisposableStack()
 try {
   await symlink(await ensureComponent('kubectl-1.36'), join(folder, 'kubectl'))
-  for (const document of documents) {
-    const blocks = findFences(await readMarkdown(root, document)).filter(({ info }) =>
-      /^sh test\b/.test(info),
-    )
-    if (blocks.length === 0) tally.fail(document, 'shows no command that is tested')
-    for (const block of blocks) {
-      await tally.stage(`${document}:${block.line}`, async () => {
-        if (block.info === 'sh test stays') await start(block)
-        else await execute(block)
-        tally.pass()
-      })
-    }
+  for (const document of documents) await runPage(document, root)
+  await tally.stage('pack', async () => {
+    const tarballs = await packPackages(root, await buildPackages(root), join(folder, 'tarballs'))
+    const registry = await serveRegistry(tarballs)
+    stack.use(registry)
+    env.npm_config_registry = registry.url
+    env.npm_config_cache = join(folder, 'npm-cache')
+    tally.pass()
+  })
+  for (const [index, guide] of guides.entries()) {
+    if (!env.npm_config_registry) break
+    const place = join(folder, `guide-${index}`)
+    await mkdir(place)
+    await runPage(guide, place)
   }
 } finally {
   await Promise.all(staying.map(stop))
+  await stack.disposeAsync()
   await rm(folder, { recursive: true, force: true })
 }
 process.exit(tally.finish())
 
-async function execute({ body }: Fence): Promise<void> {
-  const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', body], { cwd: root, env })
+async function runPage(page: string, cwd: string): Promise<void> {
+  const blocks = findFences(await readMarkdown(root, page)).filter(({ info }) =>
+    cwd === root ? /^sh test\b/.test(info) : /^sh test\b|^\w+ file /.test(info),
+  )
+  if (!blocks.some(({ info }) => info.startsWith('sh'))) tally.fail(page, 'shows no command that is tested')
+  for (const block of blocks) {
+    await tally.stage(`${page}:${block.line}`, async () => {
+      const [, , name] = block.info.split(' ')
+      if (block.info === 'sh test stays') await start(block, cwd)
+      else if (block.info.startsWith('sh')) await execute(block, cwd)
+      else await writeFile(join(cwd, name!), block.body)
+      tally.pass()
+    })
+  }
+}
+
+async function execute({ body }: Fence, cwd: string): Promise<void> {
+  const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', body], { cwd, env })
   if (code !== 0) throw new Error(`exit code ${code}\n${stdout}${stderr}`)
 }
 
-function start({ body }: Fence): Promise<void> {
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', body], { cwd: root, env, detached: true })
+function start({ body }: Fence, cwd: string): Promise<void> {
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', body], { cwd, env, detached: true })
   staying.push(child)
   return new Promise((resolve, reject) => {
     let output = ''

@@ -12,6 +12,8 @@ export interface Suite {
   readonly components: readonly ComponentName[]
   /** For one test file, in seconds. */
   readonly timeout: number
+  /** Whether it also runs against another server: `--target reference`. @default false */
+  readonly hasTarget?: boolean
 }
 
 export const suites: readonly Suite[] = [
@@ -20,6 +22,7 @@ export const suites: readonly Suite[] = [
     title: 'real kubectl 1.20 and 1.36 against our server',
     components: ['kubectl-1.20', 'kubectl-1.36'],
     timeout: 300,
+    hasTarget: true,
   },
   {
     name: 'golden',
@@ -27,12 +30,44 @@ export const suites: readonly Suite[] = [
     components: [],
     timeout: 300,
   },
-  { name: 'go', title: 'real client-go programs against our server', components: [], timeout: 600 },
+  {
+    name: 'go',
+    title: 'real client-go and controller-runtime programs',
+    components: [],
+    timeout: 600,
+    hasTarget: true,
+  },
+  {
+    name: 'crds',
+    title: 'the custom resources of well-known operators, from their Go modules',
+    components: ['kubectl-1.36'],
+    timeout: 600,
+    hasTarget: true,
+  },
+  {
+    name: 'real',
+    title: 'our client, informers, controllers and operators against a real kube-apiserver',
+    components: ['kubectl-1.36'],
+    timeout: 300,
+    hasTarget: true,
+  },
   {
     name: 'storage',
     title: 'the store conformance suite on etcd, and crash tests on a real disk',
     components: ['etcd-3.4'],
     timeout: 300,
+  },
+  {
+    name: 'servers',
+    title: 'several servers on one etcd, and servers that are killed under load',
+    components: ['etcd-3.6'],
+    timeout: 300,
+  },
+  {
+    name: 'fuzz',
+    title: 'malformed requests of every kind against our server',
+    components: [],
+    timeout: 900,
   },
   {
     name: 'browser',

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { createHttpTransport } from '@coxswain/wire/node'
-import { startServer } from '../support/coxswain.ts'
-import { readKubeconfig } from '../support/kubeconfig.ts'
 import type { GoldenCase } from './case.ts'
+import { GoldenClient } from './client.ts'
 import { isSame, type Verdict } from './compare.ts'
 import { loadCases, Replayer } from './replay.ts'
+import { startGoldenServer } from './server.ts'
 
 const workers = 8
 
@@ -17,16 +16,10 @@ const known: Readonly<Record<string, readonly string[]>> = JSON.parse(
 
 describe('the recorded answers of kube-apiserver 1.36.4', () => {
   it('are our answers, except for those that are known to differ', async () => {
-    await using server = await startServer(
-      '--controllers',
-      'none',
-      '--service-cluster-ip-range',
-      '10.0.0.0/16',
-    )
-    const { url, ca, cert, key } = readKubeconfig(server.kubeconfig)
-    await using transport = createHttpTransport({ server: url, tls: { ca, cert, key } })
-    const replayer = new Replayer(transport)
-    await replayer.prepare()
+    await using server = await startGoldenServer()
+    await using client = new GoldenClient(server.kubeconfig)
+    await client.prepare()
+    const replayer = new Replayer(client)
     const cases = await loadCases()
     const verdicts = new Map<GoldenCase, Verdict>()
     const queue = cases.filter(({ serial }) => !serial)

@@ -27,7 +27,7 @@ type Json = Record<string, unknown>
 const statusOf = (body: unknown): Json =>
   typeof body === 'object' && body !== null && (body as Json).kind === 'Status' ? (body as Json) : {}
 
-function causesOf(body: unknown): string[] {
+export function causesOf(body: unknown): string[] {
   const details = (statusOf(body).details ?? {}) as {
     causes?: readonly { reason?: string; field?: string }[]
   }

@@ -1,5 +1,5 @@
 import { writeJson } from '@coxswain/apimachinery'
-import type { GoldenCase, Names } from './case.ts'
+import type { Names } from './case.ts'
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g
@@ -14,6 +14,13 @@ const random = '[bcdfghjklmnpqrstvwxz2456789]{5}'
 
 type Json = Record<string, unknown>
 
+/** What a mask needs to know of a recording. */
+export interface Masked {
+  /** The requests: values from there are kept. */
+  readonly said: unknown
+  readonly keep?: readonly string[] | undefined
+}
+
 /** Replaces what differs from run to run: ids, times, versions, allocations, the namespace. */
 export class Mask {
   /** What the case itself says: values from there are kept. */
@@ -22,21 +29,22 @@ export class Mask {
   readonly #user: string | undefined
   readonly #keep: readonly string[]
   readonly #generated: readonly string[]
-  readonly #saved: readonly (readonly [string, string])[]
+  /** Values that steps have saved, by name. */
+  protected readonly saved: readonly (readonly [string, string])[]
 
-  constructor(golden: GoldenCase, names: Names, user: string | undefined) {
-    this.#text = writeJson([golden.setup, golden.request])
+  constructor(golden: Masked, names: Names, user: string | undefined) {
+    this.#text = writeJson(golden.said)
     this.#names = names
     this.#user = user
     this.#keep = golden.keep ?? []
     const prefixes = this.#text.matchAll(/generateName\\?": ?\\?"([^"\\]*)/g)
     this.#generated = [...new Set([...prefixes].map(match => match[1]!))].filter(Boolean)
-    this.#saved = Object.entries(names).filter(([name]) => name !== 'ns')
+    this.saved = Object.entries(names).filter(([name]) => name !== 'ns')
   }
 
   text(given: string, message = false): string {
     let text = given
-    for (const [name, value] of this.#saved)
+    for (const [name, value] of this.saved)
       if (value.length >= 16) text = text.replaceAll(value, `{{${name}}}`)
     text = text.replaceAll(this.#names.ns!, '{{ns}}')
     if (this.#user) text = text.replaceAll(this.#user, '<user>')
@@ -55,7 +63,7 @@ export class Mask {
 
   #message(given: string): string {
     let text = given
-    for (const [name, value] of this.#saved) {
+    for (const [name, value] of this.saved) {
       if (/^\d+$/.test(value)) text = text.replace(new RegExp(`(?<!\\d)${value}(?!\\d)`, 'g'), `{{${name}}}`)
     }
     text = text.replace(/((?:current|RV|version|meta): )\d+/g, '$1<rv>')
@@ -91,19 +99,20 @@ export class Mask {
       /^\d+$/.test(value) &&
       (!this.#text.includes(`"${value}"`) || value !== '0')
     ) {
-      return this.#version(value, ofList)
+      return this.version(value, ofList)
     }
     if (key === 'continue' && value !== '') {
-      return this.#saved.some(([, saved]) => saved === value) ? this.text(value) : '<continue>'
+      return this.saved.some(([, saved]) => saved === value) ? this.text(value) : '<continue>'
     }
     if ((key === 'clusterIP' || key === 'clusterIPs') && ip.test(value) && !this.#text.includes(value))
       return '<ip>'
     return this.text(value, key === 'message')
   }
 
-  #version(value: string, ofList: boolean): string {
+  /** The name of the write, or of the list, that gave a version. */
+  protected version(value: string, ofList: boolean): string {
     if (this.#keep.includes('nostatus')) return '<rv>'
-    const found = this.#saved.find(([name, saved]) => saved === value && name.startsWith('list') === ofList)
+    const found = this.saved.find(([name, saved]) => saved === value && name.startsWith('list') === ofList)
     return found ? `{{${found[0]}}}` : '<rv>'
   }
 

@@ -3,8 +3,7 @@
  * to known-differences.json, keeping the reasons of those listed before. New ones get the reason "unexplained".
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createHttpTransport } from '@coxswain/wire/node'
-import { readKubeconfig } from '../support/kubeconfig.ts'
+import { GoldenClient } from './client.ts'
 import { isSame } from './compare.ts'
 import { loadCases, Replayer } from './replay.ts'
 
@@ -14,10 +13,9 @@ const reasons = new Map(
   Object.entries(before).flatMap(([reason, ids]) => ids.map(id => [id, reason] as const)),
 )
 
-const { url, ca, cert, key } = readKubeconfig(process.argv[2]!)
-await using transport = createHttpTransport({ server: url, tls: { ca, cert, key } })
-const replayer = new Replayer(transport)
-await replayer.prepare()
+await using client = new GoldenClient(process.argv[2]!)
+await client.prepare()
+const replayer = new Replayer(client)
 const found: Record<string, string[]> = {}
 const cases = await loadCases()
 const queue = [...cases.filter(({ serial }) => !serial)]

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type RunningServer, startServer } from '../support/coxswain.ts'
 import { kubectlVersions } from '../support/kubectl.ts'
+import { startTarget, type Target } from '../support/target.ts'
 import { createSession, deleted, manifests, type Session } from './session.ts'
 
 const chart = `-f ${manifests}/chart.yaml`
 const deeper = `-f ${manifests}/chart-deeper.yaml`
 const fleet = `-f ${manifests}/fleet.yaml`
 
-let server: RunningServer
+let target: Target
 
 before(async () => {
-  server = await startServer('--controllers', 'none')
+  target = await startTarget()
 })
-after(() => server[Symbol.asyncDispose]())
+after(() => target[Symbol.asyncDispose]())
 
 // The versions side by side, each in a namespace of its own.
 describe('changes', { concurrency: 2 }, () => {
@@ -21,7 +21,7 @@ describe('changes', { concurrency: 2 }, () => {
     describe(`changes with kubectl ${version}`, { concurrency: 1 }, () => {
       let session: Session
       before(async () => {
-        session = await createSession(server, version, `bay-${version.replace('.', '-')}`)
+        session = await createSession(target, version, `bay-${version.replace('.', '-')}`)
       })
       after(() => session[Symbol.dispose]())
 
@@ -149,7 +149,7 @@ describe('changes', { concurrency: 2 }, () => {
 describe('changes as only newer versions of kubectl make them', () => {
   let session: Session
   before(async () => {
-    session = await createSession(server, '1.36', 'newer-bay')
+    session = await createSession(target, '1.36', 'newer-bay')
   })
   after(() => session[Symbol.dispose]())
 

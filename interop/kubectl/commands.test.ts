@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type RunningServer, startServer } from '../support/coxswain.ts'
 import { kubectlVersions } from '../support/kubectl.ts'
+import { startTarget, type Target } from '../support/target.ts'
 import { createSession, manifests, type Session } from './session.ts'
 
-let server: RunningServer
+let target: Target
 
 before(async () => {
-  server = await startServer('--controllers', 'none')
+  target = await startTarget()
 })
-after(() => server[Symbol.asyncDispose]())
+after(() => target[Symbol.asyncDispose]())
 
 for (const version of kubectlVersions) {
   describe(`what kubectl ${version} learns about the server`, () => {
     let session: Session
     before(async () => {
-      session = await createSession(server, version, `harbor-${version.replace('.', '-')}`)
+      session = await createSession(target, version, `harbor-${version.replace('.', '-')}`)
     })
     after(() => session[Symbol.dispose]())
 
@@ -73,12 +73,15 @@ for (const version of kubectlVersions) {
       await session.ok(
         'config view',
         /certificate-authority-data: DATA\+OMITTED/,
-        /current-context: coxswain/,
+        new RegExp(`current-context: ${target.context}`),
       )
       await session.ok('config view --minify -o jsonpath={..namespace}', session.namespace)
-      await session.ok('config get-contexts', new RegExp(`^\\* +coxswain .*${session.namespace}`, 'm'))
-      await session.ok('config current-context', 'coxswain')
-      await session.ok('config get-clusters', /^coxswain$/m)
+      await session.ok(
+        'config get-contexts',
+        new RegExp(`^\\* +${target.context} .*${session.namespace}`, 'm'),
+      )
+      await session.ok('config current-context', target.context)
+      await session.ok('config get-clusters', new RegExp(`^${target.context}$`, 'm'))
     })
 
     it('proxies requests', async () => {
@@ -95,7 +98,7 @@ for (const version of kubectlVersions) {
 describe('what only newer versions of kubectl ask', () => {
   let session: Session
   before(async () => {
-    session = await createSession(server, '1.36', 'newer')
+    session = await createSession(target, '1.36', 'newer')
   })
   after(() => session[Symbol.dispose]())
 

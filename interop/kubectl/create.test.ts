@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type RunningServer, startServer } from '../support/coxswain.ts'
 import { kubectlVersions } from '../support/kubectl.ts'
+import { startTarget, type Target } from '../support/target.ts'
 import { createSession, manifests, type Session } from './session.ts'
 
-let server: RunningServer
+let target: Target
 
 before(async () => {
-  server = await startServer('--controllers', 'none')
+  target = await startTarget()
 })
-after(() => server[Symbol.asyncDispose]())
+after(() => target[Symbol.asyncDispose]())
 
 // The versions side by side, each in a namespace of its own.
 describe('create', { concurrency: 2 }, () => {
@@ -18,7 +18,7 @@ describe('create', { concurrency: 2 }, () => {
       const suffix = version.replace('.', '-')
       let session: Session
       before(async () => {
-        session = await createSession(server, version, `yard-${suffix}`)
+        session = await createSession(target, version, `yard-${suffix}`)
       })
       after(() => session[Symbol.dispose]())
 
@@ -167,7 +167,7 @@ describe('create', { concurrency: 2 }, () => {
 describe('create as only newer versions of kubectl do', () => {
   let session: Session
   before(async () => {
-    session = await createSession(server, '1.36', 'newer-yard')
+    session = await createSession(target, '1.36', 'newer-yard')
   })
   after(() => session[Symbol.dispose]())
 

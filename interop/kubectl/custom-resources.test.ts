@@ -1,22 +1,23 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type RunningServer, startServer } from '../support/coxswain.ts'
 import { kubectlVersions } from '../support/kubectl.ts'
+import { startTarget, type Target } from '../support/target.ts'
 import { createSession, deleted, manifests, type Session } from './session.ts'
 
 const argo = `-f ${manifests}/argo.yaml`
 
 for (const version of kubectlVersions) {
   describe(`custom resources with kubectl ${version}`, () => {
-    let server: RunningServer
+    const namespace = `sea-${version.replace('.', '-')}`
+    let target: Target
     let session: Session
     before(async () => {
-      server = await startServer('--controllers', 'none')
-      session = await createSession(server, version, 'sea')
+      target = await startTarget()
+      session = await createSession(target, version, namespace)
     })
     after(async () => {
       session[Symbol.dispose]()
-      await server[Symbol.asyncDispose]()
+      await target[Symbol.asyncDispose]()
     })
 
     it('are served as soon as their definition is established', async () => {
@@ -85,7 +86,7 @@ for (const version of kubectlVersions) {
     it('have subresources', async () => {
       if (version === '1.20') {
         const scale = JSON.parse(
-          await session.ok('get --raw /apis/sea.example.com/v1/namespaces/sea/ships/argo/scale'),
+          await session.ok(`get --raw /apis/sea.example.com/v1/namespaces/${namespace}/ships/argo/scale`),
         )
         assert.equal(scale.spec.replicas, 2)
         return

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type RunningServer, startServer } from '../support/coxswain.ts'
 import { kubectlVersions } from '../support/kubectl.ts'
+import { startTarget, type Target } from '../support/target.ts'
 import { createSession, deleted, manifests, type Session } from './session.ts'
 
-let server: RunningServer
+let target: Target
 
 before(async () => {
-  server = await startServer('--nodes', '1')
+  target = await startTarget()
 })
-after(() => server[Symbol.asyncDispose]())
+after(() => target[Symbol.asyncDispose]())
 
 // The versions side by side, each in a namespace of its own.
 describe('delete and wait', { concurrency: 2 }, () => {
@@ -18,7 +18,7 @@ describe('delete and wait', { concurrency: 2 }, () => {
       const namespace = `reef-${version.replace('.', '-')}`
       let session: Session
       before(async () => {
-        session = await createSession(server, version, namespace)
+        session = await createSession(target, version, namespace)
       })
       after(() => session[Symbol.dispose]())
 
@@ -70,56 +70,50 @@ describe('delete and wait', { concurrency: 2 }, () => {
         await session.ok('get cm held --ignore-not-found', '')
       })
 
-      it('deletes pods gracefully or at once', async () => {
-        await session.ok('run slow --image=busybox', 'pod/slow created')
-        await session.ok('wait --for=condition=Ready pod/slow --timeout=20s', 'pod/slow condition met')
-        await session.ok('get pod slow', /^slow +1\/1 +Running/m)
-        await session.ok('delete pod slow --grace-period=1', deleted(version, 'pod "slow"'))
-        await session.ok('run quick --image=busybox')
-        await session.ok('delete pod quick --grace-period=0 --force', /pod "quick" force deleted/)
-        await session.ok('run now --image=busybox')
-        await session.ok('delete pod now --now', deleted(version, 'pod "now"'))
+      it('deletes pods that no node has taken, however it is told', async () => {
+        await session.ok('create serviceaccount default')
+        for (const how of ['--grace-period=1', '--now', '--wait=false', '--timeout=10s']) {
+          await session.ok('run fleeting --image=busybox', 'pod/fleeting created')
+          await session.ok(`delete pod fleeting ${how}`, deleted(version, 'pod "fleeting"'))
+          await session.fails('get pod fleeting', /NotFound/)
+        }
+        await session.ok('run fleeting --image=busybox')
+        await session.ok('delete pod fleeting --grace-period=0 --force', /pod "fleeting" force deleted/)
         await session.ok('get pods -o name', '')
       })
 
-      it('records what happened to a pod', async () => {
-        await session.ok('run seen --image=busybox')
-        await session.ok('wait --for=condition=Ready pod/seen --timeout=20s')
+      it('marks what is to cascade for whoever collects garbage', async () => {
+        const finalizers = 'get deploy fleet -o jsonpath={.metadata.finalizers}'
+        for (const [how, wanted] of [
+          ['foreground', '["foregroundDeletion"]'],
+          ['orphan', '["orphan"]'],
+        ]) {
+          await session.ok(`apply -f ${manifests}/fleet.yaml`)
+          await session.ok(
+            `delete deploy fleet --cascade=${how} --wait=false`,
+            deleted(version, 'deployment.apps "fleet"'),
+          )
+          await session.ok(finalizers, wanted!)
+          await session.ok(`patch deploy fleet --type=merge -p '{"metadata":{"finalizers":null}}'`)
+          await session.fails('get deploy fleet', /NotFound/)
+        }
+        await session.ok(`apply -f ${manifests}/fleet.yaml`)
         await session.ok(
-          'get events --field-selector=involvedObject.name=seen',
-          /Normal +Scheduled +pod\/seen/,
+          'delete deploy fleet --cascade=background',
+          deleted(version, 'deployment.apps "fleet"'),
         )
-        await session.ok('describe pod seen', /Status: +Running/, /Events:[\s\S]*Scheduled/)
-        await session.ok('delete pod seen --wait=false', deleted(version, 'pod "seen"'))
       })
 
-      it('cascades as it is told', async () => {
-        await session.ok('create deployment front --image=nginx --replicas=0')
-        await session.ok(
-          'delete deploy front --cascade=foreground',
-          deleted(version, 'deployment.apps "front"'),
+      it('marks a namespace as terminating and lets nothing new into it', async () => {
+        const wreck = `wreck-${namespace}`
+        await session.ok(`create namespace ${wreck}`)
+        await session.ok(`delete ns ${wreck} --wait=false`, `namespace "${wreck}" deleted`)
+        await session.ok(`get ns ${wreck} -o jsonpath={.status.phase}`, 'Terminating')
+        await session.fails(
+          `create configmap cargo -n ${wreck}`,
+          /is forbidden: unable to create new content in namespace .* because it is being terminated/,
         )
-        await session.ok('create deployment back --image=nginx --replicas=0')
-        await session.ok(
-          'delete deploy back --cascade=background',
-          deleted(version, 'deployment.apps "back"'),
-        )
-        await session.ok('create deployment loose --image=nginx --replicas=0')
-        await session.ok('delete deploy loose --cascade=orphan', deleted(version, 'deployment.apps "loose"'))
-        await session.ok('get deploy -o name', '')
-      })
-
-      it('shows the simulated node', async () => {
-        await session.ok('get nodes', /^node-1 +Ready +<none> .*v1\.36/m)
-        await session.ok('describe node node-1', /Ready +True/, /Allocatable:/)
-        await session.ok('get nodes -o wide', /INTERNAL-IP/)
-      })
-
-      it('deletes a namespace with all that is in it', async () => {
-        await session.ok(`create namespace wreck-${namespace}`)
-        await session.ok(`create configmap cargo -n wreck-${namespace}`)
-        await session.ok(`delete ns wreck-${namespace}`, `namespace "wreck-${namespace}" deleted`)
-        await session.fails(`get ns wreck-${namespace}`, /NotFound/)
+        await session.fails('delete ns default', /is forbidden: this namespace may not be deleted/)
       })
     })
   }
@@ -128,7 +122,7 @@ describe('delete and wait', { concurrency: 2 }, () => {
 describe('waiting as only newer versions of kubectl do', () => {
   let session: Session
   before(async () => {
-    session = await createSession(server, '1.36', 'newer-reef')
+    session = await createSession(target, '1.36', 'newer-reef')
   })
   after(() => session[Symbol.dispose]())
 
@@ -141,13 +135,5 @@ describe('waiting as only newer versions of kubectl do', () => {
       'wait --for=jsonpath={.data.a}=2 cm/late --timeout=1s',
       /timed out waiting for the condition/,
     )
-  })
-
-  it('lists the events of one object', async () => {
-    await session.ok('run seen --image=busybox')
-    await session.ok('wait --for=condition=Ready pod/seen --timeout=20s')
-    await session.ok('events --for pod/seen', /Normal +Scheduled +Pod\/seen/)
-    await session.ok('events --types=Warning --for pod/seen', /^(No events found.*)?\s*$/)
-    await session.ok('delete pod seen --now')
   })
 })

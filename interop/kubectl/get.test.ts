@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type RunningServer, startServer } from '../support/coxswain.ts'
 import { kubectlVersions } from '../support/kubectl.ts'
+import { startTarget, type Target } from '../support/target.ts'
 import { createSession, manifests, type Session } from './session.ts'
 
-let server: RunningServer
+let target: Target
 
 before(async () => {
-  server = await startServer('--controllers', 'none')
+  target = await startTarget()
 })
-after(() => server[Symbol.asyncDispose]())
+after(() => target[Symbol.asyncDispose]())
 
 // The versions side by side, each in a namespace of its own.
 describe('get and describe', { concurrency: 2 }, () => {
@@ -18,7 +18,7 @@ describe('get and describe', { concurrency: 2 }, () => {
       const namespace = `dock-${version.replace('.', '-')}`
       let session: Session
       before(async () => {
-        session = await createSession(server, version, namespace)
+        session = await createSession(target, version, namespace)
         await session.ok(
           `apply -f ${manifests}/fleet.yaml -f ${manifests}/chart.yaml -f ${manifests}/pair.yaml`,
         )
@@ -173,7 +173,7 @@ describe('get and describe', { concurrency: 2 }, () => {
 describe('get as only newer versions of kubectl do', () => {
   let session: Session
   before(async () => {
-    session = await createSession(server, '1.36', 'newer-dock')
+    session = await createSession(target, '1.36', 'newer-dock')
     await session.ok(`apply -f ${manifests}/fleet.yaml`)
   })
   after(() => session[Symbol.dispose]())

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Outcome, RunningServer } from '../support/coxswain.ts'
-import { readKubeconfig } from '../support/kubeconfig.ts'
+import { createRealRandom } from '@coxswain/kit'
+import { createCertificate } from '@coxswain/wire/node'
+import type { Outcome } from '../support/coxswain.ts'
 import { createKubectl, type Kubectl, type KubectlVersion } from '../support/kubectl.ts'
 
 /** The whole output without the white space around it, or a pattern that must match. */
@@ -26,17 +27,28 @@ export interface Session extends Disposable {
 export const manifests: string = 'interop/kubectl/manifests'
 
 export async function createSession(
-  server: RunningServer,
+  target: { readonly kubeconfig: string },
   version: KubectlVersion,
   namespace: string,
 ): Promise<Session> {
   const directory = mkdtempSync(join(tmpdir(), 'kubectl-'))
   const kubeconfig = join(directory, 'kubeconfig')
-  copyFileSync(server.kubeconfig, kubeconfig)
-  const { cert, key } = readKubeconfig(kubeconfig)
-  writeFileSync(join(directory, 'tls.crt'), cert)
+  copyFileSync(target.kubeconfig, kubeconfig)
+  const validity = { notBefore: Date.parse('2026-01-01'), notAfter: Date.parse('2046-01-01') }
+  const { certificate, key } = createCertificate(
+    {
+      subject: { commonName: 'ship.example.com' },
+      usages: ['server'],
+      hosts: ['ship.example.com'],
+      ...validity,
+    },
+    createRealRandom(),
+  )
+  writeFileSync(join(directory, 'tls.crt'), certificate)
   writeFileSync(join(directory, 'tls.key'), key)
-  const kubectl = createKubectl(version, kubeconfig)
+  // A home of its own: what kubectl remembers about a server may be out of date for the next session.
+  const home = { HOME: directory }
+  const kubectl = createKubectl(version, kubeconfig, home)
 
   const session: Session = {
     namespace,
@@ -55,7 +67,10 @@ export async function createSession(
       return outcome
     },
     async edit(script, command, expected) {
-      const editing = createKubectl(version, kubeconfig, { KUBE_EDITOR: `sed -i ${script}` })
+      const editing = createKubectl(version, kubeconfig, {
+        ...home,
+        KUBE_EDITOR: `sed -i ${script}`,
+      })
       const { code, stdout, stderr } = await editing(...words(command))
       assert.equal(code, 0, `kubectl ${command}\n${stderr}`)
       check(command, stdout + stderr, expected)

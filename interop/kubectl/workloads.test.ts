@@ -1,14 +1,14 @@
 import { after, before, describe, it } from 'node:test'
-import { type RunningServer, startServer } from '../support/coxswain.ts'
 import { kubectlVersions } from '../support/kubectl.ts'
+import { startTarget, type Target } from '../support/target.ts'
 import { createSession, manifests, type Session } from './session.ts'
 
-let server: RunningServer
+let target: Target
 
 before(async () => {
-  server = await startServer('--controllers', 'none')
+  target = await startTarget()
 })
-after(() => server[Symbol.asyncDispose]())
+after(() => target[Symbol.asyncDispose]())
 
 for (const version of kubectlVersions) {
   describe(`workloads, nodes and certificates with kubectl ${version}`, () => {
@@ -16,7 +16,7 @@ for (const version of kubectlVersions) {
     const template = 'jsonpath={.spec.template.spec'
     let session: Session
     before(async () => {
-      session = await createSession(server, version, `fleet-${suffix}`)
+      session = await createSession(target, version, `fleet-${suffix}`)
       await session.ok(`apply -f ${manifests}/fleet.yaml`)
       await session.ok('create configmap settings --from-literal=color=blue')
     })

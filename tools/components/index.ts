@@ -40,6 +40,7 @@ const installers = {
       log,
     }),
   chromium: () => installDebianProgram('chromium', 'chromium'),
+  nginx: () => installDebianProgram('nginx-light', 'nginx'),
 } satisfies Record<string, (log: Log) => Promise<string>>
 
 export type ComponentName = keyof typeof installers

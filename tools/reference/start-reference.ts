@@ -38,7 +38,9 @@ export async function startReference(options: ReferenceOptions): Promise<Referen
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
-  await writeFile(join(folder, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 })
+  await writeFile(join(folder, 'tokens.csv'), `${token},kubernetes-admin,admin,"system:masters"\n`, {
+    mode: 0o600,
+  })
   await writeFile(join(folder, 'sa.key'), keys.privateKey, { mode: 0o600 })
   await writeFile(join(folder, 'sa.pub'), keys.publicKey)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { startServer } from '../support/coxswain.ts'
-import { createKubectl, type Kubectl, kubectlVersions } from '../support/kubectl.ts'
+import { startServer } from '../../support/coxswain.ts'
+import { createKubectl, type Kubectl, kubectlVersions } from '../../support/kubectl.ts'
 
 const operator = ['--operator', 'examples/01-at/operator.ts']
 const manifests = ['-f', 'examples/01-at/crd.yaml', '-f', 'examples/01-at/sample.yaml']

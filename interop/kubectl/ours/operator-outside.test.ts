@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { root, startServer } from '../support/coxswain.ts'
-import { createKubectl } from '../support/kubectl.ts'
+import { root, startServer } from '../../support/coxswain.ts'
+import { createKubectl } from '../../support/kubectl.ts'
 
 describe('coxswain run', () => {
   it('runs an operator against the server of the kubeconfig, through kill -9 of that server', async () => {
