@@ -1,31 +1,39 @@
 /** `npm run bench -- NAME [--json FILE]`: runs `bench/NAME/index.ts` and prints a Markdown table. */
 import { readdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
-import { parseArgs } from 'node:util'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type BenchDefinition, formatTable, runBench, toJson } from './harness.ts'
 
 const entries = await readdir(new URL('.', import.meta.url), { withFileTypes: true })
 const names = entries.filter(entry => entry.isDirectory()).map(entry => entry.name)
 
-function readArguments(): { name: string; json: string | undefined } {
+const [name = '', ...rest] = process.argv.slice(2)
+if (!names.includes(name)) fail(name ? `unknown benchmark: ${name}` : 'which one?')
+const { bench, options = {} } = (await import(`./${name}/index.ts`)) as BenchModule
+if (!bench) throw new Error(`bench/${name}/index.ts exports no bench`)
+const json = readJsonOption()
+
+/** What `bench/NAME/index.ts` exports. A benchmark with options of its own reads them itself. */
+interface BenchModule {
+  readonly bench?: BenchDefinition
+  readonly options?: NonNullable<ParseArgsConfig['options']>
+}
+
+function readJsonOption(): string | undefined {
   try {
-    const { positionals, values } = parseArgs({
-      allowPositionals: true,
-      options: { json: { type: 'string' } },
-    })
-    const [name, ...more] = positionals
-    if (name && names.includes(name) && more.length === 0) return { name, json: values.json }
-    if (name) console.error(`unknown benchmark: ${positionals.join(' ')}`)
+    const { values } = parseArgs({ args: rest, options: { ...options, json: { type: 'string' } } })
+    return values.json as string | undefined
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
+    return fail(error instanceof Error ? error.message : String(error))
   }
+}
+
+function fail(message: string): never {
+  console.error(message)
   console.error(`usage: npm run bench -- NAME [--json FILE]\nbenchmarks: ${names.join(', ')}`)
   process.exit(2)
 }
 
-const { name, json } = readArguments()
-const { bench } = (await import(`./${name}/index.ts`)) as { bench?: BenchDefinition }
-if (!bench) throw new Error(`bench/${name}/index.ts exports no bench`)
 const rows = await runBench(bench)
 console.log(formatTable(bench.title, rows))
 console.log(
