@@ -13,13 +13,13 @@ export function formatWarnings(warnings: readonly string[]): string[] {
     if (isTooLong && written >= totalLimit) break
     const shown = isTooLong ? text.slice(0, itemLimit) : text
     written += shown.length
-    lines.push(`299 - "${escape(shown.join(''))}"`)
+    lines.push(`299 - "${escapeText(shown.join(''))}"`)
   }
   return lines
 }
 
 /** Line ends and other control characters cannot stand in a header. */
-function escape(text: string): string {
+function escapeText(text: string): string {
   const printable = [...text].filter(character => {
     const code = character.charCodeAt(0)
     return (code >= 0x20 && code !== 0x7f) || code === 0x09

@@ -11,7 +11,7 @@ import type { ReconcileContext } from '@coxswain/runtime'
 import { controllerOf, controllerReference } from '../pods/controller-reference.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
 import { hashTemplate } from '../pods/template-hash.ts'
-import { type ConditionNews, findCondition, setCondition } from './conditions.ts'
+import { type ConditionNews, type ConditionView, findCondition, setCondition } from './conditions.ts'
 import {
   highestRevision,
   isSameTemplate,
@@ -83,7 +83,7 @@ export class Rollout {
     return current
   }
 
-  condition(type: string) {
+  condition(type: string): ConditionView | undefined {
     return findCondition(this.#deployment.status?.conditions, type)
   }
 

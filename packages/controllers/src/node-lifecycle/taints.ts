@@ -1,12 +1,12 @@
-import type { Node, Taint } from '@coxswain/api/core/v1'
+import type { Node, NodeCondition, Taint } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 
 export type NodeView = DeepReadonly<Node>
 type TaintView = DeepReadonly<Taint>
 
 const prefix = 'node.kubernetes.io'
-export const notReady = `${prefix}/not-ready`
-export const unreachable = `${prefix}/unreachable`
+export const notReady: string = `${prefix}/not-ready`
+export const unreachable: string = `${prefix}/unreachable`
 const unschedulable = `${prefix}/unschedulable`
 
 /** The taint of a condition with that status. */
@@ -21,7 +21,7 @@ const taintOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const ownNoSchedule = new Set([unschedulable, ...Object.values(taintOf).flatMap(of => Object.values(of))])
 const ownNoExecute = new Set([notReady, unreachable])
 
-export function readyCondition({ status }: NodeView) {
+export function readyCondition({ status }: NodeView): DeepReadonly<NodeCondition> | undefined {
   return status?.conditions?.find(({ type }) => type === 'Ready')
 }
 

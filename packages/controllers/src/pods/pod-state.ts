@@ -1,4 +1,4 @@
-import type { Pod } from '@coxswain/api/core/v1'
+import type { Pod, PodCondition } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 
 export type PodView = DeepReadonly<Pod>
@@ -18,7 +18,7 @@ export function isTerminating(pod: PodView): boolean {
 }
 
 /** The condition of that type. */
-export function podCondition({ status }: PodView, wanted: string) {
+export function podCondition({ status }: PodView, wanted: string): DeepReadonly<PodCondition> | undefined {
   return status?.conditions?.find(({ type }) => type === wanted)
 }
 

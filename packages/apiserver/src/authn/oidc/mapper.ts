@@ -38,8 +38,9 @@ const userVariable = schemaVariable({
 /** Throws an Error with everything that is wrong with the description. */
 export function compileMapper(
   authenticator: JwtAuthenticator,
-  { path = field.Path.root, disallowedIssuers = [] as readonly string[] } = {},
+  options: { readonly path?: field.Path; readonly disallowedIssuers?: readonly string[] } = {},
 ): ClaimsMapper {
+  const { path = field.Path.root, disallowedIssuers = [] } = options
   const programs = new Map<string, Program>()
   const errors = validateJwtAuthenticator(authenticator, path, {
     disallowedIssuers,

@@ -24,12 +24,14 @@ import {
 } from './rule.ts'
 
 const group = '/rbac.authorization.k8s.io/'
-export const rbacPrefixes = {
+export const rbacPrefixes: Readonly<
+  Record<'ClusterRole' | 'ClusterRoleBinding' | 'Role' | 'RoleBinding', string>
+> = {
   ClusterRole: `${group}clusterroles/`,
   ClusterRoleBinding: `${group}clusterrolebindings/`,
   Role: `${group}roles/`,
   RoleBinding: `${group}rolebindings/`,
-} as const
+}
 
 /** A binding and which of its subjects stands for somebody. */
 interface Grant {
