@@ -130,6 +130,7 @@ class Decoder {
     }
     if (omit === 'zero' && isStructValue(type) && isEmptyObject(decoded)) return undefined
     if (!isOmitted(type, decoded)) return decoded
+    if (place.struct === 'HPAScalingRules' && field.json === 'policies') return decoded // defaults tell it from none
     // Upstream stores protobuf, which does not tell an empty list from none.
     if (omit === 'never') return type.form === 'list' || type.form === 'map' ? null : decoded
     return undefined

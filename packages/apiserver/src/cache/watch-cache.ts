@@ -127,8 +127,13 @@ export class WatchCache {
     })
   }
 
-  /** Resolves when the cache is no older than the store was at the time of the call. */
-  async fresh(): Promise<void> {
+  /** Resolves when the cache is no older than the store was at the time of the call; undefined when it is so already. */
+  fresh(): Promise<void> | undefined {
+    const revision = this.#store.revisionNow?.()
+    return revision === undefined ? this.#freshFromStore() : this.waitFor(revision)
+  }
+
+  async #freshFromStore(): Promise<void> {
     const { revision } = await this.#store.status()
     await this.waitFor(revision)
   }

@@ -10,17 +10,25 @@ const reasonAnnotation = 'authorization.k8s.io/reason'
 
 /** Only what is allowed goes on. The decision and its reason are there for the audit log. */
 export function createAuthorize(authorize: Authorizer): Filter {
-  return async (context, next) => {
+  const check = (context: RequestContext, info: RequestInfo, decision: Decision) => {
+    if (decision.verdict !== 'allow') throw refuse(context, info, decision)
+    const { auditAnnotations } = context
+    auditAnnotations.set(decisionAnnotation, 'allow')
+    auditAnnotations.set(reasonAnnotation, decision.reason ?? '')
+  }
+  return (context, next) => {
     const info = infoForAuthorization(context)
     const answer = authorize(
       info === context.info ? context : { state: context.state, user: context.user, info },
     )
-    const decision = answer instanceof Promise ? await answer : answer
-    const { auditAnnotations } = context
-    if (decision.verdict !== 'allow') throw refuse(context, info, decision)
-    auditAnnotations.set(decisionAnnotation, 'allow')
-    auditAnnotations.set(reasonAnnotation, decision.reason ?? '')
-    return await next(context)
+    if (answer instanceof Promise) {
+      return answer.then(decision => {
+        check(context, info, decision)
+        return next(context)
+      })
+    }
+    check(context, info, answer)
+    return next(context)
   }
 }
 

@@ -1,4 +1,4 @@
-import { getHeader, isStream, type WireBody } from '@coxswain/wire'
+import { getHeader, isStream, type WireBody, type WireResponse } from '@coxswain/wire'
 import { acceptsGzip, type Compression } from '../compression.ts'
 import type { Filter } from './filter.ts'
 import { isLongRunning } from './long-running.ts'
@@ -8,17 +8,21 @@ const smallest = 128 * 1024
 
 /** Compresses large answers to reads where the client takes gzip. Streams that last are left alone. */
 export function createCompress(compression: Compression): Filter {
-  return async (context, next) => {
+  return (context, next) => {
     // Filters behind may take headers away; what a client accepts is known now.
     const { request, info } = context
     const isWanted =
       request.method === 'GET' &&
       !isLongRunning(info) &&
       acceptsGzip(getHeader(request.headers, 'accept-encoding'))
-    const response = await next(context)
+    if (!isWanted) return next(context)
+    const answer = next(context)
+    return answer instanceof Promise ? answer.then(compress) : compress(answer)
+  }
+
+  function compress(response: WireResponse): WireResponse {
     const { status, headers, body } = response
-    if (!isWanted || status !== 200 || headers['content-encoding'] !== undefined || !isLarge(body))
-      return response
+    if (status !== 200 || headers['content-encoding'] !== undefined || !isLarge(body)) return response
     const vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`
     return {
       status,

@@ -1,5 +1,5 @@
 import { newTooManyRequests } from '@coxswain/apimachinery'
-import type { Filter } from './filter.ts'
+import { type Filter, finallyDo } from './filter.ts'
 import { isLongRunning } from './long-running.ts'
 
 export interface InFlightLimits {
@@ -35,8 +35,14 @@ export function createInFlightLimit(limits: InFlightLimits = defaultInFlightLimi
     peaks[kind] = kind === 'readOnly' ? reading : mutating
     return peak
   }
-  const filter: Filter = async (context, next) => {
-    if (isLongRunning(context.info)) return await next(context)
+  const leaveRead = () => {
+    reading--
+  }
+  const leaveWrite = () => {
+    mutating--
+  }
+  const filter: Filter = (context, next) => {
+    if (isLongRunning(context.info)) return next(context)
     const isRead = readVerbs.has(context.info.verb)
     const isFull = isRead ? reading >= limits.readOnly : mutating >= limits.mutating
     if (isFull && !context.user.groups.includes('system:masters')) {
@@ -44,12 +50,7 @@ export function createInFlightLimit(limits: InFlightLimits = defaultInFlightLimi
     }
     if (isRead) peaks.readOnly = Math.max(peaks.readOnly, ++reading)
     else peaks.mutating = Math.max(peaks.mutating, ++mutating)
-    try {
-      return await next(context)
-    } finally {
-      if (isRead) reading--
-      else mutating--
-    }
+    return finallyDo(next, context, isRead ? leaveRead : leaveWrite)
   }
   return Object.assign(filter, { takePeak })
 }

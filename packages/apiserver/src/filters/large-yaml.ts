@@ -1,8 +1,9 @@
 import { isMachineryError, newBadRequest } from '@coxswain/apimachinery'
-import { getHeader, parseMediaType } from '@coxswain/wire'
+import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import { decodeText } from '../json.ts'
+import type { RequestContext } from '../request/context.ts'
 import { withBody } from '../request/with-body.ts'
-import type { Filter } from './filter.ts'
+import type { Filter, Next } from './filter.ts'
 
 /**
  * Reads a YAML document and gives it as JSON, without holding up the caller's thread. Rejects with a MachineryError,
@@ -24,11 +25,19 @@ const largeFrom = 16 * 1024
  * handlers read on as if it had come like that. Comes after authorization: strangers get no work done.
  */
 export function createLargeYaml(read: YamlReader): Filter {
-  return async (context, next) => {
+  return (context, next) => {
     const { body, headers } = context.request
-    if (!body || body.length < largeFrom) return await next(context)
+    if (!body || body.length < largeFrom) return next(context)
     const { type } = parseMediaType(getHeader(headers, 'content-type') ?? '')
-    if (!type.endsWith('yaml') || isJson(body)) return await next(context)
+    if (!type.endsWith('yaml') || isJson(body)) return next(context)
+    return readElsewhere(context, body, next)
+  }
+
+  async function readElsewhere(
+    context: RequestContext,
+    body: Uint8Array,
+    next: Next,
+  ): Promise<WireResponse> {
     try {
       const { json, problems } = await read(body)
       context.request = withBody(context.request, json)

@@ -55,14 +55,24 @@ export function createTimeout(clock: Clock): Filter {
       }
       pending.add(request)
       sweep ??= clock.after(sweepInterval, onSweep)
-      work.then(resolve, reject).finally(() => forget(request))
+      work.then(
+        response => {
+          forget(request)
+          resolve(response)
+        },
+        error => {
+          forget(request)
+          reject(error)
+        },
+      )
     })
   }
 
-  return async (context, next) => {
-    if (isLongRunning(context.info)) return await next(context)
+  return (context, next) => {
+    if (isLongRunning(context.info)) return next(context)
     const ms = readTimeout(context)
-    return await limit(next(context), ms)
+    const answer = next(context)
+    return answer instanceof Promise ? limit(answer, ms) : answer
   }
 }
 

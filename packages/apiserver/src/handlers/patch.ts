@@ -60,6 +60,9 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
     conditional: () => versioned,
     change: current => {
       const patched = runPatch(patch, current)
+      const { rawMember } = resource.strategy
+      if (rawMember !== undefined && type === strategicPatch)
+        patched[rawMember] = inOrderOfNames(patched[rawMember])
       const object = receivePatched(context, endpoint, patched, options, () =>
         patchedText(endpoint, { type, body: bytesOf(context) }, { current, patched }),
       )
@@ -93,6 +96,13 @@ function receivePatched(
   } catch (error) {
     throw asPatchError(error, describe)
   }
+}
+
+function inOrderOfNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrderOfNames)
+  if (!isObject(value)) return value
+  const names = Object.keys(value).sort()
+  return Object.fromEntries(names.map(name => [name, inOrderOfNames(value[name])]))
 }
 
 /** Whether the request is a server-side apply. */

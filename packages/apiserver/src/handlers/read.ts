@@ -6,6 +6,7 @@ import {
 } from '@coxswain/apimachinery'
 import { isCompacted } from '@coxswain/storage'
 import type { WireResponse } from '@coxswain/wire'
+import type { Answer } from '../filters/filter.ts'
 import { StoredObject } from '../cache/stored-object.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import { serveAll } from '../registry/convert.ts'
@@ -25,11 +26,12 @@ import { View } from './view.ts'
 /** How long a read waits for a revision that has not happened yet. */
 const tooLargeWait = 3_000
 
-export async function handleGet(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+export function handleGet(context: ResourceContext, endpoint: Endpoint): Answer {
   const view = new View(context, endpoint)
   const version = context.query.get('resourceVersion') ?? ''
-  await freshen(context, version, parseResourceVersion(version, 'get'))
-  return view.object(200, getStored(context, endpoint))
+  const waiting = freshen(context, version, parseResourceVersion(version, 'get'))
+  if (!waiting) return view.object(200, getStored(context, endpoint))
+  return waiting.then(() => view.object(200, getStored(context, endpoint)))
 }
 
 /** The object the request names. Throws a 404 when there is none. */
@@ -40,13 +42,23 @@ export function getStored(context: ResourceContext, { resource }: Endpoint): Sto
   return stored
 }
 
-/** Waits until the cache is as new as the request's `resourceVersion` asks: unset means the newest, 0 means anything. */
-export async function freshen(context: ResourceContext, version: string, revision: number): Promise<void> {
-  const { cache } = context.state
-  if (version === '') await cache.fresh()
-  else if (!(await cache.reaches(revision, tooLargeWait, context.request.signal))) {
-    throw newTooLargeResourceVersion(revision, cache.revision, 1)
-  }
+/**
+ * Waits until the cache is as new as the request's `resourceVersion` asks: unset means the newest, 0 means anything.
+ * Undefined when it is so already.
+ */
+export function freshen(
+  { state, request }: ResourceContext,
+  version: string,
+  revision: number,
+): Promise<void> | undefined {
+  const { cache } = state
+  if (version === '') return cache.fresh()
+  return cache.revision >= revision ? undefined : reach(cache, revision, request.signal)
+}
+
+async function reach(cache: WatchCache, revision: number, signal: AbortSignal): Promise<void> {
+  if (await cache.reaches(revision, tooLargeWait, signal)) return
+  throw newTooLargeResourceVersion(revision, cache.revision, 1)
 }
 
 export async function handleList(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {

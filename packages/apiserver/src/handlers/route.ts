@@ -6,7 +6,7 @@ import {
   newUnknownError,
   StatusError,
 } from '@coxswain/apimachinery'
-import type { WireResponse } from '@coxswain/wire'
+import type { Answer } from '../filters/filter.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
 import type { RequestVerb, ResourceRequestInfo } from '../request/request-info.ts'
@@ -21,7 +21,7 @@ import { findSubresourceHandler } from './subresources.ts'
 import { handleUpdate } from './update.ts'
 import { handleWatch } from './watch.ts'
 
-export type EndpointHandler = (context: ResourceContext, endpoint: Endpoint) => Promise<WireResponse>
+export type EndpointHandler = (context: ResourceContext, endpoint: Endpoint) => Answer
 
 const handlers: Readonly<Record<RequestVerb, EndpointHandler>> = {
   create: handleCreate,
@@ -40,10 +40,10 @@ const servedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const acrossNamespaces: ReadonlySet<RequestVerb> = new Set<RequestVerb>(['list', 'watch'])
 
 /** The end of the filter list: finds the handler of a request. */
-export async function route(context: RequestContext): Promise<WireResponse> {
+export function route(context: RequestContext): Answer {
   const { info, path, request } = context
   if (!path.valid) throw newBadRequest('the path is not well-formed')
-  if (!info.isResource || info.resource === '') return await serveDocument(context)
+  if (!info.isResource || info.resource === '') return serveDocument(context)
   const endpoint = context.state.registry.find(info.group, info.version, info.resource)
   if (!endpoint) {
     const { registry } = context.state
@@ -65,12 +65,12 @@ export async function route(context: RequestContext): Promise<WireResponse> {
   const resourceContext = context as ResourceContext
   const deprecated = endpoint.version.deprecated ?? endpoint.resource.strategy.deprecated
   if (deprecated !== undefined) context.warnings.push(deprecated)
-  if (info.subresource !== '') return await routeSubresource(resourceContext, endpoint)
+  if (info.subresource !== '') return routeSubresource(resourceContext, endpoint)
   if (resource.namespaced && info.namespace === '' && info.name !== '') throw unknownResource()
   if (!(endpoint.version.verbs as readonly string[]).includes(info.verb))
     throw withoutVerb(endpoint, info.verb)
   if (info.verb === 'create' && info.name !== '' && endpoint.resource.custom) {
-    return await handleCreate({ ...resourceContext, info: { ...info, name: '' } }, endpoint)
+    return handleCreate({ ...resourceContext, info: { ...info, name: '' } }, endpoint)
   }
   if (endpoint.resource.custom && !hasPlace(info)) throw newBadRequest('name must be provided')
   const isNowhere = resource.namespaced && info.namespace === '' && isCollectionWrite(info.verb)
@@ -79,7 +79,7 @@ export async function route(context: RequestContext): Promise<WireResponse> {
     info.verb === 'create'
       ? (findReviewHandler(endpoint) ?? findSubresourceHandler(endpoint, info) ?? handleCreate)
       : handlers[info.verb]
-  return await handler(resourceContext, endpoint)
+  return handler(resourceContext, endpoint)
 }
 
 /** Definitions as they were before Kubernetes 1.22; old tutorials are full of them. */
@@ -95,7 +95,7 @@ function oldDefinition({ warnings }: RequestContext): StatusError {
   return new StatusError({ ...unknownResource().status, message })
 }
 
-async function routeSubresource(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+function routeSubresource(context: ResourceContext, endpoint: Endpoint): Answer {
   const { info } = context
   const subresource = endpoint.version.subresources.find(candidate => candidate.name === info.subresource)
   if (!subresource || info.name === '' || info.legacyWatch) {
@@ -106,7 +106,7 @@ async function routeSubresource(context: ResourceContext, endpoint: Endpoint): P
   const isPart = info.subresource === 'status' || endpoint.resource.strategy.subresources?.[info.subresource]
   const handler = isPart ? handlers[info.verb] : findSubresourceHandler(endpoint, info)
   if (!handler) throw notImplemented(`${info.resource}/${info.subresource} is not served yet`)
-  return await handler(context, endpoint)
+  return handler(context, endpoint)
 }
 
 /** Objects are made, and collections emptied, in one namespace. */

@@ -237,7 +237,11 @@ export class View implements EventEncoder {
 
   /** An item of a list: built-in ones do not say what they are. */
   #item(value: JsonObject): JsonObject {
-    if (this.#accepted.transform || this.#endpoint.resource.custom) return this.#transformed(value)
+    const { strategy, custom } = this.#endpoint.resource
+    if (this.#accepted.transform && strategy.fieldAnnotations) {
+      return withoutAnnotations(this.#transformed(value), strategy.fieldAnnotations)
+    }
+    if (this.#accepted.transform || custom) return this.#transformed(value)
     const { kind: _kind, apiVersion: _apiVersion, ...item } = value
     return item
   }
@@ -337,4 +341,11 @@ function sharedEvent(type: string, object: StoredObject): Uint8Array {
   const bytes = storedEvent(eventHeads[type]!, object)
   last = { object, type, bytes }
   return bytes
+}
+
+function withoutAnnotations(object: JsonObject, unwanted: readonly string[]): JsonObject {
+  const { annotations, ...metadata } = object.metadata as JsonObject & { annotations?: JsonObject }
+  const kept = Object.entries(annotations ?? {}).filter(([name]) => !unwanted.includes(name))
+  if (kept.length === 0) return { ...object, metadata }
+  return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(kept) } }
 }

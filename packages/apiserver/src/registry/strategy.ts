@@ -126,6 +126,10 @@ export interface Strategy {
   readonly returnsDeleted?: boolean
   /** Whether `metadata.generation` counts changes of everything but metadata and status. @default false */
   readonly generation?: boolean
+  /** A member that is kept as text: a strategic patch writes it anew, with its names in order. */
+  readonly rawMember?: string
+  /** Annotations that stand for a field of upstream's own form: lists of metadata alone do not have them. */
+  readonly fieldAnnotations?: readonly string[]
   /** Told to a client that deletes and does not say what becomes of dependents. */
   readonly propagationWarning?: string
   /** What a delete does with dependents when the client does not say; nothing has `unsupported` ones. @default background */

@@ -8,7 +8,9 @@ import {
   textOf,
 } from '../../strategies/pod/validation/reading.ts'
 
-export type Level = 'privileged' | 'baseline' | 'restricted'
+/** The least strict first. */
+export const levels = ['privileged', 'baseline', 'restricted'] as const
+export type Level = (typeof levels)[number]
 
 /** What a check has against a pod: the reason, and the details that are shown in brackets. */
 export interface Violation {

@@ -2,7 +2,8 @@ import { newForbidden } from '@coxswain/apimachinery'
 import type { JsonObject } from '../../json.ts'
 import { listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
-import { type Level, violationsOf } from './checks.ts'
+import { type Level, levels, violationsOf } from './checks.ts'
+import { judgeNamespace } from './namespace-labels.ts'
 
 const prefix = 'pod-security.kubernetes.io/'
 
@@ -34,6 +35,7 @@ export function createPodSecurity(configuration: PodSecurityConfiguration = {}):
     validate(attributes) {
       const { operation, object, user, namespace } = attributes
       if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return
+      if (isNamespaceWrite(attributes)) judgeNamespace(attributes, object)
       const podSpec = podSpecOf(attributes, object)
       if (!podSpec || exemptions.namespaces?.includes(namespace)) return
       if (exemptions.usernames?.includes(user.name)) return
@@ -80,8 +82,6 @@ function labelsOf({ state, namespace }: Attributes): Readonly<Record<string, str
   return stored ? stored.labels : {}
 }
 
-const levels: readonly string[] = ['privileged', 'baseline', 'restricted']
-
 /** A level that does not exist counts as `otherwise`; without a label everything goes. */
 function standardOf(
   labels: Readonly<Record<string, string>>,
@@ -91,7 +91,7 @@ function standardOf(
   const level = labels[prefix + mode]
   const version = labels[`${prefix}${mode}-version`] ?? 'latest'
   if (level === undefined) return { level: 'privileged', version }
-  return { level: levels.includes(level) ? (level as Level) : otherwise, version }
+  return { level: (levels as readonly string[]).includes(level) ? (level as Level) : otherwise, version }
 }
 
 function describe({ level, version }: Standard, metadata: JsonObject, spec: JsonObject): string | undefined {
@@ -130,6 +130,11 @@ const partsOf = ({ metadata, spec }: JsonObject): PodParts => ({
   metadata: objectOf(metadata),
   spec: objectOf(spec),
 })
+
+function isNamespaceWrite({ resource, subresource }: Attributes): boolean {
+  const { group, resource: name } = resource.info
+  return group === '' && name === 'namespaces' && subresource === ''
+}
 
 /** Whether an update brings containers or images that were not judged before; nothing else of a pod can change. */
 function hasNewContainers(object: JsonObject, old: JsonObject): boolean {

@@ -4,6 +4,7 @@ import {
   isDNS1123Label,
   type LabelSelector,
   validateLabelSelector,
+  writeJson,
 } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
@@ -173,6 +174,7 @@ const daemonSetCounts = [
 
 export const daemonSetStrategy: Strategy = {
   cells: daemonSetCells,
+  fieldAnnotations: [templateGeneration],
   generation: true,
   default(object) {
     const spec = specOf(object)
@@ -243,8 +245,9 @@ export const controllerRevisionStrategy: Strategy = {
     ...validateNonnegatives(object, ['revision'], field.Path.root),
     ...(old ? [] : validateRevisionData(object.data)),
   ],
+  rawMember: 'data',
   validateUpdate: (object, old) =>
-    deepEqual(object.data, old.data)
+    writeJson(object.data) === writeJson(old.data)
       ? []
       : [field.invalid(field.Path.of('data'), printed(object.data ?? null), 'field is immutable')],
 }
