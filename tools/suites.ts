@@ -14,6 +14,8 @@ export interface Suite {
   readonly timeout: number
   /** Whether it also runs against another server: `--target reference`. @default false */
   readonly hasTarget?: boolean
+  /** Whether `.ci/run` leaves it out: what it needs takes too long to build. @default false */
+  readonly byHand?: boolean
 }
 
 export const suites: readonly Suite[] = [
@@ -50,6 +52,7 @@ export const suites: readonly Suite[] = [
     components: ['kubectl-1.36'],
     timeout: 300,
     hasTarget: true,
+    byHand: true,
   },
   {
     name: 'storage',
