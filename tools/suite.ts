@@ -22,8 +22,7 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options })
 const [name, ...filters] = positionals
 
 if (values.list) {
-  for (const suite of suites)
-    if (!suite.byHand && (await filesOf(suite)).length > 0) console.log(suite.name)
+  for (const suite of suites) if (!suite.byHand && (await filesOf(suite)).length > 0) console.log(suite.name)
   process.exit(0)
 }
 const suite = suites.find(each => each.name === name)
