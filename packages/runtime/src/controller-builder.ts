@@ -24,6 +24,8 @@ export interface ControllerOptions {
   readonly resyncPeriod?: number
   /** Only the replica that leads runs it. @default true */
   readonly needsLeader?: boolean
+  /** Objects are reconciled often by nature: nobody is warned of a hot loop. @default false */
+  readonly busy?: boolean
 }
 
 export interface ClusterChoice {
@@ -34,6 +36,8 @@ export interface ClusterChoice {
 export interface WatchOptions<T extends ApiObject = ApiObject> {
   /** All have to hold. */
   readonly predicates?: readonly Predicate<T>[]
+  /** Milliseconds for which events are gathered before they are a reason to reconcile. @default 0 */
+  readonly delay?: number
 }
 
 /**
@@ -103,15 +107,16 @@ export function createControllerBuilder(
     role: KindSource['role'],
     kind: Kind,
     map: unknown,
-    options: { readonly predicates?: unknown; readonly cluster?: string } = {},
+    options: { readonly predicates?: unknown; readonly cluster?: string; readonly delay?: number } = {},
   ): void => {
-    const { predicates, cluster } = options
+    const { predicates, cluster, delay } = options
     sources.push({
       role,
       kind,
       map: map as MapFunction,
       predicates: (predicates ?? []) as readonly Predicate[],
       ...(cluster !== undefined && { cluster }),
+      ...(delay !== undefined && { delay }),
     })
   }
 
@@ -119,7 +124,7 @@ export function createControllerBuilder(
     for(kind, options) {
       if (subject) throw new RuntimeError('BadDefinition', `controller ${name} says for(...) twice`)
       subject = kind
-      addSource('for', kind, (object: ApiObject) => [keyOf(object)], { predicates: options?.predicates })
+      addSource('for', kind, (object: ApiObject) => [keyOf(object)], options)
       return builder
     },
     owns(kind, options) {
@@ -130,7 +135,7 @@ export function createControllerBuilder(
         map ??= ownersOf(subjectOf(), options)
         return map(object, lookup)
       }
-      addSource('owns', kind, lazily, { predicates: options?.predicates })
+      addSource('owns', kind, lazily, options)
       return builder
     },
     watches(kind, map, options) {

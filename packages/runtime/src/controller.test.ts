@@ -235,6 +235,30 @@ describe('sources', () => {
     assert.deepEqual(sim.records.map(({ key }) => key).sort(), ['default/a', 'default/b'])
   })
 
+  it('events can be gathered for a while before they are a reason', async () => {
+    await using sim = new Simulation()
+    const times: number[] = []
+    sim.start(
+      defineOperator('test', operator => {
+        operator
+          .controller('widget')
+          .for(widgetKind, { delay: 1_000 })
+          .reconcile(({ clock }) => {
+            times.push(clock.monotonic())
+          })
+      }),
+    )
+    await sim.world.advance(10)
+    const begin = sim.world.clock.monotonic()
+    for (let size = 1; size <= 5; size++) {
+      sim.createWidget('w', size)
+      await sim.world.advance(100)
+    }
+    await sim.world.advance(5_000)
+    assert.equal(times.length, 1)
+    assert.ok(times[0]! >= begin + 1_000 && times[0]! < begin + 1_100)
+  })
+
   it('predicates decide what matters', async () => {
     await using sim = new Simulation()
     const operator = defineOperator('test', builder => {

@@ -53,10 +53,10 @@ export class Controller {
       metrics: metrics.queue,
       ...(options.rateLimiter && { rateLimiter: options.rateLimiter() }),
     })
-    const onKey = (key: ObjectKey, trigger: Trigger, priority: number): void => {
+    const onKey = (key: ObjectKey, trigger: Trigger, priority: number, delay = 0): void => {
       const text = formatKey(key)
       this.#triggers.add(text, trigger)
-      this.#queue.add(text, { priority })
+      this.#queue.add(text, { priority, after: delay })
     }
     this.#sources = new EventSources({ definition, cache, clusters: deps.clusters, env, onKey })
   }
@@ -179,7 +179,7 @@ export class Controller {
     const { error, key, result } = record
     if (result === 'success' || result === 'requeue_after') {
       log.debug('reconciled', { ...record })
-      if (!this.#hotLoops.reconciled(key)) return
+      if (this.definition.options.busy || !this.#hotLoops.reconciled(key)) return
       this.#deps.metrics.hotLoop()
       log.warn('hot loop: the same object is reconciled again and again without end', { ...record })
     } else if (isConflict(error)) log.debug('reconcile met a conflict, will try again', { ...record })

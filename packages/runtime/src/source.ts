@@ -23,6 +23,8 @@ export interface KindSource {
   readonly predicates: readonly Predicate[]
   /** Where its objects are. @default the operator's own cluster */
   readonly cluster?: string
+  /** Milliseconds for which events are gathered. @default 0 */
+  readonly delay?: number
 }
 
 /** Events from outside the cluster. Whoever holds the channel sends the keys of what has to be looked at. */

@@ -46,7 +46,7 @@ export function createDeploymentController(): Operator {
       .watches(Pod, (pod, lookup) => recreatorOf(pod.metadata.namespace, controllerOf(pod)?.name, lookup), {
         predicates: [({ type }) => type === 'delete'],
       })
-      .options({ concurrency: 5 })
+      .options({ concurrency: 5, busy: true })
       .reconcile(reconcile)
   })
 }

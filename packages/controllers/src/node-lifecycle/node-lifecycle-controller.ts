@@ -50,7 +50,7 @@ export function createNodeLifecycleController(options: NodeLifecycleOptions = {}
         metadata.namespace === leaseNamespace ? [{ name: metadata.name }] : [],
       )
       .timer(monitorPeriod)
-      .options({ concurrency: 8 })
+      .options({ concurrency: 8, busy: true })
       .reconcile(async context => {
         const node = await context.client.get(Node, context.key)
         if (!node) {

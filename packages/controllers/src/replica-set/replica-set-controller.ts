@@ -75,7 +75,7 @@ function defineController(name: string, flavour: Flavour): Operator {
       .for(flavour.kind as typeof ReplicaSet)
       .owns(Pod)
       .watches(Pod, orphansTo(flavour))
-      .options({ concurrency: 5 })
+      .options({ concurrency: 5, busy: true })
       .reconcile(context => reconcile(context, flavour))
   })
 }

@@ -14,7 +14,7 @@ export interface EventSourcesOptions {
   readonly clusters: Clusters
   readonly env: Env
   /** Something has to be looked at. */
-  readonly onKey: (key: ObjectKey, trigger: Trigger, priority: number) => void
+  readonly onKey: (key: ObjectKey, trigger: Trigger, priority: number, delay?: number) => void
 }
 
 /** What was there at the start, and what is only shown again, waits until there is nothing else to do. */
@@ -92,10 +92,10 @@ export class EventSources {
     const { cache, onKey } = this.#options
     const trigger = triggerOf(event, source.kind.kind)
     const priority = trigger.type === 'Initial' || trigger.type === 'Resync' ? lowPriority : 0
-    for (const key of source.map(event.object, cache)) onKey(key, trigger, priority)
+    for (const key of source.map(event.object, cache)) onKey(key, trigger, priority, source.delay)
     // What an object concerned before it changed has to hear of it as well.
     if (event.type !== 'update' || source.role === 'for' || event.old === event.object) return
-    for (const key of source.map(event.old, cache)) onKey(key, trigger, priority)
+    for (const key of source.map(event.old, cache)) onKey(key, trigger, priority, source.delay)
   }
 }
 
