@@ -94,6 +94,9 @@ export {
   type LegacyResourceList,
   restMapperFromDiscovery,
 } from './discovery.ts'
+export { type CronProblem, type CronSchedule, parseCronSchedule } from './cron/cron-schedule.ts'
+export { nextCronTime } from './cron/next-time.ts'
+export { formatInZone, isTimeZone } from './cron/time-zone.ts'
 export { durationToMilliseconds, formatDuration, parseDuration } from './duration.ts'
 export { isMachineryError, MachineryError, type MachineryErrorCode } from './errors.ts'
 export type { FieldError, FieldErrorType } from './field/error.ts'

@@ -149,6 +149,11 @@ class Memory implements MemoryStore {
     return { revision, compactedRevision: compacted, watchProgress: true }
   }
 
+  revisionNow(): number {
+    this.#assertOpen()
+    return this.disk.revision
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true

@@ -27,6 +27,8 @@ export interface Store extends AsyncDisposable {
   requestProgress(): void
   /** The newest durable revision and the oldest that reads may still ask for. */
   status(): Promise<StoreStatus>
+  /** The newest durable revision at once, where nobody else can have written another. @default it has to be asked for */
+  revisionNow?(): number
   /** Whether the value of `key` should be written anew although it would not change. @default it never should */
   isStale?(key: string): Promise<boolean>
   /** Waits for pending writes, ends every watch and lets go of the disk or network. */

@@ -16,7 +16,9 @@ export {
 export { getHeader, getHeaderValues, type MediaType, parseMediaType, splitHeaderList } from './headers.ts'
 export { createInProcessTransport, type InProcessTransportOptions } from './in-process.ts'
 export type {
+  Conversation,
   Handler,
+  MessageChannel,
   PeerCertificate,
   Transport,
   WireBody,

@@ -44,6 +44,26 @@ export interface WireResponse {
    * must iterate it or call its `return`.
    */
   readonly body?: WireBody
+  /** With status 101, to a request that asks for an upgrade: what both sides say on the connection from now on. */
+  readonly conversation?: Conversation
+}
+
+/** What goes on after an upgrade. */
+export interface Conversation {
+  /** The subprotocols that are spoken. */
+  readonly protocols: readonly string[]
+  /** Talks until it is over; the connection is closed when this resolves. Called once, with the protocol chosen. */
+  talk(channel: MessageChannel): Promise<void>
+}
+
+/** A connection on which both sides send messages whenever they like: a WebSocket, or bytes as they come. */
+export interface MessageChannel {
+  /** The subprotocol; empty when the client asked for none. */
+  readonly protocol: string
+  /** What the other side sends, for one consumer. Ends when it closes or goes away. */
+  readonly messages: AsyncIterable<Uint8Array>
+  /** Resolves when there is room for more; what is sent to somebody who has left is dropped. */
+  send(message: Uint8Array): Promise<void>
 }
 
 export type WireBody = Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>

@@ -67,18 +67,50 @@ interface Place {
 /** More unknown fields than this are not told. */
 const unknownLimit = 100
 
-interface Shape {
-  readonly fields: readonly FieldRow[]
-  readonly byName: ReadonlyMap<string, FieldRow>
+/** What can be said of a field before its value is known; most fields of most objects are absent, or plain scalars. */
+interface FieldPlan {
+  readonly field: FieldRow
+  readonly name: string
+  /** The `typeof` of a value that needs no look inside; empty where there is none. */
+  readonly scalar: 'string' | 'boolean' | ''
+  /** Whether a number within 32 bits needs no look either, where its spelling is not in question. */
+  readonly isInteger: boolean
+  /** Whether a scalar that is empty goes. */
+  readonly dropsEmpty: boolean
+  /** Whether absence is an empty struct, and not {@link absent}. */
+  readonly isStruct: boolean
+  readonly absent: unknown
 }
+
+interface Shape {
+  readonly fields: readonly FieldPlan[]
+  readonly byName: ReadonlyMap<string, FieldPlan>
+}
+
+function planOf(field: FieldRow): FieldPlan {
+  const { type, omit, json: name } = field
+  const basic = type.form === 'basic' ? type.basic : ''
+  return {
+    field,
+    name,
+    scalar: basic === 'string' ? 'string' : basic === 'bool' ? 'boolean' : '',
+    isInteger: basic === 'int32' || basic === 'int64',
+    dropsEmpty: omit !== 'never' && type.form === 'basic' && !type.pointer,
+    isStruct: isStructValue(type),
+    absent: omit === 'never' ? zeroOf(type) : specialZero(type, omit),
+  }
+}
+
+/** For what is absent: nobody will ask where it stands. */
+const nowhere: Place = { struct: '', names: '', path: '' }
 
 const shapes = new WeakMap<TypeRow, Shape>()
 
 function shapeOf(row: TypeRow): Shape {
   let shape = shapes.get(row)
   if (!shape) {
-    const fields = jsonFields(row)
-    shape = { fields, byName: new Map(fields.map(field => [field.json, field])) }
+    const fields = jsonFields(row).map(planOf)
+    shape = { fields, byName: new Map(fields.map(plan => [plan.name, plan])) }
     shapes.set(row, shape)
   }
   return shape
@@ -102,17 +134,27 @@ class Decoder {
       if (!byName.has(key) && this.unknown.length < unknownLimit) this.unknown.push(join(place.path, key))
     }
     const object: Record<string, unknown> = {}
-    for (const field of fields) {
-      const name = field.json
+    for (let i = 0; i < fields.length; i++) {
+      const plan = fields[i]!
+      const { name } = plan
       const given = Object.hasOwn(source, name) ? source[name] : undefined
-      const decoded = this.#field(field, given, {
-        struct: row.short,
-        names: join(place.names, name),
-        path: join(place.path, name),
-        holder: source,
-        key: name,
-      })
-      if (decoded !== undefined) setMember(object, name, decoded)
+      let decoded: unknown
+      if (given === undefined || given === null) {
+        decoded = plan.isStruct ? this.#field(plan.field, undefined, nowhere) : plan.absent
+      } else if (plan.scalar === typeof given) {
+        decoded = plan.dropsEmpty && (given === '' || given === false) ? undefined : given
+      } else if (plan.isInteger && !this.#literals && typeof given === 'number' && given === (given | 0)) {
+        decoded = plan.dropsEmpty && given === 0 ? undefined : given
+      } else {
+        decoded = this.#field(plan.field, given, {
+          struct: row.short,
+          names: join(place.names, name),
+          path: join(place.path, name),
+          holder: source,
+          key: name,
+        })
+      }
+      if (decoded !== undefined) object[name] = decoded
     }
     return object
   }
@@ -146,16 +188,30 @@ class Decoder {
         return this.struct(rowOf(type), value, place)
       case 'list':
         if (!Array.isArray(value)) throw wrongType(value, goType(type), place)
-        return value.map((item, index) => this.#element(type.element, item, inList(place, value, index)))
+        return this.#list(type.element, value, place)
       case 'map': {
         if (!isMap(value)) throw wrongType(value, goType(type), place)
         const map: Record<string, unknown> = {}
+        const isText = isStringType(type.element)
         for (const key of Object.keys(value).sort()) {
-          setMember(map, key, this.#element(type.element, value[key], inMap(place, value, key)))
+          const item = value[key]
+          const isPlain = isText && typeof item === 'string'
+          setMember(map, key, isPlain ? item : this.#element(type.element, item, inMap(place, value, key)))
         }
         return map
       }
     }
+  }
+
+  #list(element: TypeExpression, items: readonly unknown[], place: Place): unknown[] {
+    const isText = isStringType(element)
+    const list: unknown[] = []
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]
+      const isPlain = isText && typeof item === 'string'
+      list.push(isPlain ? item : this.#element(element, item, inList(place, items, i)))
+    }
+    return list
   }
 
   /** A null element is the zero value of its type. */
@@ -187,6 +243,8 @@ class Decoder {
 
   #integer(basic: string, value: unknown, place: Place): unknown {
     if (typeof value !== 'number' && typeof value !== 'bigint') throw wrongType(value, basic, place)
+    // Within 32 bits, as nearly all of them.
+    if (typeof value === 'number' && !this.#literals && value === (value | 0)) return value
     const literal = place.holder && this.#literals?.get(place.holder)?.get(place.key as string)
     const whole = literal === undefined && (typeof value === 'bigint' || Number.isInteger(value))
     const limit = basic === 'int32' ? 2n ** 31n : 2n ** 63n
@@ -197,12 +255,16 @@ class Decoder {
   }
 }
 
-function inList(place: Place, holder: object, key: number): Place {
-  return { ...place, path: `${place.path}[${key}]`, holder, key }
+function isStringType(type: TypeExpression): boolean {
+  return type.form === 'basic' && type.basic === 'string'
 }
 
-function inMap(place: Place, holder: object, key: string): Place {
-  return { ...place, path: join(place.path, key), holder, key }
+function inList({ struct, names, path }: Place, holder: object, key: number): Place {
+  return { struct, names, path: `${path}[${key}]`, holder, key }
+}
+
+function inMap({ struct, names, path }: Place, holder: object, key: string): Place {
+  return { struct, names, path: join(path, key), holder, key }
 }
 
 function join(path: string, name: string): string {

@@ -1,7 +1,7 @@
 import { isPlainObject, type PlainObject } from '../internal/plain.ts'
 import { deepEqual } from '../json/value.ts'
 import { emptyFieldSet, type FieldSet, PathCollector } from './field-set.ts'
-import { elementOf, type PathElement, printElement, TypedValueError } from './path-element.ts'
+import { elementOf, fieldElement, type PathElement, printElement, TypedValueError } from './path-element.ts'
 import { type AtomKind, atomOf, type ListType, type MapType, type TypeNode } from './type-node.ts'
 
 /** How one object differs from another. No path is in two of the sets. */
@@ -89,12 +89,12 @@ function compareMaps(walk: Walk, before: unknown, after: unknown, map: MapType):
   for (const key in left) {
     const value = left[key]
     const other = Object.hasOwn(right, key) ? right[key] : undefined
-    if (value !== other) compareChild(walk, `f:${key}`, value, other, map.typeOf(key))
+    if (value !== other) compareChild(walk, fieldElement(key), value, other, map.typeOf(key))
   }
   for (const key in right) {
     const value = right[key]
     if (value === undefined || (Object.hasOwn(left, key) && left[key] !== undefined)) continue
-    compareChild(walk, `f:${key}`, undefined, value, map.typeOf(key))
+    compareChild(walk, fieldElement(key), undefined, value, map.typeOf(key))
   }
 }
 
@@ -197,7 +197,7 @@ function everythingInMap(value: PlainObject, map: MapType): FieldSet {
       node['.'] = emptyFieldSet
       isEmpty = false
     }
-    node[`f:${key}`] = everythingIn(value[key], map.typeOf(key))
+    node[fieldElement(key)] = everythingIn(value[key], map.typeOf(key))
   }
   return isEmpty ? emptyFieldSet : node
 }

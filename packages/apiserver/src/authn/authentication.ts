@@ -53,6 +53,9 @@ export function resolveAuthentication(options: AuthenticationOptions = {}): Reso
   const hidden = [...new Set([...standardProxyHeaders, ...(options.proxyHeaders ?? [])])]
   const names = new Set(['authorization', ...hidden.filter(name => !name.endsWith('*'))])
   const prefixes = hidden.filter(name => name.endsWith('*')).map(name => name.slice(0, -1))
+  // Every header of every request is asked about: most are told by their first letter.
+  const firsts = new Set([...names, ...prefixes].map(name => name.charCodeAt(0)))
+  const hidesAll = prefixes.includes('')
   return {
     authenticators,
     tokens: [
@@ -63,7 +66,9 @@ export function resolveAuthentication(options: AuthenticationOptions = {}): Reso
     audiences: options.audiences ?? serviceAccounts?.issuers ?? [],
     isAnonymousAllowed:
       typeof anonymous === 'boolean' ? () => anonymous : path => anonymous.paths.includes(path),
-    isCredential: header => names.has(header) || prefixes.some(prefix => header.startsWith(prefix)),
+    isCredential: header =>
+      (hidesAll || firsts.has(header.charCodeAt(0))) &&
+      (names.has(header) || prefixes.some(prefix => header.startsWith(prefix))),
     serviceAccounts,
   }
 }

@@ -1,4 +1,4 @@
-import type { WireRequest } from '@coxswain/wire'
+import type { PeerCertificate, WireRequest } from '@coxswain/wire'
 import type { ServerState, UserInfo } from '../request/context.ts'
 
 /** Whose request it is, `invalid` for a credential that is known to be bad, undefined for nothing that is known. */
@@ -48,11 +48,23 @@ export const authenticateCertificate: Authenticator = ({ peer }, { env }) => {
   if (!peer || peer.commonName === '') return undefined
   // The connection may be older than the end of the certificate.
   if (env.clock.now() > peer.notAfter) return 'invalid'
-  return {
-    name: peer.commonName,
-    groups: [...peer.organizations],
-    ...(peer.uid !== undefined && { uid: peer.uid }),
+  let owner = owners.get(peer)
+  if (!owner) {
+    owner = readOwner(peer)
+    owners.set(peer, owner)
   }
+  return owner
+}
+
+/** A connection has one certificate for all of its requests: they are one user's, the same record. */
+const owners = new WeakMap<PeerCertificate, UserInfo>()
+
+function readOwner({ commonName, organizations, uid }: PeerCertificate): UserInfo {
+  return withAuthenticatedGroup({
+    name: commonName,
+    groups: [...organizations],
+    ...(uid !== undefined && { uid }),
+  })
 }
 
 /** Whoever has proved to be somebody is in one group with all who have. */

@@ -19,8 +19,9 @@ const longestId = 64
 
 /** The id under which a request can be found again: the client's own, or a new one. */
 export function auditIdOf({ request, state }: RequestContext): string {
-  const given = getHeader(request.headers, 'audit-id') ?? ''
-  return /^[\w.:-]+$/.test(given) ? given.slice(0, longestId) : state.env.random.uuid()
+  const given = getHeader(request.headers, 'audit-id')
+  if (given !== undefined && /^[\w.:-]+$/.test(given)) return given.slice(0, longestId)
+  return state.env.random.uuid()
 }
 
 /** Writes down who did what. Comes after authentication, so that there is a who. */

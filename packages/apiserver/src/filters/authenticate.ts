@@ -1,46 +1,58 @@
 import { newUnauthorized } from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
 import { authenticateToken } from '../authn/authentication.ts'
-import { anonymous, withAuthenticatedGroup } from '../authn/authenticator.ts'
+import { type Authentication, anonymous, withAuthenticatedGroup } from '../authn/authenticator.ts'
 import { findBearerToken } from '../authn/bearer-token.ts'
 import type { RequestContext, UserInfo } from '../request/context.ts'
 import { withoutHeaders } from '../request/without-headers.ts'
-import type { Filter } from './filter.ts'
+import type { Answer, Filter, Next } from './filter.ts'
 
 /**
  * Finds out whose request it is: by what the connection proves, then by the bearer token. A credential that is no good
  * is passed over where another one is, and is a 401 where there is none; without any the request is anonymous. The
  * headers with credentials end here.
  */
-export const authenticate: Filter = async (context, next) => {
+export const authenticate: Filter = (context, next) => {
+  const { state, request } = context
+  const [first] = state.authentication.authenticators
+  // Most connections prove at once who is at their end.
+  const user = first?.(request, state)
+  if (user && user !== 'invalid' && !(user instanceof Promise)) return goOn(context, next, user)
+  return find(context, next, user)
+}
+
+/** `first` is what the first authenticator has said. */
+async function find(
+  context: RequestContext,
+  next: Next,
+  first: Authentication | Promise<Authentication>,
+): Promise<WireResponse> {
   const { state, request } = context
   const { authenticators, isAnonymousAllowed, isCredential } = state.authentication
   // A certificate that cannot be trusted is no licence to be nobody.
   let isRefused = request.peerError !== undefined
-  let found: UserInfo | undefined
-  for (const ask of authenticators) {
-    const answer = ask(request, state)
+  for (let i = 0; i < authenticators.length; i++) {
+    const answer = i === 0 ? first : authenticators[i]!(request, state)
     const user = answer instanceof Promise ? await answer : answer
     if (user === 'invalid') isRefused = true
-    else if (user) {
-      found = user
-      break
-    }
+    else if (user) return await goOn(context, next, user)
   }
-  if (!found) {
-    const bearer = findBearerToken(request)
-    if (bearer !== undefined) {
-      found = await ownerOf(context, bearer)
-      isRefused ||= !found
-    }
+  const bearer = findBearerToken(request)
+  if (bearer !== undefined) {
+    const owner = await ownerOf(context, bearer)
+    if (owner) return await goOn(context, next, owner)
+    isRefused = true
   }
   context.request = withoutHeaders(request, isCredential)
-  if (found) {
-    context.user = withAuthenticatedGroup(found)
-    return await next(context)
-  }
   if (isRefused || !isAnonymousAllowed(request.path)) throw newUnauthorized('Unauthorized')
   context.user = anonymous
   return await next(context)
+}
+
+function goOn(context: RequestContext, next: Next, user: UserInfo): Answer {
+  context.request = withoutHeaders(context.request, context.state.authentication.isCredential)
+  context.user = withAuthenticatedGroup(user)
+  return next(context)
 }
 
 async function ownerOf(context: RequestContext, token: string): Promise<UserInfo | undefined> {

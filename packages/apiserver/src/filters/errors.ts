@@ -1,34 +1,42 @@
 import { isStatusError, newInternalError } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
+import type { RequestContext } from '../request/context.ts'
 import { errorResponse } from '../response.ts'
 import { auditIdOf } from './audit.ts'
-import type { Filter } from './filter.ts'
+import type { Answer, Filter } from './filter.ts'
 import { formatWarnings } from './warning-headers.ts'
 
 /** Turns what is thrown into a Status, adds warnings and the audit id. Outermost: nothing gets past it. */
-export const answerErrors: Filter = async (context, next) => {
-  let response: WireResponse
+export const answerErrors: Filter = (context, next) => {
   const accept = getHeader(context.request.headers, 'accept')
+  let answer: Answer
   try {
-    response = await next(context)
+    answer = next(context)
   } catch (error) {
-    if (isStatusError(error)) {
-      response = errorResponse(error, accept)
-    } else {
-      if (!context.request.signal.aborted) {
-        context.state.env.log.error('request failed', {
-          error,
-          method: context.request.method,
-          path: context.request.path,
-        })
-      }
-      response = errorResponse(newInternalError(error instanceof Error ? error : String(error)), accept)
-    }
+    return finish(context, answerTo(context, error, accept))
   }
+  if (!(answer instanceof Promise)) return finish(context, answer)
+  return answer.then(
+    response => finish(context, response),
+    (error: unknown) => finish(context, answerTo(context, error, accept)),
+  )
+}
+
+function answerTo({ request, state }: RequestContext, error: unknown, accept?: string): WireResponse {
+  if (isStatusError(error)) return errorResponse(error, accept)
+  if (!request.signal.aborted) {
+    state.env.log.error('request failed', { error, method: request.method, path: request.path })
+  }
+  return errorResponse(newInternalError(error instanceof Error ? error : String(error)), accept)
+}
+
+function finish(context: RequestContext, response: WireResponse): WireResponse {
+  const { status, headers: own, body } = response
   const headers: Record<string, string | readonly string[]> = {
     'audit-id': context.auditId ?? auditIdOf(context),
-    ...response.headers,
+    ...own,
   }
   if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings)
-  return { ...response, headers }
+  if (response.conversation) return { ...response, headers }
+  return body === undefined ? { status, headers } : { status, headers, body }
 }

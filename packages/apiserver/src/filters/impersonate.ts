@@ -1,9 +1,11 @@
 import type { StatusError } from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
 import { type Mode, modes } from '../authn/impersonation/modes.ts'
-import { isImpersonationHeader, readWantedUser } from '../authn/impersonation/wanted-user.ts'
+import { isImpersonationHeader, readWantedUser, type WantedUser } from '../authn/impersonation/wanted-user.ts'
 import { infoForAuthorization } from '../authz/selectors.ts'
+import type { RequestContext } from '../request/context.ts'
 import { withoutHeaders } from '../request/without-headers.ts'
-import type { Filter } from './filter.ts'
+import type { Filter, Next } from './filter.ts'
 
 /** How many impersonators are remembered with the mode that let them. */
 const rememberedUsers = 10_000
@@ -16,9 +18,12 @@ export function createImpersonate(): Filter {
   /** By the impersonator's name. What is remembered only decides which mode is tried first. */
   const lastMode = new Map<string, Mode>()
 
-  return async (context, next) => {
+  return (context, next) => {
     const wanted = readWantedUser(context.request.headers)
-    if (!wanted) return await next(context)
+    return wanted ? goOnAs(context, wanted, next) : next(context)
+  }
+
+  async function goOnAs(context: RequestContext, wanted: WantedUser, next: Next): Promise<WireResponse> {
     context.request = withoutHeaders(context.request, isImpersonationHeader)
     const { state, user: requester } = context
     const info = infoForAuthorization(context)

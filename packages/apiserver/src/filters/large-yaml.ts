@@ -33,11 +33,7 @@ export function createLargeYaml(read: YamlReader): Filter {
     return readElsewhere(context, body, next)
   }
 
-  async function readElsewhere(
-    context: RequestContext,
-    body: Uint8Array,
-    next: Next,
-  ): Promise<WireResponse> {
+  async function readElsewhere(context: RequestContext, body: Uint8Array, next: Next): Promise<WireResponse> {
     try {
       const { json, problems } = await read(body)
       context.request = withBody(context.request, json)

@@ -68,7 +68,7 @@ describe('createInFlightLimit', () => {
 
   it('tells a refused client when to come again', async () => {
     const limit = createInFlightLimit({ readOnly: 0, mutating: 0 })
-    const refusal = limit(contextOf('GET', pods), async () => ok)
+    const refusal = async () => limit(contextOf('GET', pods), async () => ok)
     await assert.rejects(refusal, (error: StatusError) => {
       assert.equal(error.status.code, 429)
       assert.equal(error.status.details?.retryAfterSeconds, 1)
@@ -88,7 +88,7 @@ describe('createInFlightLimit', () => {
   it('makes room after a request that failed', async () => {
     const limit = createInFlightLimit({ readOnly: 1, mutating: 1 })
     await assert.rejects(
-      limit(contextOf('GET', pods), () => Promise.reject(new Error('broken'))),
+      async () => limit(contextOf('GET', pods), () => Promise.reject(new Error('broken'))),
       /broken/,
     )
     assert.equal((await limit(contextOf('GET', pods), async () => ok)).status, 200)
@@ -135,7 +135,7 @@ describe('createTimeout', () => {
     const timeout = createTimeout(world.clock)
     assert.equal((await timeout(contextOf('GET', pods), async () => ok)).status, 200)
     await assert.rejects(
-      timeout(contextOf('GET', pods), () => Promise.reject(new Error('broken'))),
+      async () => timeout(contextOf('GET', pods), () => Promise.reject(new Error('broken'))),
       /broken/,
     )
     let released = false
@@ -152,7 +152,7 @@ describe('createTimeout', () => {
       await world.clock.sleep(90_000)
       return { status: 200, headers: {}, body }
     })
-    const refused = assert.rejects(late, /allotted timeout/)
+    const refused = assert.rejects(async () => late, /allotted timeout/)
     await world.advance(100_000)
     await refused
     assert.equal(released, true)

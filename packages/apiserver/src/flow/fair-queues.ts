@@ -13,7 +13,14 @@ export type Refusal = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancell
 
 /** Given back when the request is over. */
 export interface Seat {
-  release(): void
+  readonly release: () => void
+}
+
+/** How long a request may wait, at most until its client has gone. */
+export interface Wait {
+  readonly ms: number
+  /** Its signal is asked for only where there is something to wait for: most requests never make one. */
+  readonly request: { readonly signal: AbortSignal }
 }
 
 interface Waiting {
@@ -108,11 +115,7 @@ export class FairQueues {
   }
 
   /** A seat, at once where it can be; a refusal when the wait is over or never begins. */
-  enter(
-    flow: string,
-    wanted: number,
-    wait: { readonly ms: number; readonly signal: AbortSignal },
-  ): Seat | Refusal | Promise<Seat | Refusal> {
+  enter(flow: string, wanted: number, wait: Wait): Seat | Refusal | Promise<Seat | Refusal> {
     const seats = Math.min(wanted, Math.max(1, this.#limit))
     this.#peak = Math.max(this.#peak, this.#executing + this.#waitingSeats + seats)
     if (this.#waiting === 0 && this.#executing + seats <= this.#limit) return this.#seat(seats, undefined)
@@ -127,7 +130,7 @@ export class FairQueues {
     queue: Queue,
     flow: string,
     seats: number,
-    { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+    { ms, request: { signal } }: Wait,
   ): Promise<Seat | Refusal> {
     return new Promise(resolve => {
       let timer: Timer | undefined

@@ -1,6 +1,7 @@
 import { newTooManyRequests } from '@coxswain/apimachinery'
+import type { WireHeaders, WireResponse } from '@coxswain/wire'
 import { CachedView } from '../admission/cached-view.ts'
-import type { Filter } from '../filters/filter.ts'
+import { type Answer, type Filter, finallyDo, type Next } from '../filters/filter.ts'
 import { isLongRunning } from '../filters/long-running.ts'
 import type { JsonObject } from '../json.ts'
 import type { RequestContext, ServerState } from '../request/context.ts'
@@ -22,6 +23,29 @@ const retryAfterSeconds = 1
 export interface FlowCounts {
   dispatched: number
   readonly rejected: Map<Refusal, number>
+}
+
+interface Flow {
+  readonly schema: FlowSchema
+  readonly level: Level
+}
+
+/** The headers of answers together with a flow's: nearly all answers have one of a few constant records. */
+const flowHeaders = new WeakMap<WireHeaders, { readonly flow: Flow; readonly headers: WireHeaders }>()
+
+function withFlow(response: WireResponse, schema: FlowSchema, level: Level): WireResponse {
+  const { status, headers, body } = response
+  let known = flowHeaders.get(headers)
+  if (known?.flow.schema !== schema || known.flow.level !== level) {
+    const uids = {
+      'x-kubernetes-pf-flowschema-uid': schema.uid,
+      'x-kubernetes-pf-prioritylevel-uid': level.config.uid,
+    }
+    known = { flow: { schema, level }, headers: { ...headers, ...uids } }
+    flowHeaders.set(headers, known)
+  }
+  if (response.conversation) return { ...response, headers: known.headers }
+  return body === undefined ? { status, headers: known.headers } : { status, headers: known.headers, body }
 }
 
 /** Priority and fairness: who waits when there is more to do than the server takes on at once. */
@@ -67,39 +91,38 @@ export class FlowControl {
     return this.#schemas.value
   }
 
-  readonly filter: Filter = async (context, next) => {
+  readonly filter: Filter = (context, next) => {
     const { info } = context
     const isWatch = info.verb === 'watch'
-    if (isLongRunning(info) && !isWatch) return await next(context)
+    if (isLongRunning(info) && !isWatch) return next(context)
     const found = this.classify(context)
-    if (!found) return await next(context)
+    if (!found) return next(context)
     const { schema, level } = found
-    const headers = {
-      'x-kubernetes-pf-flowschema-uid': schema.uid,
-      'x-kubernetes-pf-prioritylevel-uid': level.config.uid,
-    }
-    const counts = this.#countsOf(level, schema)
     const entered = level.queues.enter(`${schema.name} ${schema.flowOf(context)}`, estimateSeats(context), {
       ms: longestWait,
-      signal: context.request.signal,
+      request: context.request,
     })
-    const seat: Seat | Refusal = entered instanceof Promise ? await entered : entered
+    return entered instanceof Promise
+      ? entered.then(seat => this.#goOn(context, next, found, seat))
+      : this.#goOn(context, next, found, entered)
+  }
+
+  #goOn(context: RequestContext, next: Next, { schema, level }: Flow, seat: Seat | Refusal): Answer {
+    const counts = this.#countsOf(level, schema)
     if (typeof seat === 'string') {
       counts.rejected.set(seat, (counts.rejected.get(seat) ?? 0) + 1)
       throw newTooManyRequests('Too many requests, please try again later.', retryAfterSeconds)
     }
     counts.dispatched++
-    try {
-      // A watch holds its seat until it has begun: what it does later is little.
-      const response = await next(context)
-      return { ...response, headers: { ...response.headers, ...headers } }
-    } finally {
-      seat.release()
-    }
+    // A watch holds its seat until it has begun: what it does later is little.
+    const answer = finallyDo(next, context, seat.release)
+    return answer instanceof Promise
+      ? answer.then(response => withFlow(response, schema, level))
+      : withFlow(answer, schema, level)
   }
 
   /** Undefined before the configuration is loaded. */
-  classify({ user, info }: RequestContext): { schema: FlowSchema; level: Level } | undefined {
+  classify({ user, info }: RequestContext): Flow | undefined {
     const levels = this.levels()
     for (const schema of this.#schemas.value) {
       if (!schema.matches(user, info)) continue

@@ -16,7 +16,7 @@ async function share(world: VirtualWorld, noisy: number, quiet: number): Promise
   const waits: number[] = []
   const ask = async (flow: string) => {
     const since = world.clock.monotonic()
-    const seat = await queues.enter(flow, 1, { ms: 600_000, signal: never })
+    const seat = await queues.enter(flow, 1, { ms: 600_000, request: { signal: never } })
     if (typeof seat === 'string') return
     if (flow === 'quiet') waits.push(world.clock.monotonic() - since)
     await world.clock.sleep(1_000)
@@ -34,7 +34,7 @@ async function share(world: VirtualWorld, noisy: number, quiet: number): Promise
 describe('fair queues', () => {
   it('make nobody wait while there is room', () => {
     const queues = new FairQueues(new VirtualWorld({ seed: 1 }).clock, settings, 3)
-    const seats = ['a', 'a', 'b'].map(flow => queues.enter(flow, 1, { ms: 1, signal: never }))
+    const seats = ['a', 'a', 'b'].map(flow => queues.enter(flow, 1, { ms: 1, request: { signal: never } }))
     assert.ok(seats.every(seat => typeof seat === 'object' && 'release' in seat))
     assert.equal(queues.executing, 3)
     for (const seat of seats) (seat as Seat).release()
@@ -50,16 +50,16 @@ describe('fair queues', () => {
   it('refuse what finds its queue full, and what has waited too long', async () => {
     const world = new VirtualWorld({ seed: 1 })
     const queues = new FairQueues(world.clock, { queues: 1, handSize: 1, lengthLimit: 1 }, 1)
-    const held = queues.enter('a', 1, { ms: 1_000, signal: never })
-    const waiting = queues.enter('a', 1, { ms: 1_000, signal: never })
-    assert.equal(queues.enter('a', 1, { ms: 1_000, signal: never }), 'queue-full')
+    const held = queues.enter('a', 1, { ms: 1_000, request: { signal: never } })
+    const waiting = queues.enter('a', 1, { ms: 1_000, request: { signal: never } })
+    assert.equal(queues.enter('a', 1, { ms: 1_000, request: { signal: never } }), 'queue-full')
     await world.advance(1_500)
     assert.equal(await waiting, 'time-out')
     assert.equal(queues.waiting, 0)
     ;(held as Seat).release()
     const none = new FairQueues(world.clock, { queues: 0, handSize: 0, lengthLimit: 0 }, 1)
-    none.enter('a', 1, { ms: 1, signal: never })
-    assert.equal(none.enter('a', 1, { ms: 1, signal: never }), 'concurrency-limit')
+    none.enter('a', 1, { ms: 1, request: { signal: never } })
+    assert.equal(none.enter('a', 1, { ms: 1, request: { signal: never } }), 'concurrency-limit')
   })
 
   it('deal every flow the same different queues each time', () => {
@@ -87,7 +87,7 @@ describe('priority levels', () => {
     const limitOf = (name: string) => levels.get(name)?.queues.limit
     assert.deepEqual([limitOf('busy'), limitOf('idle')], [30, 70])
     for (let index = 0; index < 60; index++)
-      levels.get('busy')?.queues.enter('a', 1, { ms: 1_000, signal: never })
+      levels.get('busy')?.queues.enter('a', 1, { ms: 1_000, request: { signal: never } })
     balanceLevels(levels.values(), 100)
     assert.deepEqual([limitOf('busy'), limitOf('idle')], [65, 35])
   })

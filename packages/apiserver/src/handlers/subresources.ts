@@ -1,4 +1,5 @@
 import { deepClone, newInvalid } from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceRequestInfo } from '../request/request-info.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
@@ -44,9 +45,7 @@ export function findSubresourceHandler(
 }
 
 /** Replaces a namespace's `spec.finalizers`; a namespace that is going and has none left is gone. */
-async function finalizeNamespace(
-  ...[context, endpoint]: Parameters<EndpointHandler>
-): ReturnType<EndpointHandler> {
+async function finalizeNamespace(...[context, endpoint]: Parameters<EndpointHandler>): Promise<WireResponse> {
   const { info } = endpoint.resource
   const view = new View(context, endpoint)
   const options = parseWriteOptions(context, 'UpdateOptions')

@@ -14,7 +14,7 @@ import {
 } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
-import { type Accepted, type Encoding, negotiate, type Transform } from '../request/accept.ts'
+import { type Accepted, type Encoding, negotiateObject, type Transform } from '../request/accept.ts'
 import type { RequestContext } from '../request/context.ts'
 import { encodedListBody, type ItemWriter, listBody } from './list-body.ts'
 import {
@@ -63,8 +63,7 @@ export class View implements EventEncoder {
 
   /** Throws a 406 when the client accepts nothing that there is. */
   constructor(context: RequestContext, endpoint: Endpoint) {
-    const speaks = (encoding: Encoding) => encoding !== 'protobuf' || !endpoint.resource.custom
-    const accepted = negotiate(getHeader(context.request.headers, 'accept'), speaks)
+    const accepted = negotiateObject(getHeader(context.request.headers, 'accept'), !endpoint.resource.custom)
     if (!accepted) throw notAcceptable(endpoint)
     this.#endpoint = endpoint
     this.#accepted = accepted

@@ -1,5 +1,5 @@
 import type { Clock } from '@coxswain/kit'
-import type { Histogram, MetricsRegistry } from '@coxswain/kit/metrics'
+import type { BoundHistogram, Histogram, MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Admission, AdmissionPlugin, Attributes } from '../admission/admission.ts'
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
@@ -22,12 +22,10 @@ export function measurePlugins(
     return {
       ...plugin,
       ...(mutate && {
-        mutate: (attributes, reinvocation) =>
-          measure(() => mutate.call(plugin, attributes, reinvocation), [name, attributes.operation], 'admit'),
+        mutate: measure(mutate.bind(plugin), [name], 'admit'),
       }),
       ...(validate && {
-        validate: attributes =>
-          measure(() => validate.call(plugin, attributes), [name, attributes.operation], 'validate'),
+        validate: measure(validate.bind(plugin), [name], 'validate'),
       }),
     } satisfies AdmissionPlugin
   })
@@ -42,39 +40,51 @@ export function measureSteps(admission: Admission, metrics: MetricsRegistry, clo
     buckets,
   })
   const measure = createMeasure(durations, clock)
-  const step =
-    (run: (attributes: Attributes) => Promise<void>, type: string) => async (attributes: Attributes) =>
-      await measure(() => run(attributes), [attributes.operation], type)
+  const mutate = measure<[]>(attributes => admission.mutate(attributes), [], 'admit')
+  const validate = measure<[]>(attributes => admission.validate(attributes), [], 'validate')
   return {
-    mutate: step(attributes => admission.mutate(attributes), 'admit'),
-    validate: step(attributes => admission.validate(attributes), 'validate'),
+    mutate: async attributes => await mutate(attributes),
+    validate: async attributes => await validate(attributes),
   }
 }
 
-type Work = () => Promise<void> | void
+type Work<Rest extends unknown[]> = (attributes: Attributes, ...rest: Rest) => Promise<void> | void
 
+/** Every write passes a few dozen of these: their histograms are looked up once for each operation. */
 function createMeasure(durations: Histogram, clock: Clock) {
-  return (work: Work, labels: readonly string[], type: string): Promise<void> | void => {
-    const started = clock.monotonic()
-    const note = (rejected: boolean) =>
-      durations.observe((clock.monotonic() - started) / 1_000, ...labels, String(rejected), type)
-    let pending: Promise<void> | void
-    try {
-      pending = work()
-    } catch (error) {
-      note(true)
-      throw error
+  return <Rest extends unknown[]>(work: Work<Rest>, labels: readonly string[], type: string): Work<Rest> => {
+    const allowed = new Map<string, BoundHistogram>()
+    const note = (operation: string, started: number) => {
+      let histogram = allowed.get(operation)
+      if (!histogram) {
+        histogram = durations.with(...labels, operation, 'false', type)
+        allowed.set(operation, histogram)
+      }
+      histogram.observe((clock.monotonic() - started) / 1_000)
     }
-    if (!pending) {
-      note(false)
-      return
-    }
-    return pending.then(
-      () => note(false),
-      (error: unknown) => {
-        note(true)
+    const noteRefusal = (operation: string, started: number) =>
+      durations.observe((clock.monotonic() - started) / 1_000, ...labels, operation, 'true', type)
+    return (attributes, ...rest) => {
+      const { operation } = attributes
+      const started = clock.monotonic()
+      let pending: Promise<void> | void
+      try {
+        pending = work(attributes, ...rest)
+      } catch (error) {
+        noteRefusal(operation, started)
         throw error
-      },
-    )
+      }
+      if (!pending) {
+        note(operation, started)
+        return
+      }
+      return pending.then(
+        () => note(operation, started),
+        (error: unknown) => {
+          noteRefusal(operation, started)
+          throw error
+        },
+      )
+    }
   }
 }

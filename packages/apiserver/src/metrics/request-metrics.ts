@@ -1,6 +1,6 @@
 import type { Clock } from '@coxswain/kit'
 import type { BoundCounter, BoundHistogram, Counter, Histogram, MetricsRegistry } from '@coxswain/kit/metrics'
-import { isStream, type WireBody } from '@coxswain/wire'
+import { isStream, type WireBody, type WireResponse } from '@coxswain/wire'
 import type { Filter } from '../filters/filter.ts'
 import { isLongRunning } from '../filters/long-running.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -72,7 +72,8 @@ export function createRequestMetrics(registry: MetricsRegistry, clock: Clock): F
   function kindOf(context: RequestContext): Kind {
     const labels = labelsOf(context)
     const dryRun = context.query.get('dryRun') ?? ''
-    const key = `${labels.join('/')}/${dryRun === '' ? '' : 'All'}`
+    const [first, group, version, resource, subresource, scope] = labels
+    const key = `${first}/${group}/${version}/${resource}/${subresource}/${scope}/${dryRun === '' ? '' : 'All'}`
     let kind = kinds.get(key)
     if (kind) return kind
     if (kinds.size >= maxKinds) return kindOf(otherRequest(context))
@@ -100,10 +101,21 @@ export function createRequestMetrics(registry: MetricsRegistry, clock: Clock): F
     kind.duration.observe(seconds)
   }
 
-  return async (context, next) => {
+  return (context, next) => {
     const started = clock.monotonic()
     const kind = kindOf(context)
-    const response = await next(context)
+    const answer = next(context)
+    return answer instanceof Promise
+      ? answer.then(response => finishOf(context, kind, response, started))
+      : finishOf(context, kind, answer, started)
+  }
+
+  function finishOf(
+    context: RequestContext,
+    kind: Kind,
+    response: WireResponse,
+    started: number,
+  ): WireResponse {
     const finish = () => count(kind, response.status, (clock.monotonic() - started) / 1_000)
     if (!isLongRunning(context.info) || !isStream(response.body)) {
       const length = lengthOf(response.body)

@@ -26,6 +26,26 @@ const encodings: Readonly<Record<string, Encoding>> = {
   'application/vnd.kubernetes.protobuf': 'protobuf',
 }
 
+/** What the headers that came lately mean, and how many are kept: clients have few of them, and send them always. */
+const remembered = new Map<string, Accepted>()
+const longestRemembered = 512
+const mostRemembered = 128
+
+/** {@link negotiate} where everything is spoken, `protobuf` only if that is said: remembered by header. */
+export function negotiateObject(accept: string | undefined, protobuf: boolean): Accepted | undefined {
+  if (!accept) return plainJson
+  const key = protobuf ? accept : ` ${accept}`
+  const known = remembered.get(key)
+  if (known) return known
+  const accepted = negotiate(accept, encoding => encoding !== 'protobuf' || protobuf)
+  if (!accepted || accept.length > longestRemembered) return accepted
+  if (remembered.size >= mostRemembered) remembered.clear()
+  remembered.set(key, accepted)
+  return accepted
+}
+
+const plainJson: Accepted = { encoding: 'json', pretty: false }
+
 /**
  * Picks the first acceptable clause, best quality first. JSON wins over protobuf wherever the client takes both: it is
  * the form the bytes are kept in. Undefined when nothing can be served.
@@ -34,7 +54,7 @@ export function negotiate(
   accept: string | undefined,
   speaks: (encoding: Encoding) => boolean,
 ): Accepted | undefined {
-  if (!accept) return { encoding: 'json', pretty: false }
+  if (!accept) return plainJson
   let second: Accepted | undefined
   for (const clause of parseAccept(accept)) {
     const transform = readTransform(clause)

@@ -9,6 +9,8 @@ import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Documents } from '../documents.ts'
 import type { FlowControl } from '../flow/flow-control.ts'
 import type { HealthCheck } from '../health.ts'
+import type { NodeConnection } from '../nodes/node-connection.ts'
+import type { AcceptSpdy } from '../nodes/spdy.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { WebhookClient } from '../outbound/webhook-client.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -55,6 +57,10 @@ export interface ServerState {
   flow?: FlowControl
   /** How the server reaches webhooks and identity providers. */
   readonly outbound: Outbound
+  /** The way to the nodes' agents, where there is one. */
+  readonly nodes?: NodeConnection
+  /** Speaks SPDY with clients of `exec`, `attach` and `portforward`, where that is possible. */
+  readonly acceptSpdy?: AcceptSpdy
   /** Calls webhooks by their `clientConfig`. */
   readonly webhooks: WebhookClient
 }

@@ -59,34 +59,38 @@ export function parseRequestInfo(
   segments: readonly string[],
   query: QueryParameters,
 ): RequestInfo {
-  const nonResource: NonResourceRequestInfo = {
-    isResource: false,
-    verb: method.toLowerCase(),
-    path: decodePath(path),
-  }
   const core = segments[0] === 'api'
-  if (!core && segments[0] !== 'apis') return nonResource
+  if (!core && segments[0] !== 'apis') return nonResource(method, path)
   const group = core ? '' : segments[1]
   const version = core ? segments[1] : segments[2]
-  if (group === undefined || version === undefined) return nonResource
-  let parts = segments.slice(core ? 2 : 3)
-  if (parts.length === 0) return nonResource
+  /** Where the resource stands in the path. */
+  let at = core ? 2 : 3
+  if (group === undefined || version === undefined || segments.length === at) return nonResource(method, path)
 
   let verb = verbs[method] ?? 'get'
-  const legacyWatch = parts[0] === 'watch' && parts.length > 1
+  const legacyWatch = segments[at] === 'watch' && segments.length > at + 1
   if (legacyWatch) {
-    parts = parts.slice(1)
+    at++
     verb = 'watch'
   }
   let namespace = ''
-  if (parts[0] === 'namespaces' && parts.length > 1) {
-    namespace = parts[1]!
-    if (parts.length > 2 && !namespaceSubresources.has(parts[2]!)) parts = parts.slice(2)
+  if (segments[at] === 'namespaces' && segments.length > at + 1) {
+    namespace = segments[at + 1]!
+    if (segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)) at += 2
   }
-  const [resource = '', name = '', subresource = '', ...rest] = parts
+  const resource = segments[at] ?? ''
+  const name = segments[at + 1] ?? ''
+  const subresource = segments[at + 2] ?? ''
+  const rest = segments.length > at + 3 ? segments.slice(at + 3) : nothing
   if (name === '' && verb === 'get') verb = isTrue(query.get('watch')) ? 'watch' : 'list'
   if (name === '' && verb === 'delete') verb = 'deletecollection'
   return { isResource: true, verb, group, version, namespace, resource, subresource, name, rest, legacyWatch }
+}
+
+const nothing: readonly string[] = []
+
+function nonResource(method: string, path: string): NonResourceRequestInfo {
+  return { isResource: false, verb: method.toLowerCase(), path: decodePath(path) }
 }
 
 /** A path that cannot be decoded names nothing: nobody answers it. */

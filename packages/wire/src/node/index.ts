@@ -17,6 +17,7 @@ export {
   type ServerTls,
   serve,
 } from './server/serve.ts'
+export { acceptSpdy, type SpdyStream } from './spdy/session.ts'
 export { createWebSocketUpgrade, type WebSocketOptions } from './websocket/upgrade.ts'
 export {
   type CertificateTemplate,

@@ -16,6 +16,15 @@ const extraPrefix = 'impersonate-extra-'
 
 /** Undefined when nobody is to be impersonated. Throws a 400 when everything but the name is given. */
 export function readWantedUser(headers: WireHeaders): WantedUser | undefined {
+  return hasImpersonation(headers) ? readHeaders(headers) : undefined
+}
+
+function hasImpersonation(headers: WireHeaders): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true
+  return false
+}
+
+function readHeaders(headers: WireHeaders): WantedUser | undefined {
   const name = headerText(getHeader(headers, userHeader) ?? '')
   const uid = headerText(getHeader(headers, uidHeader) ?? '')
   const groups = getHeaderValues(headers, groupHeader).map(headerText)

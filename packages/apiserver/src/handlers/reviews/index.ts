@@ -4,7 +4,7 @@
  * @module
  */
 import { newNotAcceptable } from '@coxswain/apimachinery'
-import { getHeader } from '@coxswain/wire'
+import { getHeader, type WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../../admission/attributes.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Endpoint } from '../../registry/registry.ts'
@@ -41,7 +41,7 @@ export function findReviewHandler({ resource }: Endpoint): EndpointHandler | und
 
 async function handleReview(
   ...[context, endpoint, review]: [...Parameters<EndpointHandler>, Review]
-): ReturnType<EndpointHandler> {
+): Promise<WireResponse> {
   const view = new View(context, endpoint)
   checkForm(context)
   const { resource } = endpoint

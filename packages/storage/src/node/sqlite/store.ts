@@ -188,6 +188,11 @@ class Sqlite implements Store {
     return { revision: this.#revision, compactedRevision: this.#compacted, watchProgress: true }
   }
 
+  revisionNow(): number {
+    this.#assertOpen()
+    return this.#revision
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

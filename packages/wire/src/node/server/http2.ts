@@ -23,14 +23,17 @@ export function serveSession(
   let open = 0
   const idle = { expire: () => session.close() }
   core.deadlines.set(idle, core.limits.idleTimeout)
-  const onStreamClose = () => {
-    if (--open === 0) core.deadlines.set(idle, core.limits.idleTimeout)
-  }
   session.on('stream', (stream, headers, flags, raw) => {
     if (open++ === 0) core.deadlines.forget(idle)
-    stream.on('close', onStreamClose)
+    const exchange: Exchange = { stream, flags, raw: raw as unknown as readonly string[] }
+    stream.on('close', () => {
+      if (--open === 0) core.deadlines.set(idle, core.limits.idleTimeout)
+      // A stream that the client reset counts as finished too.
+      if (stream.aborted || stream.rstCode !== NGHTTP2_NO_ERROR || !stream.writableFinished)
+        exchange.request?.abort()
+    })
     stream.on('error', ignore)
-    answerHttp2(core, connection, stream, headers, { flags, raw: raw as unknown as readonly string[] })
+    answerHttp2(core, connection, exchange, headers)
   })
   session.on('error', ignore) // the connection broke, or the peer broke the rules; 'close' follows
   session.on('close', () => core.deadlines.forget(idle))
@@ -38,18 +41,21 @@ export function serveSession(
 
 function ignore(): void {}
 
-interface Frame {
+interface Exchange {
+  readonly stream: ServerHttp2Stream
   readonly flags: number
   readonly raw: readonly string[]
+  /** Once its body is there. */
+  request?: ReceivedRequest
 }
 
 function answerHttp2(
   core: ServerCore,
   connection: ConnectionInfo,
-  stream: ServerHttp2Stream,
+  exchange: Exchange,
   headers: IncomingHttpHeaders,
-  frame: Frame,
 ): void {
+  const { stream } = exchange
   const method = headers[':method'] as string
   const target = parseTarget((headers[':path'] as string | undefined) ?? '')
   if (!target) {
@@ -58,14 +64,12 @@ function answerHttp2(
     return
   }
   const begin = (body: Uint8Array | 'too large' | undefined) => {
-    const request = new ReceivedRequest(method, target, separateHeaders(headers, frame.raw), connection, body)
-    stream.on('close', () => {
-      // A stream that the client reset counts as finished too.
-      if (stream.aborted || stream.rstCode !== NGHTTP2_NO_ERROR || !stream.writableFinished) request.abort()
-    })
+    const received = separateHeaders(headers, exchange.raw)
+    const request = new ReceivedRequest(method, target, received, connection, body)
+    exchange.request = request
     core.handle(request, answer => send(core, stream, method, answer, body === 'too large'))
   }
-  if (frame.flags & NGHTTP2_FLAG_END_STREAM) begin(undefined)
+  if (exchange.flags & NGHTTP2_FLAG_END_STREAM) begin(undefined)
   else readStream(core, stream, Number(headers['content-length'] ?? 0), begin)
 }
 

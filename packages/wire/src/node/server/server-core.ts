@@ -29,7 +29,14 @@ export class ServerCore {
   /** Lets the handler answer; `send` gets undefined when the handler is broken. */
   handle(request: ReceivedRequest, send: (answer: WireResponse | undefined) => void): void {
     this.#underWay++
-    this.#call(request).then(
+    let answering: Promise<WireResponse>
+    try {
+      answering = this.#handler(request)
+    } catch (error) {
+      // A handler that throws instead of rejecting is as broken, and must not take the process with it.
+      answering = Promise.reject(error)
+    }
+    answering.then(
       answer => {
         this.#send(send, answer, request)
         this.#done()
@@ -60,11 +67,6 @@ export class ServerCore {
     return new Promise(resolve => {
       this.#whenIdle = resolve
     })
-  }
-
-  /** A handler that throws instead of rejecting is as broken, and must not take the process with it. */
-  async #call(request: ReceivedRequest): Promise<WireResponse> {
-    return this.#handler(request)
   }
 
   #send(

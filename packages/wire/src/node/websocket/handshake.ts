@@ -12,6 +12,11 @@ const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 /** Protocols that carry a token for the server, not a way to speak. */
 const bearerPrefix = 'base64url.bearer.authorization.k8s.io.'
 
+/** Whether what is offered is a way to speak. */
+export function isProtocol(name: string): boolean {
+  return !name.startsWith(bearerPrefix)
+}
+
 /**
  * Judges the headers of an upgrade (RFC 6455, 4.2). A request without an Origin is refused, as upstream does: a page of
  * another site may not hide where it comes from. The first protocol offered is taken, whatever its name.
@@ -26,7 +31,7 @@ export function acceptHandshake(headers: WireHeaders): Handshake {
   const [protocol] = (getHeader(headers, 'sec-websocket-protocol') ?? '')
     .split(',')
     .map(name => name.trim())
-    .filter(name => name !== '' && !name.startsWith(bearerPrefix))
+    .filter(name => name !== '' && isProtocol(name))
   return {
     status: 101,
     headers: {

@@ -2,11 +2,12 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '@coxswain/kit'
 import { discardBody, isStream } from '../../body.ts'
-import { getHeader } from '../../headers.ts'
-import type { Handler, WireHeaders, WireRequest, WireResponse } from '../../message.ts'
+import { getHeader, getHeaderValues, splitHeaderList } from '../../headers.ts'
+import type { Conversation, Handler, WireHeaders, WireRequest, WireResponse } from '../../message.ts'
 import type { ServeOptions } from '../server/serve.ts'
 import { closePayload, encodeFrame, FrameReader, opcodes } from './frame.ts'
-import { acceptHandshake } from './handshake.ts'
+import { acceptHandshake, isProtocol } from './handshake.ts'
+import { openByteChannel, openMessageChannel } from './server-channel.ts'
 
 export interface WebSocketOptions {
   /** The same handler that answers ordinary requests. */
@@ -32,7 +33,11 @@ export function createWebSocketUpgrade(options: WebSocketOptions): NonNullable<S
   const { handler, stallTimeout = defaultStallTimeout, log = silentLogger } = options
   const answer = async (request: WireRequest, socket: Duplex, head: Uint8Array) => {
     const response = await handler(request)
-    const { body } = response
+    const { body, conversation } = response
+    if (conversation) {
+      await converse(request, socket, head, response.headers, conversation)
+      return
+    }
     const wantsWebSocket = /^websocket$/i.test(getHeader(request.headers, 'upgrade') ?? '')
     if (!isStream(body) || response.status !== 200 || !wantsWebSocket) {
       if (!isStream(body)) sendPlain(socket, response)
@@ -60,6 +65,39 @@ export function createWebSocketUpgrade(options: WebSocketOptions): NonNullable<S
     })
     return true
   }
+}
+
+/** WebSocket messages, or, for SPDY, the bytes of the connection. */
+async function converse(
+  request: WireRequest,
+  socket: Duplex,
+  head: Uint8Array,
+  own: WireHeaders,
+  { protocols, talk }: Conversation,
+): Promise<void> {
+  const isSpdy = /^spdy\/3\.1$/i.test(getHeader(request.headers, 'upgrade') ?? '')
+  const header = isSpdy ? 'x-stream-protocol-version' : 'sec-websocket-protocol'
+  const offered = getHeaderValues(request.headers, header).flatMap(splitHeaderList).filter(isProtocol)
+  const protocol = offered.find(name => protocols.includes(name)) ?? ''
+  if (protocol === '' && offered.length > 0) {
+    const text = `unable to upgrade: unable to negotiate protocol: client supports ${JSON.stringify(offered)}, server accepts ${JSON.stringify(protocols)}`
+    sendPlain(socket, { status: 403, headers: {}, body: new TextEncoder().encode(text) })
+    return
+  }
+  if (isSpdy) {
+    const answer = { upgrade: 'SPDY/3.1', connection: 'Upgrade', 'x-stream-protocol-version': protocol }
+    socket.write(formatHead(101, { ...ownHeaders(own), ...answer }))
+    await openByteChannel(socket, head, protocol, talk)
+    return
+  }
+  const chosen = { ...request.headers, origin: 'any', 'sec-websocket-protocol': protocol }
+  const handshake = acceptHandshake(chosen)
+  if (handshake.status !== 101) {
+    sendPlain(socket, handshake)
+    return
+  }
+  socket.write(formatHead(101, { ...ownHeaders(own), ...handshake.headers }))
+  await openMessageChannel(socket, head, protocol, talk)
 }
 
 /** What the handler says besides the content. */
