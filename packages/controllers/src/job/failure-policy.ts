@@ -1,4 +1,8 @@
-import type { Job, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyRule } from '@coxswain/api/batch/v1'
+import type {
+  Job,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyRule,
+} from '@coxswain/api/batch/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { PodView } from '../pods/pod-state.ts'
 

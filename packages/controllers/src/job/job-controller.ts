@@ -3,8 +3,10 @@ import { Pod } from '@coxswain/api/core/v1'
 import { formatTime, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
 import {
   defineOperator,
+  generationChanged,
   type MapFunction,
   type Operator,
+  type OperatorClient,
   type ReconcileContext,
   type ReconcileResult,
   requeueAfter,
@@ -13,22 +15,27 @@ import { createExponentialLimiter } from '@coxswain/workqueue'
 import { claimObjects } from '../pods/claim.ts'
 import { controllerOf } from '../pods/controller-reference.ts'
 import { indexPods, listPodsFor } from '../pods/pod-index.ts'
+import type { PodView } from '../pods/pod-state.ts'
 import { type BackOff, backOffAfter, noBackOff } from './back-off.ts'
 import { completionsReached, type Ending, findEnding, untilDeadline } from './ending.ts'
-import { finishedCondition, isManagedElsewhere, isSuspended, type JobView, trackingFinalizer } from './job-pods.ts'
+import {
+  finishedCondition,
+  isManagedElsewhere,
+  isSuspended,
+  type JobView,
+  trackingFinalizer,
+} from './job-pods.ts'
 import { deletePods, managePods } from './manage-pods.ts'
 import { defineOrphanPods } from './orphan-pods.ts'
 import { type Tally, takeStock } from './tally.ts'
-import { conditionOf, type Draft, draftOf, track } from './tracking.ts'
+import { conditionOf, type Draft, draftOf, noteIndexes, tell, track, writeStatus } from './tracking.ts'
 
-/** Changes of pods are gathered for so long, in milliseconds, before a job is looked at again. */
+/** What happens to pods is gathered for so long, in milliseconds, before their job is looked at. */
 const batchPeriod = 1_000
 
 /** What is known of a job beside what is in the cluster. */
 interface Memory {
   readonly uid: string
-  readonly generation: number | undefined
-  readonly syncedAt: number
   readonly backOff: BackOff
 }
 
@@ -39,9 +46,10 @@ export function createJobController(): Operator {
     indexPods(operator)
     operator
       .controller('job')
-      .for(Job)
-      .owns(Pod)
-      .watches(Pod, orphansToJobs)
+      .for(Job, { predicates: [generationChanged] })
+      .watches(Job, ({ metadata: { namespace = '', name } }) => [{ namespace, name }], { delay: batchPeriod })
+      .owns(Pod, { delay: batchPeriod })
+      .watches(Pod, orphansToJobs, { delay: batchPeriod })
       .options({
         concurrency: 5,
         rateLimiter: () => createExponentialLimiter({ base: 1_000, cap: 60_000 }),
@@ -64,50 +72,42 @@ const orphansToJobs: MapFunction<Pod> = (pod, lookup) => {
 }
 
 async function reconcile(context: ReconcileContext, memories: Map<string, Memory>): Promise<ReconcileResult> {
-  const { client, key, clock } = context
+  const { client, key } = context
   const id = `${key.namespace}/${key.name}`
   const job = await client.get(Job, key)
   if (!job || isManagedElsewhere(job) || finishedCondition(job)) {
     memories.delete(id)
     return
   }
-  const { uid, generation } = job.metadata
+  const { uid } = job.metadata
   const known = memories.get(id)
-  const memory = known?.uid === uid ? known : undefined
-  const now = clock.monotonic()
-  if (memory && memory.generation === generation && context.failures === 0) {
-    const left = memory.syncedAt + batchPeriod - now
-    if (left > 0) return requeueAfter(left)
-  }
-  const remember = (backOff: BackOff) => memories.set(id, { uid, generation, syncedAt: now, backOff })
-  const backOff = memory?.backOff ?? noBackOff
-  remember(backOff)
-  const wait = await sync(context, job, backOff, remember)
+  const backOff = known?.uid === uid ? known.backOff : noBackOff
+  const wait = await sync(context, job, backOff, after => memories.set(id, { uid, backOff: after }))
   return wait < Number.POSITIVE_INFINITY ? requeueAfter(Math.max(wait, batchPeriod)) : undefined
 }
 
 /** Resolves with the milliseconds after which the job has to be looked at even if nothing happens. */
 async function sync(
   context: ReconcileContext,
-  job: JobView,
+  before: JobView,
   known: BackOff,
   remember: (backOff: BackOff) => void,
 ): Promise<number> {
   const { client, clock, events } = context
-  const claim = {
-    client,
-    kind: Pod,
-    ownerKind: Job,
-    owner: job,
-    selector: selectorOf(job),
-    finalizers: [trackingFinalizer],
-  }
-  const tally = takeStock(job, await claimObjects(claim, await listPodsFor(client, job)))
+  let job = before
+  const tally = takeStock(job, await claimPods(client, job))
   const backOff = backOffAfter(known, tally.newSucceeded, tally.newFailed)
   const now = clock.now()
   const draft = draftOf(job)
+  noteIndexes(draft, tally)
   if (!isSuspended(job)) draft.startTime ??= formatTime(now)
-  const found = findEnding(job, tally, draft.startTime, now)
+  let found = findEnding(job, tally, draft.startTime, now)
+  if (found && !found.isTold && tally.active.length > 0) {
+    // Said before pods are stopped: without them it could not be found out again.
+    tell(draft, found, now)
+    found = { ...found, isTold: true }
+    job = await writeStatus(client, job, draft)
+  }
   const isGoing = job.metadata.deletionTimestamp !== undefined
   const managed = found
     ? await deletePods(context, job, tally, tally.active, 'tracked')
@@ -125,6 +125,18 @@ async function sync(
   if (tracked.isOver && ending) announce(context, tracked.job, ending)
   if (error !== undefined) throw error
   return tracked.isOver ? Number.POSITIVE_INFINITY : Math.min(wait, untilDeadline(job, draft.startTime, now))
+}
+
+async function claimPods(client: OperatorClient, job: JobView): Promise<PodView[]> {
+  const claim = {
+    client,
+    kind: Pod,
+    ownerKind: Job,
+    owner: job,
+    selector: selectorOf(job),
+    finalizers: [trackingFinalizer],
+  }
+  return await claimObjects(claim, await listPodsFor(client, job))
 }
 
 function findCompletion({ spec }: JobView, { succeeded }: Tally, active: number): Ending | undefined {

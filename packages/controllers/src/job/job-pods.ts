@@ -30,6 +30,14 @@ export function finishedCondition({ status }: JobView) {
   )
 }
 
+const isTold = ({ status }: JobView, wanted: string): boolean =>
+  (status?.conditions ?? []).some(({ type, status: value }) => type === wanted && value === 'True')
+
+/** Whether it is said that a job has succeeded, though it may not be over yet. */
+export const isSuccessTold = (job: JobView): boolean => isTold(job, 'SuccessCriteriaMet')
+/** Whether it is said what a job comes to, though it may not be over yet. */
+export const isEnding = (job: JobView): boolean => isSuccessTold(job) || isTold(job, 'FailureTarget')
+
 /** Whether pods are replaced only when they have really failed, not as soon as they are going. */
 export function replacesOnlyFailed({ spec }: JobView): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined

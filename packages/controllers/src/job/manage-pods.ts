@@ -4,7 +4,6 @@ import { isNotFound } from '@coxswain/apimachinery'
 import { type OperatorClient, type ReconcileContext, slowStart } from '@coxswain/runtime'
 import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
 import { isReady, isTerminating, type PodView } from '../pods/pod-state.ts'
-import { choosePodsToDelete } from '../replica-set/pods-to-delete.ts'
 import { type BackOff, backOffLeft, finishedAt } from './back-off.ts'
 import { addIndexes, firstFree, noIndexes, uniteIndexes } from './indexes.ts'
 import {
@@ -20,6 +19,7 @@ import {
   trackingFinalizer,
   withIndex,
 } from './job-pods.ts'
+import { chooseSurplus } from './surplus.ts'
 import type { Tally } from './tally.ts'
 
 /** No more pods than this are created or deleted at one go. */
@@ -45,7 +45,7 @@ export async function managePods(
   const { active } = tally
   if (isSuspended(job)) return await deletePods(context, job, tally, active, 'untracked')
   const wanted = wantedActive(job, tally)
-  const surplus = chooseSurplus(job, active, Math.max(0, active.length - wanted), context.clock.now())
+  const surplus = chooseSurplus(job, active, Math.max(0, active.length - wanted))
   if (surplus.length > 0) return await deletePods(context, job, tally, surplus.slice(0, burst), 'untracked')
   const going = replacesOnlyFailed(job) ? tally.terminating : 0
   const missing = Math.min(wanted - going - active.length, burst)
@@ -105,21 +105,6 @@ export async function removeTracking(client: OperatorClient, pod: PodView): Prom
   }
 }
 
-/** At least `count`, and of an indexed job all that have no index of their own. */
-function chooseSurplus(job: JobView, active: readonly PodView[], count: number, now: number): PodView[] {
-  if (!isIndexed(job)) return choosePodsToDelete(active, [], count, now)
-  const byIndex = Map.groupBy(active, pod => indexOf(pod, job.spec?.completions ?? 0))
-  const surplus: PodView[] = []
-  const left: PodView[] = []
-  for (const [index, pods] of byIndex) {
-    const extra = index === undefined ? pods : choosePodsToDelete(pods, [], pods.length - 1, now)
-    surplus.push(...extra)
-    left.push(...pods.filter(pod => !extra.includes(pod)))
-  }
-  const more = Math.max(0, count - surplus.length)
-  return [...surplus, ...choosePodsToDelete(left, [], more, now)]
-}
-
 async function createPods(
   context: ReconcileContext,
   job: JobView,
@@ -141,8 +126,7 @@ async function createPods(
   const count = chosen?.length ?? missing
   const { succeeded, error } = await slowStart(count, async place => {
     const index = chosen?.[place]
-    const pod =
-      index === undefined ? plain : withIndex(plain, job, index, tally.indexes?.replaced.get(index))
+    const pod = index === undefined ? plain : withIndex(plain, job, index, tally.indexes?.replaced.get(index))
     await createPod(context, owner, pod)
   })
   const isHopeless = error === undefined || isNamespaceGoing(error)

@@ -17,7 +17,8 @@ export function defineOrphanPods(operator: OperatorBuilder): void {
     .options({ concurrency: 5 })
     .reconcile(async context => {
       const pod = await context.client.get(Pod, context.key)
-      if (pod && isTracked(pod) && (await isForgotten(context, pod))) await removeTracking(context.client, pod)
+      if (pod && isTracked(pod) && (await isForgotten(context, pod)))
+        await removeTracking(context.client, pod)
     })
 }
 

@@ -7,6 +7,7 @@ import {
   hasLimitPerIndex,
   indexFailuresOf,
   indexOf,
+  isEnding,
   isFailed,
   isIndexed,
   isTracked,
@@ -91,8 +92,9 @@ function takeStockOfIndexes(job: JobView, pods: readonly PodView[], completions:
   return { completions, succeeded, failed, replaced }
 }
 
+/** Pods that are stopped because their job ends take no index with them. */
 function failsItsIndex(pod: PodView, job: JobView): boolean {
-  if (!isFailed(pod, job)) return false
+  if (!isFailed(pod, job) || (isEnding(job) && pod.metadata.deletionTimestamp)) return false
   const { counts, failsIndex } = judgeFailure(job, pod)
   return failsIndex || (counts && indexFailuresOf(pod) >= (job.spec?.backoffLimitPerIndex ?? 0))
 }

@@ -1,15 +1,15 @@
 import { Job, type JobCondition, type JobStatus } from '@coxswain/api/batch/v1'
 import { deepEqual, formatTime } from '@coxswain/apimachinery'
-import type { ReconcileContext } from '@coxswain/runtime'
+import type { OperatorClient, ReconcileContext } from '@coxswain/runtime'
 import type { PodView } from '../pods/pod-state.ts'
 import type { Ending } from './ending.ts'
 import { judgeFailure } from './failure-policy.ts'
 import { countIndexes, formatIndexes } from './indexes.ts'
-import { indexOf, isFailed, isTracked, type JobView } from './job-pods.ts'
+import { indexOf, isFailed, isSuccessTold, isTracked, type JobView } from './job-pods.ts'
 import { removeTracking } from './manage-pods.ts'
 import type { Tally } from './tally.ts'
 
-/** A status does not list more pods than this at once: the rest has to wait for the next time. */
+/** No more pods than this are listed and let go of at one go, so that the status stays small. */
 const mostUncounted = 500
 
 /** The status of a job while it is worked on. */
@@ -60,6 +60,12 @@ function statusOf({ uncounted, conditions, ...draft }: Draft): JobStatus {
   }
 }
 
+/** Resolves with the job as it is then. */
+export async function writeStatus(client: OperatorClient, job: JobView, draft: Draft): Promise<JobView> {
+  const status = statusOf(draft)
+  return deepEqual(status, job.status ?? {}) ? job : await client.updateStatus(Job, { ...job, status })
+}
+
 export function conditionOf(
   type: string,
   status: string,
@@ -75,6 +81,20 @@ export function conditionOf(
     ...(reason && { reason }),
     ...(message && { message }),
   }
+}
+
+/** Says which indexes are done or given up. */
+export function noteIndexes(draft: Draft, { indexes }: Tally): void {
+  if (!indexes) return
+  draft.completedIndexes = formatIndexes(indexes.succeeded)
+  draft.succeeded = countIndexes(indexes.succeeded)
+  if (indexes.failed) draft.failedIndexes = formatIndexes(indexes.failed)
+}
+
+/** Says what the job comes to. */
+export function tell(draft: Draft, ending: Ending, now: number): void {
+  const type = ending.isSuccess ? 'SuccessCriteriaMet' : 'FailureTarget'
+  draft.conditions.push(conditionOf(type, 'True', ending, now))
 }
 
 export interface Tracked {
@@ -95,17 +115,12 @@ export async function track(
 ): Promise<Tracked> {
   let job = before
   const flush = async () => {
-    const status = statusOf(draft)
-    if (deepEqual(status, job.status ?? {})) return
-    job = await client.updateStatus(Job, { ...job, status })
+    job = await writeStatus(client, job, draft)
   }
   const tracked = new Set(tally.pods.filter(isTracked).map(({ metadata }) => metadata.uid))
   count(draft, tracked)
   const { released, isCut } = listUncounted(before, tally, ending, draft)
-  if (ending && !ending.isTold) {
-    const type = ending.isSuccess ? 'SuccessCriteriaMet' : 'FailureTarget'
-    draft.conditions.push(conditionOf(type, 'True', ending, clock.now()))
-  }
+  if (ending && !ending.isTold) tell(draft, ending, clock.now())
   await flush()
   onWritten()
   const results = await Promise.allSettled(released.map(pod => removeTracking(client, pod)))
@@ -165,15 +180,9 @@ function listUncounted(
       if (!indexes && !uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid)
     } else if (isKnownIndex && !uncounted.failed.includes(uid) && countsAsFailed(job, pod, ending))
       uncounted.failed.push(uid)
-    if (uncounted.succeeded.length + uncounted.failed.length >= mostUncounted) break
+    if (released.length >= mostUncounted) break
   }
-  if (indexes) {
-    draft.completedIndexes = formatIndexes(indexes.succeeded)
-    draft.succeeded = countIndexes(indexes.succeeded)
-    if (indexes.failed) draft.failedIndexes = formatIndexes(indexes.failed)
-  }
-  const isCut = uncounted.succeeded.length + uncounted.failed.length >= mostUncounted
-  return { released, isCut }
+  return { released, isCut: released.length >= mostUncounted }
 }
 
 function mayLetGo(
@@ -190,6 +199,8 @@ function mayLetGo(
 
 /** When a job fails, so do its pods, whatever they were doing; when it has succeeded, those it stopped do not. */
 function countsAsFailed(job: JobView, pod: PodView, ending: Ending | undefined): boolean {
-  const hasFailed = ending?.isSuccess ? pod.status?.phase === 'Failed' : isFailed(pod, job)
+  const isSuccess = ending?.isSuccess ?? isSuccessTold(job)
+  const isStopped = isSuccess && pod.metadata.deletionTimestamp !== undefined
+  const hasFailed = !isStopped && isFailed(pod, job)
   return (hasFailed || ending?.isSuccess === false) && judgeFailure(job, pod).counts
 }

@@ -1,6 +1,6 @@
 import { ControllerRevision } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type ApiObject, type DeepReadonly, deepEqual, isNotFound, writeJson } from '@coxswain/apimachinery'
+import { type ApiObject, type DeepReadonly, deepEqual, writeJson } from '@coxswain/apimachinery'
 import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
 import { controllerOf } from './controller-reference.ts'
 import { sorted, spellHash } from './template-hash.ts'
@@ -40,9 +40,12 @@ export function compareRevisions(a: RevisionView, b: RevisionView): number {
   return age !== 0 ? age : a.metadata.name < b.metadata.name ? -1 : 1
 }
 
-/** What a revision keeps: the patch that brings its template back. `kubectl rollout undo` sends it as it is. */
+/**
+ * What a revision keeps: the patch that brings its template back. `kubectl rollout undo` sends it as it is. Keys are in
+ * order, since servers compare the bytes: patching anything else of a revision puts them in order, and data must not change.
+ */
 export function revisionData(template: TemplateView): Record<string, unknown> {
-  return { spec: { template: { ...plain(template), $patch: 'replace' } } }
+  return sorted({ spec: { template: { ...plain(template), $patch: 'replace' } } }) as Record<string, unknown>
 }
 
 /** The template that a revision keeps; undefined when there is none in it. */
@@ -77,9 +80,9 @@ export function hashRevision(data: Record<string, unknown>, collisions: number):
   return spellHash(hash)
 }
 
-/** JSON as Go writes a map: keys in order, and nothing that could end an HTML element. */
-function goJson(value: unknown): string {
-  return writeJson(sorted(value)).replace(
+/** JSON as Go writes it: nothing in it could end an HTML element. */
+function goJson(value: Record<string, unknown>): string {
+  return writeJson(value).replace(
     /[<>&\u2028\u2029]/g,
     char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
@@ -88,9 +91,5 @@ function goJson(value: unknown): string {
 /** Deletes a revision; one that is gone is no matter. */
 export async function deleteRevision(client: OperatorClient, { metadata }: RevisionView): Promise<void> {
   const { namespace = '', name, uid } = metadata
-  try {
-    await client.delete(ControllerRevision, { namespace, name }, { preconditions: { uid } })
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  await client.delete(ControllerRevision, { namespace, name }, { preconditions: { uid } })
 }

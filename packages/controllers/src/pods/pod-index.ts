@@ -47,3 +47,9 @@ export function indexPodsByNode(operator: OperatorBuilder): void {
 export async function listPodsOn(client: OperatorClient, node: string): Promise<readonly PodView[]> {
   return (await client.list(Pod, { fields: { [nodeField]: node } })).items
 }
+
+/** The keys of the pods on a node, for mapping functions. */
+export function listPodKeysOn(lookup: Lookup, node: string): ObjectKey[] {
+  const pods = lookup.list(Pod, { fields: { [nodeField]: node } })
+  return pods.map(({ metadata: { namespace = '', name } }) => ({ namespace, name }))
+}

@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import { isAlreadyExists } from '@coxswain/apimachinery'
 import type { ReconcileContext } from '@coxswain/runtime'
 import type { PodView } from '../pods/pod-state.ts'
 import { areClaimsOwned, createClaims, type Member, ownClaims } from './claims.ts'
@@ -67,14 +67,11 @@ export async function repairMember(tools: Tools, set: SetView, member: Member): 
   tell(tools, set, 'Update', pod)
 }
 
+/** Deletes a pod; one that is gone is no matter. */
 export async function deleteMember(tools: Tools, set: SetView, { pod }: Member): Promise<void> {
   const { namespace = '', name, uid } = pod.metadata
-  await attempt(tools, set, { verb: 'Delete', pod }, async () => {
-    try {
-      await tools.client.delete(Pod, { namespace, name }, { preconditions: { uid } })
-    } catch (error) {
-      if (!isNotFound(error)) throw error
-    }
-  })
+  await attempt(tools, set, { verb: 'Delete', pod }, () =>
+    tools.client.delete(Pod, { namespace, name }, { preconditions: { uid } }),
+  )
   tell(tools, set, 'Delete', pod)
 }

@@ -1,18 +1,9 @@
 import { type ReconcileContext, slowStart } from '@coxswain/runtime'
-import { scaleIntOrPercent } from '../pods/int-or-percent.ts'
-import { isAvailable, isFinished, isReady, type PodView } from '../pods/pod-state.ts'
+import { isFinished, isReady, type PodView } from '../pods/pod-state.ts'
 import { areClaimsOwned, hasStaleClaims, type Member, ownClaims } from './claims.ts'
-import {
-  isInRange,
-  newPod,
-  ordinalOf,
-  podNameOf,
-  podRevision,
-  replicasOf,
-  type SetView,
-  startOf,
-} from './identity.ts'
+import { isInRange, newPod, ordinalOf, replicasOf, type SetView, startOf } from './identity.ts'
 import { completeClaims, createMember, deleteMember, repairMember } from './members.ts'
+import { choosePodsToUpdate, isUnavailable } from './pods-to-update.ts'
 import type { Revisions } from './revisions.ts'
 
 /** Whether whoever comes next in order has to wait for this one. */
@@ -52,7 +43,9 @@ export class Rollout {
     const last = condemned.findLast(({ pod }) => this.#isUnavailable(pod))
     if ((await this.#forEach(condemned, each => this.#remove(each, last))) === 'wait') return
     if (set.spec?.updateStrategy?.type === 'OnDelete') return
-    await this.#update((await this.#sort()).replicas)
+    const { replicas: present } = await this.#sort()
+    for (const member of choosePodsToUpdate(set, present, this.#revisions.update.name, this.#now))
+      await deleteMember(this.#context, set, member)
   }
 
   /** The pods that have a place, by ordinal, and the others, the highest first. */
@@ -86,9 +79,8 @@ export class Rollout {
     return 'next'
   }
 
-  #isUnavailable(pod: PodView | undefined): boolean {
-    if (!pod || pod.metadata.deletionTimestamp) return true
-    return !isAvailable(pod, this.#set.spec?.minReadySeconds ?? 0, this.#now)
+  #isUnavailable(pod: PodView): boolean {
+    return isUnavailable(this.#set, pod, this.#now)
   }
 
   /** Sees to it that the pod of an ordinal is there and well. */
@@ -130,25 +122,5 @@ export class Rollout {
     if (this.#isOrdered && this.#isUnavailable(pod) && member !== last) return 'wait'
     await deleteMember(this.#context, this.#set, member)
     return 'wait'
-  }
-
-  /** Deletes pods of old revisions, the highest first. They come back with the new one. */
-  async #update(replicas: ReadonlyMap<number, PodView>): Promise<void> {
-    const set = this.#set
-    const { partition = 0, maxUnavailable } = set.spec?.updateStrategy?.rollingUpdate ?? {}
-    const names = Array.from({ length: replicasOf(set) }, (_, index) => startOf(set) + index)
-    const most = Math.max(1, scaleIntOrPercent(maxUnavailable ?? 1, names.length, 'down'))
-    let missing = names.filter(ordinal => this.#isUnavailable(replicas.get(ordinal))).length
-    for (const ordinal of names.slice(partition).reverse()) {
-      if (maxUnavailable !== undefined && missing >= most) return
-      const pod = replicas.get(ordinal)
-      const isOld = pod && podRevision(pod) !== this.#revisions.update.name && !pod.metadata.deletionTimestamp
-      if (isOld) {
-        this.#context.log.debug('updating a pod', { pod: podNameOf(set, ordinal) })
-        await deleteMember(this.#context, set, { pod, ordinal })
-        missing++
-        if (maxUnavailable === undefined) return
-      } else if (maxUnavailable === undefined && this.#isUnavailable(pod)) return
-    }
   }
 }

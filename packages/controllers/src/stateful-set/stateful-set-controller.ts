@@ -17,7 +17,7 @@ import {
 } from '@coxswain/runtime'
 import { claimObjects } from '../pods/claim.ts'
 import { controllerOf } from '../pods/controller-reference.ts'
-import { indexRevisions, listRevisionsFor } from '../pods/controller-revisions.ts'
+import { indexRevisions, isRevisionOf, listRevisionsFor } from '../pods/controller-revisions.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
 import { type PodView, untilAvailable } from '../pods/pod-state.ts'
@@ -82,8 +82,11 @@ async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
   await claimObjects({ ...claim, kind: Pod, accepts }, await listPodsFor(client, set))
   const listPods = async () =>
     (await listPodsOf(client, set.metadata.uid)).filter(pod => isMine(pod) && accepts(pod))
+  const isGoing = set.metadata.deletionTimestamp !== undefined
+  // Its revisions may be gone already: they must not come back.
+  if (isGoing && !known.some(revision => isRevisionOf(revision, set.spec!.template))) return
   const revisions = await syncRevisions(client, set, known)
-  const failure = set.metadata.deletionTimestamp
+  const failure = isGoing
     ? undefined
     : await caught(() => new Rollout(context, set, { revisions, listPods }).step())
   const pods = await listPods()

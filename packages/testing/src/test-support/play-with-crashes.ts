@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createClient } from '@coxswain/client'
 import { aborted, VirtualWorld } from '@coxswain/kit'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
-import type { Transport } from '@coxswain/wire'
+import { isStream, type Transport, type WireRequest, type WireResponse } from '@coxswain/wire'
 import { type Cluster, startCluster } from '../cluster.ts'
 
 /** What happens around controllers, and what is there in the end. */
@@ -22,30 +22,40 @@ const isTorture = Number(process.env.TORTURE_RUNS ?? 0) > 0
 const mostCrashes = isTorture ? Number.POSITIVE_INFINITY : 4
 const restPeriod = 60_000
 
-/**
- * Plays it undisturbed, and again with the controllers killed right after one of their writes and started anew two seconds
- * later, for several of the writes: the end has to be the same, and stay, with nobody writing any more.
- */
-export async function playWithCrashes(play: Play, seed = 5): Promise<number> {
-  const writes = await playOnce(play, seed)
-  assert.ok(writes > 0, `${play.name}: the controllers wrote nothing`)
-  const stride = Math.max(1, Math.ceil(writes / mostCrashes))
-  let plays = 1
-  for (let after = 1; after <= writes; after += stride, plays++) await playOnce(play, seed, after)
-  return plays
+/** What goes wrong in a performance. */
+interface Trouble {
+  /** The process dies right after this one of its writes, and another starts two seconds later. */
+  readonly crashAfter?: number
+  /** Each so many changes of what is there are refused as a conflict. */
+  readonly conflictEach?: number
+  /** Milliseconds that each event of a watch is late. */
+  readonly lag?: number
 }
 
-async function playOnce(play: Play, seed: number, crashAfter?: number): Promise<number> {
-  const message = `${play.name}${crashAfter === undefined ? '' : `, killed after write ${crashAfter}`}`
+/**
+ * Plays it undisturbed, with conflicts, with caches that lag behind, and with the controllers killed after one of their
+ * writes, for several of the writes: the end has to be the same, and stay, with nobody writing any more.
+ */
+export async function playWithCrashes(play: Play, seed = 5): Promise<void> {
+  const writes = await playOnce(play, seed, {})
+  assert.ok(writes > 0, `${play.name}: the controllers wrote nothing`)
+  await playOnce(play, seed, { conflictEach: 3 })
+  await playOnce(play, seed, { lag: 300 })
+  const stride = Math.max(1, Math.ceil(writes / mostCrashes))
+  for (let after = 1; after <= writes; after += stride) await playOnce(play, seed, { crashAfter: after })
+}
+
+async function playOnce(play: Play, seed: number, trouble: Trouble): Promise<number> {
+  const message = `${play.name} ${JSON.stringify(trouble)}`
   const world = new VirtualWorld({ seed })
   await using cluster = await startCluster({ env: world })
   for (const operator of play.others?.() ?? []) cluster.start(operator)
-  const process = new Mortal(cluster, world, play.controllers, crashAfter)
+  const process = new Mortal(cluster, world, play.controllers, trouble)
   process.boot()
   try {
     await cluster.advance(2_000)
     await play.act(cluster)
-    await cluster.advance(5_000)
+    await cluster.advance(trouble.lag || trouble.conflictEach ? 60_000 : 5_000)
     assert.deepEqual(await play.look(cluster), play.end, message)
     const sent = process.writes
     await cluster.advance(restPeriod)
@@ -63,7 +73,8 @@ class Mortal {
   readonly #cluster: Cluster
   readonly #world: VirtualWorld
   readonly #controllers: () => readonly Operator[]
-  readonly #crashAfter: number | undefined
+  readonly #trouble: Trouble
+  #changes = 0
   #stop = new AbortController()
   #done: Promise<unknown> = Promise.resolve()
   #isStopped = false
@@ -72,12 +83,12 @@ class Mortal {
     cluster: Cluster,
     world: VirtualWorld,
     controllers: () => readonly Operator[],
-    crashAfter?: number,
+    trouble: Trouble,
   ) {
     this.#cluster = cluster
     this.#world = world
     this.#controllers = controllers
-    this.#crashAfter = crashAfter
+    this.#trouble = trouble
   }
 
   boot(): void {
@@ -103,16 +114,36 @@ class Mortal {
       send: async request => {
         if (isDead) return await never(request.signal)
         const isWrite = request.method !== 'GET' && !request.path.includes('/events')
+        if (isWrite && this.#isRefused(request)) return conflict
         const number = isWrite ? ++this.writes : 0
         const response = await inner.send(request)
-        if (number > 0 && number === this.#crashAfter) {
+        if (number > 0 && number === this.#trouble.crashAfter) {
           isDead = true
           this.#restart()
         }
-        return isDead ? await never(request.signal) : response
+        return isDead ? await never(request.signal) : this.#delay(response, request.signal)
       },
       [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
     }
+  }
+
+  #isRefused({ method }: WireRequest): boolean {
+    const { conflictEach } = this.#trouble
+    return conflictEach !== undefined && method !== 'POST' && ++this.#changes % conflictEach === 0
+  }
+
+  #delay(response: WireResponse, signal: AbortSignal): WireResponse {
+    const { lag } = this.#trouble
+    const { body } = response
+    if (lag === undefined || !isStream(body)) return response
+    const { clock } = this.#world
+    async function* late(chunks: AsyncIterable<Uint8Array>) {
+      for await (const chunk of chunks) {
+        await clock.sleep(lag!, { signal })
+        yield chunk
+      }
+    }
+    return { ...response, body: late(body) }
   }
 
   #restart(): void {
@@ -126,6 +157,21 @@ class Mortal {
       await this.#done
     })
   }
+}
+
+const conflict: WireResponse = {
+  status: 409,
+  headers: { 'content-type': 'application/json' },
+  body: new TextEncoder().encode(
+    JSON.stringify({
+      kind: 'Status',
+      apiVersion: 'v1',
+      status: 'Failure',
+      reason: 'Conflict',
+      message: 'the object has been modified',
+      code: 409,
+    }),
+  ),
 }
 
 async function never(signal: AbortSignal): Promise<never> {

@@ -45,7 +45,8 @@ export function createScriptedKubelet(script: Script, options: KubeletOptions = 
             await report(context, 137)
           }
           const hasGrace = pod.metadata.deletionGracePeriodSeconds !== 0
-          if (hasGrace) await ignoreMissing(client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid } }))
+          if (hasGrace)
+            await ignoreMissing(client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid } }))
           return
         }
         if (isOver) return
@@ -77,7 +78,9 @@ async function report({ client, clock, key }: ReconcileContext, exitCode?: numbe
       imageID: image,
       ready: !isOver,
       restartCount: 0,
-      state: isOver ? { terminated: { exitCode, finishedAt: time, startedAt: time } } : { running: { startedAt: time } },
+      state: isOver
+        ? { terminated: { exitCode, finishedAt: time, startedAt: time } }
+        : { running: { startedAt: time } },
     })),
   }
   await ignoreMissing(client.patch(Pod, key, { status }, { type: 'strategic', subresource: 'status' }))

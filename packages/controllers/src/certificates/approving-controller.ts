@@ -1,0 +1,95 @@
+import { SubjectAccessReview } from '@coxswain/api/authorization/v1'
+import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
+import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import type { CertificateIssuer, RequestedCertificate } from './signing-controller.ts'
+
+type SigningRequest = DeepReadonly<CertificateSigningRequest>
+
+const nodeSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
+const requiredUsages = ['client auth', 'digital signature']
+const allowedUsages = new Set([...requiredUsages, 'key encipherment'])
+
+/** Approves what kubelets ask for as clients, when whoever asks may have it. Everything else is for people to say. */
+export function createCertificateApprovingController(issuer: Pick<CertificateIssuer, 'read'>): Operator {
+  return defineOperator('certificatesigningrequest-approving-controller', operator => {
+    operator
+      .controller('certificatesigningrequest-approving')
+      .for(CertificateSigningRequest)
+      .reconcile(context => reconcile(context, issuer))
+  })
+}
+
+async function reconcile(
+  { client, key, clock, log }: ReconcileContext,
+  issuer: Pick<CertificateIssuer, 'read'>,
+): Promise<void> {
+  const request = await client.get(CertificateSigningRequest, key)
+  if (!request || request.spec.signerName !== nodeSigner || isDecided(request)) return
+  const wanted = issuer.read(atob(request.spec.request))
+  if (!isKubeletClient(request, wanted)) return
+  const isSelf = request.spec.username === wanted.commonName
+  const ways = [
+    ...(isSelf ? [{ subresource: 'selfnodeclient', what: 'self kubelet' }] : []),
+    { subresource: 'nodeclient', what: 'kubelet' },
+  ]
+  for (const { subresource, what } of ways) {
+    if (!(await isAllowed({ client }, request, subresource))) continue
+    const now = formatTime(clock.now())
+    const condition = {
+      type: 'Approved',
+      status: 'True',
+      reason: 'AutoApproved',
+      message: `Auto approving ${what} client certificate after SubjectAccessReview.`,
+      lastUpdateTime: now,
+      lastTransitionTime: now,
+    }
+    const conditions = [...(request.status?.conditions ?? []), condition]
+    const approved = { ...request, status: { ...request.status, conditions } }
+    await client.direct.subresource(CertificateSigningRequest, key, 'approval').update(approved)
+    return
+  }
+  const tried = ways.map(way => way.subresource)
+  log.info('a certificate request was not approved by its access review', { request: key.name, tried })
+}
+
+function isDecided({ status }: SigningRequest): boolean {
+  const decided = (status?.conditions ?? []).some(({ type }) => type === 'Approved' || type === 'Denied')
+  return decided || Boolean(status?.certificate)
+}
+
+function isKubeletClient({ spec }: SigningRequest, wanted: RequestedCertificate): boolean {
+  const usages: readonly string[] = spec.usages ?? []
+  return (
+    wanted.organizations.length === 1 &&
+    wanted.organizations[0] === 'system:nodes' &&
+    wanted.commonName.startsWith('system:node:') &&
+    !wanted.hasOtherNames &&
+    requiredUsages.every(usage => usages.includes(usage)) &&
+    usages.every(usage => allowedUsages.has(usage))
+  )
+}
+
+async function isAllowed(
+  { client }: Pick<ReconcileContext, 'client'>,
+  { spec }: SigningRequest,
+  subresource: string,
+): Promise<boolean> {
+  const { username, uid, groups, extra } = spec
+  const review = await client.direct.create(SubjectAccessReview, {
+    spec: {
+      ...(username !== undefined && { user: username }),
+      ...(uid !== undefined && { uid }),
+      ...(groups && { groups }),
+      ...(extra && { extra }),
+      resourceAttributes: {
+        group: 'certificates.k8s.io',
+        version: '*',
+        resource: 'certificatesigningrequests',
+        subresource,
+        verb: 'create',
+      },
+    },
+  })
+  return review.status?.allowed === true
+}

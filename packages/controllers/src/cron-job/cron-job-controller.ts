@@ -1,0 +1,238 @@
+import { CronJob, type CronJobStatus, Job } from '@coxswain/api/batch/v1'
+import {
+  type CronSchedule,
+  deepEqual,
+  formatTime,
+  isAlreadyExists,
+  isTimeZone,
+  parseCronSchedule,
+} from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type Operator,
+  type ReconcileContext,
+  type ReconcileResult,
+  requeueAfter,
+} from '@coxswain/runtime'
+import { finishedCondition, type JobView } from '../job/job-pods.ts'
+import { controllerOf } from '../pods/controller-reference.ts'
+import { isNamespaceGoing } from '../pods/pod-control.ts'
+import { deleteJob, deleteOldJobs, indexJobs, jobAt, jobNameAt, listJobsOf, referenceTo } from './jobs-of.ts'
+import { type CronJobView, findMissed, isTooMany, untilNext } from './missed-times.ts'
+
+type References = NonNullable<CronJobStatus['active']>
+
+/** The status of a CronJob while it is worked on. */
+interface Draft {
+  active: References
+  lastScheduleTime?: string
+  lastSuccessfulTime?: string
+}
+
+/** Starts jobs when their schedule says so. */
+export function createCronJobController(): Operator {
+  return defineOperator('cronjob-controller', operator => {
+    /** The schedule that each was last seen with. */
+    const schedules = new Map<string, string>()
+    indexJobs(operator)
+    operator
+      .controller('cronjob')
+      .for(CronJob)
+      .owns(Job)
+      .options({ concurrency: 5 })
+      .reconcile(async context => {
+        const id = `${context.key.namespace}/${context.key.name}`
+        const cronJob = await context.client.get(CronJob, context.key)
+        if (!cronJob) {
+          schedules.delete(id)
+          return
+        }
+        const { schedule, timeZone = '' } = cronJob.spec ?? {}
+        const present = `${cronJob.metadata.uid} ${timeZone} ${schedule}`
+        const before = schedules.get(id)
+        schedules.set(id, present)
+        const isRescheduled = before !== undefined && before !== present
+        return await sync(context, cronJob, isRescheduled)
+      })
+  })
+}
+
+async function sync(
+  context: ReconcileContext,
+  cronJob: CronJobView,
+  isRescheduled: boolean,
+): Promise<ReconcileResult> {
+  const { client } = context
+  const jobs = await listJobsOf(client, cronJob)
+  const { active = [], lastScheduleTime, lastSuccessfulTime } = cronJob.status ?? {}
+  const draft: Draft = {
+    active: active.map(reference => ({ ...reference })),
+    ...(lastScheduleTime !== undefined && { lastScheduleTime }),
+    ...(lastSuccessfulTime !== undefined && { lastSuccessfulTime }),
+  }
+  let wait: number | undefined
+  let failure: unknown
+  try {
+    noteJobs(context, cronJob, jobs, draft)
+    await dropMissing(context, cronJob, jobs, draft)
+    await deleteOldJobs(context, cronJob, jobs)
+    wait = await start(context, cronJob, draft, isRescheduled)
+  } catch (error) {
+    failure = error
+  }
+  const { active: left, ...times } = draft
+  const status: CronJobStatus = { ...times, ...(left.length > 0 && { active: left }) }
+  if (!deepEqual(status, cronJob.status ?? {})) await client.updateStatus(CronJob, { ...cronJob, status })
+  if (failure !== undefined) throw failure
+  return wait === undefined ? undefined : requeueAfter(wait)
+}
+
+/** Takes finished jobs off the list, and keeps the time of the last that succeeded. */
+function noteJobs(
+  { events }: ReconcileContext,
+  cronJob: CronJobView,
+  jobs: readonly JobView[],
+  draft: Draft,
+): void {
+  for (const job of jobs) {
+    const { uid, name } = job.metadata
+    const isListed = draft.active.some(reference => reference.uid === uid)
+    const finished = finishedCondition(job)
+    if (!finished) {
+      if (!isListed)
+        events.warning(
+          cronJob,
+          'UnexpectedJob',
+          `Saw a job that the controller did not create or forgot: ${name}`,
+        )
+      continue
+    }
+    if (isListed) {
+      draft.active = draft.active.filter(reference => reference.uid !== uid)
+      events.normal(cronJob, 'SawCompletedJob', `Saw completed job: ${name}, condition: ${finished.type}`)
+    }
+    const end = job.status?.completionTime
+    const isLater = !draft.lastSuccessfulTime || Date.parse(end ?? '') > Date.parse(draft.lastSuccessfulTime)
+    if (finished.type === 'Complete' && end !== undefined && isLater) draft.lastSuccessfulTime = end
+  }
+}
+
+/** Takes jobs off the list that are no more. Only the server knows: a cache may not have heard of them yet. */
+async function dropMissing(
+  { client, events }: ReconcileContext,
+  cronJob: CronJobView,
+  jobs: readonly JobView[],
+  draft: Draft,
+): Promise<void> {
+  for (const { uid, namespace = '', name = '' } of draft.active) {
+    if (jobs.some(({ metadata }) => metadata.uid === uid)) continue
+    const found = await client.get(Job, { namespace, name }, { cached: false })
+    if (found) continue
+    events.normal(cronJob, 'MissingJob', `Active job went missing: ${name}`)
+    draft.active = draft.active.filter(reference => reference.uid !== uid)
+  }
+}
+
+/** Starts the job that is due, if there is one. Resolves with the milliseconds until the next is. */
+async function start(
+  context: ReconcileContext,
+  cronJob: CronJobView,
+  draft: Draft,
+  isRescheduled: boolean,
+): Promise<number | undefined> {
+  const { clock, events } = context
+  const schedule = readSchedule(context, cronJob)
+  if (!schedule) return undefined
+  const now = clock.now()
+  const next = () => untilNext({ ...cronJob, status: draft }, schedule, now)
+  // What a new schedule would have started in the past is not made up for.
+  if (isRescheduled) return next()
+  const missed = findMissed(cronJob, schedule, now, { withDeadline: true })
+  if (typeof missed === 'string') {
+    events.warning(cronJob, 'InvalidSchedule', `invalid schedule: ${cronJob.spec!.schedule} : ${missed}`)
+    return undefined
+  }
+  const { latest } = missed
+  if (latest === undefined) return next()
+  if (isTooMany(missed))
+    events.warning(
+      cronJob,
+      'TooManyMissedTimes',
+      'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
+    )
+  const deadline = cronJob.spec?.startingDeadlineSeconds
+  if (deadline !== undefined && latest + deadline * 1_000 < now) {
+    const time = new Date(latest).toUTCString().replace('GMT', '+0000')
+    events.warning(cronJob, 'MissSchedule', `Missed scheduled time to start a job: ${time}`)
+    return next()
+  }
+  const name = jobNameAt(cronJob, latest)
+  const last = draft.lastScheduleTime
+  if (draft.active.some(reference => reference.name === name)) return next()
+  if (last !== undefined && Date.parse(last) === latest) return next()
+  if (cronJob.spec?.concurrencyPolicy === 'Forbid' && draft.active.length > 0) {
+    const message = 'Not starting job because prior execution is running and concurrency policy is Forbid'
+    events.normal(cronJob, 'JobAlreadyActive', message)
+    return next()
+  }
+  if (cronJob.spec?.concurrencyPolicy === 'Replace') await stopActive(context, cronJob, draft)
+  const job = await createJob(context, cronJob, latest)
+  if (!job) return next()
+  draft.active.push(referenceTo(job))
+  draft.lastScheduleTime = formatTime(latest)
+  return next()
+}
+
+/** Undefined when nothing has to be started: the CronJob goes, is suspended, or makes no sense. */
+function readSchedule({ events }: ReconcileContext, cronJob: CronJobView): CronSchedule | undefined {
+  const { metadata, spec } = cronJob
+  if (metadata.deletionTimestamp || !spec) return undefined
+  const { timeZone, schedule: text } = spec
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    const message = `invalid timeZone: ${JSON.stringify(timeZone)}: unknown time zone ${timeZone}`
+    events.warning(cronJob, 'UnknownTimeZone', message)
+    return undefined
+  }
+  if (spec.suspend) return undefined
+  if (text.includes('TZ')) {
+    const advice = 'see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
+    const message = `CRON_TZ or TZ used in schedule ${JSON.stringify(text)} is not officially supported, ${advice}`
+    events.warning(cronJob, 'UnsupportedSchedule', message)
+  }
+  const schedule = parseCronSchedule(text, timeZone)
+  if (schedule.type !== 'problem') return schedule
+  const message = `unparseable schedule: ${JSON.stringify(text)} : ${schedule.problem}`
+  events.warning(cronJob, 'UnparseableSchedule', message)
+  return undefined
+}
+
+async function stopActive(context: ReconcileContext, cronJob: CronJobView, draft: Draft): Promise<void> {
+  for (const { uid = '', namespace = '', name = '' } of draft.active) {
+    if (!(await deleteJob(context, cronJob, { namespace, name, uid })))
+      throw new Error(`could not replace job ${namespace}/${name}`)
+    draft.active = draft.active.filter(reference => reference.uid !== uid)
+  }
+}
+
+/** Undefined when there is a job of that name that is somebody else's, or nothing can be made any more. */
+async function createJob(
+  { client, events }: ReconcileContext,
+  cronJob: CronJobView,
+  time: number,
+): Promise<JobView | undefined> {
+  const wanted = jobAt(cronJob, time)
+  try {
+    const job = await client.create(Job, wanted)
+    events.normal(cronJob, 'SuccessfulCreate', `Created job ${job.metadata.name}`)
+    return job
+  } catch (error) {
+    if (isNamespaceGoing(error)) return undefined
+    if (isAlreadyExists(error)) {
+      const { name, namespace = '' } = wanted.metadata
+      const job = await client.get(Job, { namespace, name }, { cached: false })
+      return job && controllerOf(job)?.uid === cronJob.metadata.uid ? job : undefined
+    }
+    events.warning(cronJob, 'FailedCreate', `Error creating job: ${(error as Error).message}`)
+    throw error
+  }
+}

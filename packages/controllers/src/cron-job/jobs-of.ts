@@ -1,0 +1,102 @@
+import { CronJob, Job } from '@coxswain/api/batch/v1'
+import type { ObjectReference } from '@coxswain/api/core/v1'
+import { type DeepReadonly, formatInZone, isNotFound } from '@coxswain/apimachinery'
+import type { OperatorBuilder, OperatorClient, ReconcileContext } from '@coxswain/runtime'
+import { finishedCondition, type JobView } from '../job/job-pods.ts'
+import { controllerOf, controllerReference } from '../pods/controller-reference.ts'
+import type { CronJobView } from './missed-times.ts'
+
+const field = 'controller'
+const byController = (job: JobView): string[] => {
+  const controller = controllerOf(job)
+  return controller ? [controller.uid] : []
+}
+
+/** Lets an operator find jobs by who controls them. */
+export function indexJobs(operator: OperatorBuilder): void {
+  operator.index(Job, field, byController)
+}
+
+export async function listJobsOf(
+  client: OperatorClient,
+  { metadata }: CronJobView,
+): Promise<readonly JobView[]> {
+  return (await client.list(Job, { fields: { [field]: metadata.uid } })).items
+}
+
+/** The same for the same minute: so no time is started twice. */
+export function jobNameAt({ metadata }: CronJobView, time: number): string {
+  return `${metadata.name}-${Math.floor(time / 60_000)}`
+}
+
+/** The job of a scheduled time. */
+export function jobAt(cronJob: CronJobView, time: number): DeepReadonly<Job> {
+  const { metadata, spec } = cronJob
+  const { labels = {}, annotations = {} } = spec!.jobTemplate.metadata ?? {}
+  const job = {
+    metadata: {
+      name: jobNameAt(cronJob, time),
+      namespace: metadata.namespace,
+      labels,
+      annotations: {
+        ...annotations,
+        'batch.kubernetes.io/cronjob-scheduled-timestamp': formatInZone(spec!.timeZone ?? 'UTC', time),
+      },
+      ownerReferences: [controllerReference(CronJob, cronJob)],
+    },
+    spec: spec!.jobTemplate.spec,
+  }
+  return job as unknown as DeepReadonly<Job> // the server completes it
+}
+
+export function referenceTo({ metadata }: JobView): ObjectReference {
+  const { name, namespace = '', uid, resourceVersion = '' } = metadata
+  return { apiVersion: 'batch/v1', kind: 'Job', name, namespace, uid, resourceVersion }
+}
+
+/** Deletes a job and, in the background, its pods. Says whether it is gone. */
+export async function deleteJob(
+  { client, events }: Pick<ReconcileContext, 'client' | 'events'>,
+  cronJob: CronJobView,
+  key: { readonly namespace: string; readonly name: string; readonly uid: string },
+): Promise<boolean> {
+  const { uid, ...job } = key
+  try {
+    await client.delete(Job, job, { propagationPolicy: 'Background', preconditions: { uid } })
+  } catch (error) {
+    if (isNotFound(error)) return true
+    events.warning(cronJob, 'FailedDelete', `Deleted job: ${(error as Error).message}`)
+    return false
+  }
+  events.normal(cronJob, 'SuccessfulDelete', `Deleted job ${job.name}`)
+  return true
+}
+
+/** Deletes finished jobs beyond what is to be kept of each sort, oldest first. */
+export async function deleteOldJobs(
+  context: Pick<ReconcileContext, 'client' | 'events'>,
+  cronJob: CronJobView,
+  jobs: readonly JobView[],
+): Promise<void> {
+  const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = cronJob.spec ?? {}
+  for (const [type, limit] of [
+    ['Complete', successful],
+    ['Failed', failed],
+  ] as const) {
+    if (limit === undefined) continue
+    const finished = jobs
+      .filter(job => finishedCondition(job)?.type === type && !job.metadata.deletionTimestamp)
+      .toSorted(byStart)
+    for (const { metadata } of finished.slice(0, Math.max(0, finished.length - limit))) {
+      const { namespace = '', name, uid } = metadata
+      await deleteJob(context, cronJob, { namespace, name, uid })
+    }
+  }
+}
+
+function byStart(a: JobView, b: JobView): number {
+  const startOf = ({ status }: JobView) =>
+    status?.startTime === undefined ? Number.POSITIVE_INFINITY : Date.parse(status.startTime)
+  const [first, second] = [startOf(a), startOf(b)]
+  return first === second ? (a.metadata.name < b.metadata.name ? -1 : 1) : first < second ? -1 : 1
+}

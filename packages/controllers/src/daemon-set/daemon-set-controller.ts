@@ -1,0 +1,171 @@
+import { ControllerRevision, DaemonSet } from '@coxswain/api/apps/v1'
+import { Node, Pod } from '@coxswain/api/core/v1'
+import {
+  deepEqual,
+  type LabelSelector,
+  labelSelectorAsSelector,
+  type ObjectKey,
+} from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type Lookup,
+  type ObjectEvent,
+  type Operator,
+  type ReconcileContext,
+  type ReconcileResult,
+  requeueAfter,
+  slowStart,
+} from '@coxswain/runtime'
+import { claimObjects } from '../pods/claim.ts'
+import { controllerOf } from '../pods/controller-reference.ts'
+import { indexRevisions, listRevisionsFor } from '../pods/controller-revisions.ts'
+import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
+import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
+import { type PodView, untilAvailable } from '../pods/pod-state.ts'
+import { FailedPodBackOff } from './failed-pod-back-off.ts'
+import { cleanUpHistory, syncHistory } from './history.ts'
+import { type SetView, templateFor } from './placement.ts'
+import { type Plan, planPods, planUpdate, type Scene } from './plan.ts'
+import { writeStatus } from './status.ts'
+
+/** No more pods than this are created or deleted at one go. */
+const burst = 250
+
+/** Keeps one pod on every node that a DaemonSet is for. */
+export function createDaemonSetController(): Operator {
+  return defineOperator('daemonset-controller', operator => {
+    const backOff = new FailedPodBackOff()
+    indexPods(operator)
+    indexRevisions(operator)
+    operator
+      .controller('daemonset')
+      .for(DaemonSet)
+      .owns(Pod)
+      .owns(ControllerRevision, { predicates: [({ type }) => type === 'delete'] })
+      .watches(Pod, (pod, lookup) => (controllerOf(pod) ? [] : setsFor(pod, lookup)))
+      .watches(Node, (_, lookup) => lookup.list(DaemonSet).map(keyOf), { predicates: [matters] })
+      .options({ concurrency: 5 })
+      .reconcile(context => reconcile(context, backOff))
+  })
+}
+
+const keyOf = ({ metadata }: SetView): ObjectKey => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+})
+
+const selectorOf = ({ spec }: SetView) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined)
+
+/** Of a node, only labels and taints decide. */
+function matters(event: ObjectEvent<Node>): boolean {
+  if (event.type !== 'update') return true
+  const { old, object } = event
+  return (
+    !deepEqual(old.metadata.labels ?? {}, object.metadata.labels ?? {}) ||
+    !deepEqual(old.spec?.taints ?? [], object.spec?.taints ?? [])
+  )
+}
+
+function setsFor({ metadata }: PodView, lookup: Lookup): ObjectKey[] {
+  const { namespace = '', labels } = metadata
+  const sets = lookup.list(DaemonSet, { namespace })
+  return sets.filter(set => selectorOf(set).matches(labels)).map(keyOf)
+}
+
+async function reconcile(context: ReconcileContext, backOff: FailedPodBackOff): Promise<ReconcileResult> {
+  const { client, key, events, clock } = context
+  const set = await client.get(DaemonSet, key)
+  if (!set) return
+  const { matchLabels = {}, matchExpressions = [] } = set.spec?.selector ?? {}
+  if (Object.keys(matchLabels).length === 0 && matchExpressions.length === 0) {
+    const message = 'This daemon set is selecting all pods. A non-empty selector is required.'
+    events.warning(set, 'SelectingAll', message)
+    return
+  }
+  // Its revisions may be gone already: what could be said of it would be wrong.
+  if (set.metadata.deletionTimestamp) return
+  const selector = selectorOf(set)
+  const claim = { client, ownerKind: DaemonSet, owner: set, selector }
+  const known = await claimObjects(
+    { ...claim, kind: ControllerRevision },
+    await listRevisionsFor(client, set),
+  )
+  await claimObjects({ ...claim, kind: Pod }, await listPodsFor(client, set))
+  const listPods = async () =>
+    (await listPodsOf(client, set.metadata.uid)).filter(({ metadata }) => selector.matches(metadata.labels))
+  const history = await syncHistory(client, set, known, await listPods())
+  const { items: nodes } = await client.list(Node)
+  const look = async (): Promise<Scene> => ({
+    set,
+    nodes,
+    pods: await listPods(),
+    hash: history.hash,
+    now: clock.now(),
+  })
+  const finished = new FinishedPods(context, set, backOff)
+  let failure: unknown
+  try {
+    await carryOut(context, set, history.hash, planPods(await look(), finished.mayGo))
+    if (set.spec?.updateStrategy?.type !== 'OnDelete')
+      await carryOut(context, set, history.hash, planUpdate(await look()))
+    await cleanUpHistory(client, set, history, await listPods())
+  } catch (error) {
+    failure = error
+  }
+  const scene = await look()
+  await writeStatus(client, scene)
+  if (failure !== undefined && !isNamespaceGoing(failure)) throw failure
+  const minReady = set.spec?.minReadySeconds ?? 0
+  const wait = minReady > 0 ? untilAvailable(scene.pods, minReady, scene.now) : undefined
+  const next = Math.min(wait ?? Number.POSITIVE_INFINITY, finished.next)
+  return Number.isFinite(next) ? requeueAfter(Math.max(1, next)) : undefined
+}
+
+/** Deletes pods that have failed or succeeded, failed ones at longer and longer intervals. */
+class FinishedPods {
+  /** Milliseconds until one more may be deleted. */
+  next: number = Number.POSITIVE_INFINITY
+  readonly #context: ReconcileContext
+  readonly #set: SetView
+  readonly #backOff: FailedPodBackOff
+
+  constructor(context: ReconcileContext, set: SetView, backOff: FailedPodBackOff) {
+    this.#context = context
+    this.#set = set
+    this.#backOff = backOff
+  }
+
+  readonly mayGo = ({ metadata, status }: PodView, node: string): boolean => {
+    const { events, clock } = this.#context
+    const name = `${metadata.namespace}/${metadata.name}`
+    if (status?.phase === 'Succeeded') {
+      const message = `Found succeeded daemon pod ${name} on node ${node}, will try to delete it`
+      events.normal(this.#set, 'SucceededDaemonPod', message)
+      return true
+    }
+    const key = `${this.#set.metadata.uid}/${this.#set.status?.observedGeneration ?? 0}/${node}`
+    const now = clock.monotonic()
+    const left = this.#backOff.left(key, now)
+    if (left > 0) {
+      this.next = Math.min(this.next, left)
+      return false
+    }
+    this.#backOff.note(key, now)
+    const message = `Found failed daemon pod ${name} on node ${node}, will try to kill it`
+    events.warning(this.#set, 'FailedDaemonPod', message)
+    return true
+  }
+}
+
+async function carryOut(context: ReconcileContext, set: SetView, hash: string, plan: Plan): Promise<void> {
+  const owner = { kind: DaemonSet, object: set }
+  const nodes = plan.create.slice(0, burst)
+  const made = await slowStart(nodes.length, index =>
+    createPod(context, owner, podFromTemplate(owner, templateFor(set, nodes[index] as string, hash))),
+  )
+  const victims = plan.delete.slice(0, burst)
+  const deleted = await Promise.allSettled(victims.map(pod => deletePod(context, owner, pod)))
+  if (made.error !== undefined) throw made.error
+  const failed = deleted.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
+  if (failed) throw failed.reason
+}

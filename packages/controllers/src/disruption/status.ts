@@ -1,0 +1,115 @@
+import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
+import { type Condition, deepClone, deepEqual, setStatusCondition } from '@coxswain/apimachinery'
+import type { ReconcileContext } from '@coxswain/runtime'
+import { isReady, type PodView } from '../pods/pod-state.ts'
+import type { BudgetView, Expectation } from './expected-pods.ts'
+
+/** An eviction that was allowed is believed for this long; then the pod is taken to stay. */
+const deletionTimeout = 120_000
+
+type DisruptedPods = Readonly<Record<string, string | null>>
+
+export interface Disruptions {
+  /** Evictions that were allowed and whose pods are still there. */
+  readonly pods: DisruptedPods
+  /** Milliseconds until the next of them is no longer believed; undefined when there is none. */
+  readonly next: number | undefined
+}
+
+/** What is left of the evictions that the API server has noted. */
+export function sortDisruptions(
+  { events, clock }: ReconcileContext,
+  budget: BudgetView,
+  pods: readonly PodView[],
+): Disruptions {
+  const noted: DisruptedPods = budget.status?.disruptedPods ?? {}
+  const { namespace, name } = budget.metadata
+  const kept: Record<string, string> = {}
+  let next: number | undefined
+  for (const pod of pods) {
+    const time = noted[pod.metadata.name]
+    if (typeof time !== 'string' || pod.metadata.deletionTimestamp) continue
+    const left = Date.parse(time) + deletionTimeout - clock.now()
+    if (left < 0) {
+      const message = `Pod was expected by PDB ${namespace}/${name} to be deleted but it wasn't`
+      events.warning(pod, 'NotDeleted', message)
+      continue
+    }
+    kept[pod.metadata.name] = time
+    next = Math.min(next ?? left, left)
+  }
+  return { pods: kept, next }
+}
+
+export async function writeStatus(
+  context: ReconcileContext,
+  budget: BudgetView,
+  pods: readonly PodView[],
+  { expected, desired, disrupted }: Expectation & { readonly disrupted: DisruptedPods },
+): Promise<void> {
+  const healthy = pods.filter(
+    pod => !pod.metadata.deletionTimestamp && !Object.hasOwn(disrupted, pod.metadata.name) && isReady(pod),
+  ).length
+  // Without pods nothing is allowed, so that the first ones are safe until they have been counted.
+  const allowed = expected > 0 ? Math.max(0, healthy - desired) : 0
+  const generation = budget.metadata.generation ?? 0
+  const news = {
+    type: 'DisruptionAllowed',
+    status: allowed > 0 ? ('True' as const) : ('False' as const),
+    reason: allowed > 0 ? 'SufficientPods' : 'InsufficientPods',
+    message: '',
+    observedGeneration: generation,
+  }
+  await write(context, budget, news, {
+    currentHealthy: healthy,
+    desiredHealthy: desired,
+    expectedPods: expected,
+    disruptionsAllowed: allowed,
+    ...(Object.keys(disrupted).length > 0 && { disruptedPods: disrupted }),
+    observedGeneration: generation,
+  })
+}
+
+/** When nothing can be said, nothing is allowed. */
+export async function writeFailure(
+  context: ReconcileContext,
+  budget: BudgetView,
+  error: Error,
+): Promise<void> {
+  const { conditions: _, ...kept } = budget.status ?? {}
+  const news = {
+    type: 'DisruptionAllowed',
+    status: 'False' as const,
+    reason: 'SyncFailed',
+    message: error.message,
+    observedGeneration: budget.status?.observedGeneration ?? 0,
+  }
+  await write(context, budget, news, { ...kept, disruptionsAllowed: 0 })
+}
+
+async function write(
+  { client, clock }: ReconcileContext,
+  budget: BudgetView,
+  news: Omit<Condition, 'lastTransitionTime'>,
+  fields: Omit<NonNullable<BudgetView['status']>, 'conditions'>,
+): Promise<void> {
+  const conditions = deepClone(budget.status?.conditions ?? []) as Condition[]
+  const isNew = setStatusCondition(conditions, news, clock)
+  const { conditions: _, ...before } = budget.status ?? {}
+  if (!isNew && deepEqual(withoutNothing(before), withoutNothing(fields))) return
+  const status = { ...fields, conditions }
+  await client.updateStatus(PodDisruptionBudget, { ...budget, status } as BudgetView)
+}
+
+/** Zero, empty and absent are the same. */
+function withoutNothing(fields: object): object {
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== 0 && !(typeof value === 'object' && isEmpty(value)),
+    ),
+  )
+}
+
+function isEmpty(value: object | null): boolean {
+  return value === null || Object.keys(value).length === 0
+}

@@ -1,0 +1,136 @@
+import { Node, Pod, Service } from '@coxswain/api/core/v1'
+import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
+import { deepEqual, formatKey } from '@coxswain/apimachinery'
+import { defineOperator, type MapFunction, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import type { PodView } from '../pods/pod-state.ts'
+import { addressTypesOf, endpointOf, portsOn } from './endpoints-of-service.ts'
+import {
+  type AddressType,
+  endpointChanged,
+  hasEndpoint,
+  headlessLabel,
+  isHeadless,
+  listPodsOfService,
+  type ServiceView,
+  selectsPods,
+  servicesOfPod,
+} from './service-pods.ts'
+import { type EndpointGroup, planSlices, portsKey, type SliceView } from './slice-plan.ts'
+import { TriggerTimes, triggerTimeAnnotation } from './trigger-times.ts'
+import { deleteSlice, isSliceOf, managedByLabel, serviceNameLabel, writeSlices } from './write-slices.ts'
+
+const manager = 'endpointslice-controller.k8s.io'
+
+export interface EndpointSliceOptions {
+  /** Endpoints in one slice. @default 100 */
+  readonly maxEndpointsPerSlice?: number
+}
+
+/** Keeps the slices of every service that selects pods. */
+export function createEndpointSliceController(options: EndpointSliceOptions = {}): Operator {
+  const { maxEndpointsPerSlice: max = 100 } = options
+  return defineOperator('endpointslice-controller', operator => {
+    const triggerTimes = new TriggerTimes()
+    operator.index(EndpointSlice, serviceField, byService)
+    operator
+      .controller('endpointslice')
+      .for(Service)
+      .watches(Pod, servicesOfPod, { predicates: [endpointChanged] })
+      .watches(EndpointSlice, serviceOfSlice)
+      .watches(Node, () => []) // read, never a reason
+      .options({ concurrency: 5 })
+      .reconcile(context => reconcile(context, triggerTimes, max))
+  })
+}
+
+const serviceField = 'endpointslice-controller'
+
+const byService = ({ metadata }: SliceView): string[] => {
+  const { [managedByLabel]: managedBy, [serviceNameLabel]: service } = metadata.labels ?? {}
+  return managedBy === manager && service ? [`${metadata.namespace}/${service}`] : []
+}
+
+const serviceOfSlice: MapFunction<EndpointSlice> = slice =>
+  byService(slice).map(() => ({
+    namespace: slice.metadata.namespace ?? '',
+    name: slice.metadata.labels![serviceNameLabel]!,
+  }))
+
+async function reconcile(context: ReconcileContext, triggerTimes: TriggerTimes, max: number): Promise<void> {
+  const { client, key, events } = context
+  const service = await client.get(Service, key)
+  if (!service) return triggerTimes.forget(formatKey(key))
+  if (!selectsPods(service)) return
+  const pods = await listPodsOfService(client, service)
+  const listed = await client.list(EndpointSlice, { fields: { [serviceField]: formatKey(key) } })
+  const slices = listed.items.filter(({ metadata }) => !metadata.deletionTimestamp)
+  const triggerTime = triggerTimes.next(service, pods)
+  const types = addressTypesOf(service)
+  const labels = labelsFor(service)
+  const annotate = (before: Readonly<Record<string, string>> = {}) => {
+    const { [triggerTimeAnnotation]: _, ...others } = before
+    return { ...others, ...(triggerTime && { [triggerTimeAnnotation]: triggerTime }) }
+  }
+  const isStale = (slice: SliceView) => !deepEqual(slice.metadata.labels ?? {}, labels)
+  let failure: string | undefined
+  try {
+    for (const addressType of types) {
+      const groups = await groupEndpoints(context, service, pods, addressType)
+      failure ??= groups.failure
+      const mine = slices.filter(slice => slice.addressType === addressType)
+      const owned = mine.filter(slice => isSliceOf(slice, Service, service))
+      const plan = planSlices(owned, groups.groups, { max, isStale, placeholder: true })
+      const template = { ownerKind: Service, owner: service, addressType, labels, annotate }
+      await writeSlices(client, plan, template)
+      for (const slice of mine) if (!owned.includes(slice)) await deleteSlice(client, slice)
+    }
+    for (const slice of slices)
+      if (!types.some(type => type === slice.addressType)) await deleteSlice(client, slice)
+    if (failure !== undefined) throw new Error(failure)
+  } catch (error) {
+    const { namespace, name } = service.metadata
+    const message = `Error updating Endpoint Slices for Service ${namespace}/${name}: ${(error as Error).message}`
+    events.warning(service, 'FailedToUpdateEndpointSlices', message)
+    throw error
+  }
+}
+
+/** The endpoints of one address type, together with those that have the same ports. */
+async function groupEndpoints(
+  { client }: ReconcileContext,
+  service: ServiceView,
+  pods: readonly PodView[],
+  type: AddressType,
+): Promise<{ readonly groups: readonly EndpointGroup[]; readonly failure?: string }> {
+  const groups = new Map<string, { readonly ports: EndpointPort[]; readonly endpoints: Endpoint[] }>()
+  let failure: string | undefined
+  for (const pod of pods) {
+    if (!hasEndpoint(pod)) continue
+    const { nodeName = '' } = pod.spec
+    const node = nodeName === '' ? undefined : await client.get(Node, { name: nodeName })
+    if (!node && !service.spec?.publishNotReadyAddresses) {
+      const { namespace, name } = service.metadata
+      failure ??= `skipping Pod ${pod.metadata.name} for Service ${namespace}/${name}: Node ${nodeName} Not Found`
+      continue
+    }
+    const endpoint = endpointOf(service, pod, node, type)
+    if (!endpoint) continue
+    const ports = portsOn(service, pod)
+    const key = portsKey(ports)
+    const group = groups.get(key) ?? { ports, endpoints: [] }
+    group.endpoints.push(endpoint)
+    groups.set(key, group)
+  }
+  return { groups: [...groups.values()], ...(failure !== undefined && { failure }) }
+}
+
+/** The service's own, apart from those that mean something on slices. */
+function labelsFor(service: ServiceView): Record<string, string> {
+  const { [headlessLabel]: _, ...labels } = service.metadata.labels ?? {}
+  return {
+    ...labels,
+    ...(isHeadless(service) && { [headlessLabel]: '' }),
+    [serviceNameLabel]: service.metadata.name,
+    [managedByLabel]: manager,
+  }
+}

@@ -1,0 +1,70 @@
+import type { Node } from '@coxswain/api/core/v1'
+import type { Endpoint, EndpointPort } from '@coxswain/api/discovery/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import { isReady, type PodView } from '../pods/pod-state.ts'
+import {
+  type AddressType,
+  addressesOf,
+  familyOf,
+  findPort,
+  hostnameFor,
+  type ServiceView,
+} from './service-pods.ts'
+
+const zoneLabel = 'topology.kubernetes.io/zone'
+
+/** The families that a service has addresses of; a server from before there were any is guessed at. */
+export function addressTypesOf({ spec }: ServiceView): readonly AddressType[] {
+  if (spec?.ipFamilies?.length) return spec.ipFamilies as readonly AddressType[]
+  if (spec?.clusterIP && spec.clusterIP !== 'None') return [familyOf(spec.clusterIP)]
+  return ['IPv4', 'IPv6']
+}
+
+/** The ports of a service as they are on a pod; those it does not have are left out. */
+export function portsOn({ spec }: ServiceView, pod: PodView): EndpointPort[] {
+  return (spec?.ports ?? []).flatMap(servicePort => {
+    const port = findPort(pod, servicePort)
+    if (port === undefined) return []
+    const { name = '', protocol = 'TCP', appProtocol } = servicePort
+    return [{ name, port, protocol, ...(appProtocol && { appProtocol }) } as EndpointPort]
+  })
+}
+
+/** A pod as an endpoint; undefined when it has no address of that type. */
+export function endpointOf(
+  service: ServiceView,
+  pod: PodView,
+  node: DeepReadonly<Node> | undefined,
+  type: AddressType,
+): Endpoint | undefined {
+  const addresses = addressesOf(pod).filter(address => familyOf(address) === type)
+  if (addresses.length === 0) return undefined
+  const { namespace, name, uid, deletionTimestamp } = pod.metadata
+  const serving = isReady(pod)
+  const terminating = deletionTimestamp !== undefined
+  const ready = Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating)
+  const zone = node?.metadata.labels?.[zoneLabel]
+  const hostname = hostnameFor(service, pod)
+  const { nodeName } = pod.spec
+  const hints = ready ? hintsFor(service, zone, nodeName) : undefined
+  return {
+    addresses,
+    conditions: { ready, serving, terminating },
+    ...(hostname !== undefined && { hostname }),
+    targetRef: { kind: 'Pod', ...(namespace !== undefined && { namespace }), name, uid },
+    ...(nodeName && { nodeName }),
+    ...(zone && { zone }),
+    ...(hints && { hints }),
+  }
+}
+
+/** What a service that prefers what is close tells proxies. */
+function hintsFor({ metadata, spec }: ServiceView, zone?: string, node?: string): Endpoint['hints'] {
+  const preference = spec?.trafficDistribution
+  const isClose = ['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(preference ?? '')
+  if (!isClose || /^[Aa]uto$/.test(metadata.annotations?.['service.kubernetes.io/topology-mode'] ?? ''))
+    return
+  const forNodes = preference === 'PreferSameNode' && node ? [{ name: node }] : undefined
+  if (!zone && !forNodes) return
+  return { ...(zone && { forZones: [{ name: zone }] }), ...(forNodes && { forNodes }) }
+}

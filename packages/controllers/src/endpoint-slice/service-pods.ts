@@ -1,0 +1,98 @@
+import { Pod, Service, type ServicePort } from '@coxswain/api/core/v1'
+import { type DeepReadonly, type ObjectKey, selectorFromLabels } from '@coxswain/apimachinery'
+import type { MapFunction, OperatorClient, Predicate } from '@coxswain/runtime'
+import { isFinished, isReady, type PodView } from '../pods/pod-state.ts'
+
+export type ServiceView = DeepReadonly<Service>
+export type AddressType = 'IPv4' | 'IPv6'
+
+/** The label on what is made for a service without an address of its own. */
+export const headlessLabel = 'service.kubernetes.io/headless'
+
+/** Whether a service gets its endpoints from here at all. */
+export function selectsPods({ spec }: ServiceView): boolean {
+  return (
+    spec?.type !== 'ExternalName' && spec?.selector !== undefined && Object.keys(spec.selector).length > 0
+  )
+}
+
+export function isHeadless({ spec }: ServiceView): boolean {
+  return !spec?.clusterIP || spec.clusterIP === 'None'
+}
+
+/** The pods that a service selects, whatever their state. */
+export async function listPodsOfService(
+  client: OperatorClient,
+  { metadata, spec }: ServiceView,
+): Promise<PodView[]> {
+  const selector = selectorFromLabels(spec?.selector ?? {})
+  const { items } = await client.list(Pod, { namespace: metadata.namespace ?? '' })
+  return items.filter(pod => selector.matches(pod.metadata.labels))
+}
+
+/** The services that select a pod. */
+export const servicesOfPod: MapFunction<Pod> = ({ metadata }, lookup) => {
+  const { namespace = '', labels } = metadata
+  if (!labels) return []
+  const keys: ObjectKey[] = []
+  for (const service of lookup.list(Service, { namespace })) {
+    if (!selectsPods(service) || !selectorFromLabels(service.spec!.selector!).matches(labels)) continue
+    keys.push({ namespace, name: service.metadata.name })
+  }
+  return keys
+}
+
+/** Updates of pods that can change what is said of them as endpoints. */
+export const endpointChanged: Predicate<Pod> = event => {
+  if (event.type !== 'update' || event.isResync) return true
+  const [old, pod] = [event.old as PodView, event.object as PodView]
+  return membershipOf(old) !== membershipOf(pod)
+}
+
+function membershipOf(pod: PodView): string {
+  const { metadata, spec, status } = pod
+  return JSON.stringify([
+    metadata.labels,
+    metadata.deletionTimestamp,
+    spec.hostname,
+    spec.subdomain,
+    spec.nodeName,
+    isReady(pod),
+    isFinished(pod),
+    status?.podIPs,
+    status?.podIP,
+  ])
+}
+
+/** Whether a pod is reachable at all. */
+export function hasEndpoint(pod: PodView): boolean {
+  return !isFinished(pod) && addressesOf(pod).length > 0
+}
+
+export function addressesOf({ status }: PodView): string[] {
+  if (status?.podIPs?.length) return status.podIPs.map(({ ip }) => ip)
+  return status?.podIP ? [status.podIP] : []
+}
+
+export function familyOf(address: string): AddressType {
+  return address.includes(':') ? 'IPv6' : 'IPv4'
+}
+
+/** A pod says its name only in the service that it names as its subdomain. */
+export function hostnameFor({ metadata }: ServiceView, { spec }: PodView): string | undefined {
+  return spec.hostname && spec.subdomain === metadata.name ? spec.hostname : undefined
+}
+
+/** Where a service's port is on a pod: named ports are looked up in its containers and sidecars. */
+export function findPort({ spec }: PodView, port: DeepReadonly<ServicePort>): number | undefined {
+  const target = port.targetPort ?? port.port
+  if (typeof target === 'number') return target
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  for (const { ports = [] } of [...spec.containers, ...sidecars]) {
+    const found = ports.find(
+      ({ name, protocol = 'TCP' }) => name === target && protocol === (port.protocol ?? 'TCP'),
+    )
+    if (found) return found.containerPort
+  }
+  return undefined
+}

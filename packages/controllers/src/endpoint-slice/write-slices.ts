@@ -1,0 +1,91 @@
+import { EndpointSlice } from '@coxswain/api/discovery/v1'
+import {
+  type ApiObject,
+  type DeepReadonly,
+  isDNS1123Subdomain,
+  isNotFound,
+  type Kind,
+} from '@coxswain/apimachinery'
+import type { OperatorClient } from '@coxswain/runtime'
+import { controllerReference } from '../pods/controller-reference.ts'
+import { isNamespaceGoing } from '../pods/pod-control.ts'
+import type { SliceDraft, SlicePlan, SliceView } from './slice-plan.ts'
+
+export const serviceNameLabel = 'kubernetes.io/service-name'
+export const managedByLabel = 'endpointslice.kubernetes.io/managed-by'
+
+/** What all slices of one owner and address type have in common. */
+export interface SliceTemplate {
+  readonly ownerKind: Kind
+  readonly owner: DeepReadonly<ApiObject>
+  readonly addressType: 'IPv4' | 'IPv6'
+  readonly labels: Readonly<Record<string, string>>
+  /** From those a slice has, if there is one. */
+  readonly annotate: (
+    annotations: Readonly<Record<string, string>> | undefined,
+  ) => Readonly<Record<string, string>>
+}
+
+/** Whether `owner` made it: one of the same name may have come and gone. */
+export function isSliceOf({ metadata }: SliceView, kind: Kind, owner: DeepReadonly<ApiObject>): boolean {
+  return (metadata.ownerReferences ?? []).some(
+    reference => reference.uid === owner.metadata.uid && reference.kind === kind.kind,
+  )
+}
+
+/** Does what a plan says. For an owner that is being deleted nothing is created. */
+export async function writeSlices(
+  client: OperatorClient,
+  plan: SlicePlan,
+  template: SliceTemplate,
+): Promise<void> {
+  const { owner } = template
+  if (!owner.metadata.deletionTimestamp) {
+    for (const draft of plan.create) {
+      try {
+        await client.create(EndpointSlice, newSlice(draft, template))
+      } catch (error) {
+        if (isNamespaceGoing(error)) return
+        throw error
+      }
+    }
+  }
+  for (const { slice, ports, endpoints } of plan.update) {
+    const { annotations: before, ...metadata } = slice.metadata
+    const annotations = template.annotate(before)
+    await client.update(EndpointSlice, {
+      ...slice,
+      metadata: { ...metadata, labels: template.labels, annotations },
+      ports,
+      endpoints,
+    })
+  }
+  for (const slice of plan.delete) await deleteSlice(client, slice)
+}
+
+export async function deleteSlice(client: OperatorClient, { metadata }: SliceView): Promise<void> {
+  const { namespace = '', name, uid } = metadata
+  try {
+    await client.delete(EndpointSlice, { namespace, name }, { preconditions: { uid } })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+function newSlice({ ports, endpoints }: SliceDraft, template: SliceTemplate) {
+  const { owner, ownerKind, addressType, labels, annotate } = template
+  const { namespace = '', name } = owner.metadata
+  const annotations = annotate(undefined)
+  return {
+    metadata: {
+      generateName: isDNS1123Subdomain(`${name}-a`).length === 0 ? `${name}-` : name,
+      namespace,
+      labels,
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+      ownerReferences: [controllerReference(ownerKind, owner)],
+    },
+    addressType,
+    ports,
+    endpoints,
+  }
+}

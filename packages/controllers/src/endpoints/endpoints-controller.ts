@@ -1,0 +1,152 @@
+import { type EndpointPort, Endpoints, Pod, Service } from '@coxswain/api/core/v1'
+import { type DeepReadonly, deepEqual, formatKey, isNotFound } from '@coxswain/apimachinery'
+import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import {
+  addressesOf,
+  endpointChanged,
+  familyOf,
+  findPort,
+  hasEndpoint,
+  headlessLabel,
+  hostnameFor,
+  isHeadless,
+  listPodsOfService,
+  type ServiceView,
+  selectsPods,
+  servicesOfPod,
+} from '../endpoint-slice/service-pods.ts'
+import { TriggerTimes, triggerTimeAnnotation } from '../endpoint-slice/trigger-times.ts'
+import { isNamespaceGoing } from '../pods/pod-control.ts'
+import { isReady, type PodView } from '../pods/pod-state.ts'
+import { type AddressOnPort, capacity, countAddresses, packSubsets, truncateSubsets } from './subsets.ts'
+
+const managedByLabel = 'endpoints.kubernetes.io/managed-by'
+const manager = 'endpoint-controller'
+const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity'
+/** Endpoints that old programs elect a leader with are nobody's service. */
+const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader'
+
+/** Keeps the Endpoints object of every service that selects pods. */
+export function createEndpointsController(): Operator {
+  return defineOperator('endpoints-controller', operator => {
+    const triggerTimes = new TriggerTimes()
+    operator
+      .controller('endpoints')
+      .for(Service)
+      .watches(Pod, servicesOfPod, { predicates: [endpointChanged] })
+      .watches(Endpoints, ({ metadata }) => [{ namespace: metadata.namespace ?? '', name: metadata.name }], {
+        // Whoever edits one keeps what they wrote until the service or its pods change, as upstream has it.
+        predicates: [event => event.type !== 'update'],
+      })
+      .options({ concurrency: 5 })
+      .reconcile(context => reconcile(context, triggerTimes))
+  })
+}
+
+async function reconcile(
+  { client, key, events }: ReconcileContext,
+  triggerTimes: TriggerTimes,
+): Promise<void> {
+  const service = await client.get(Service, key)
+  const current = await client.get(Endpoints, key)
+  if (!service) {
+    triggerTimes.forget(formatKey(key))
+    if (!current || current.metadata.annotations?.[leaderAnnotation] !== undefined) return
+    try {
+      await client.delete(Endpoints, key, { preconditions: { uid: current.metadata.uid } })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+    return
+  }
+  if (!selectsPods(service)) return
+  const pods = await listPodsOfService(client, service)
+  const triggerTime = triggerTimes.next(service, pods)
+  const whole = packSubsets(pods.flatMap(pod => addressesOn(service, pod)))
+  const subsets = truncateSubsets(whole)
+  const isOver = countAddresses(whole) > capacity
+  const labels = labelsFor(service)
+  const metadata = current?.metadata
+  const isMarked = metadata?.annotations?.[overCapacityAnnotation] === 'truncated'
+  if (
+    metadata &&
+    deepEqual(current.subsets ?? [], subsets) &&
+    deepEqual(metadata.labels ?? {}, labels) &&
+    isOver === isMarked
+  )
+    return
+  const { [triggerTimeAnnotation]: _, [overCapacityAnnotation]: __, ...others } = metadata?.annotations ?? {}
+  const annotations = {
+    ...others,
+    ...(triggerTime && { [triggerTimeAnnotation]: triggerTime }),
+    ...(isOver && { [overCapacityAnnotation]: 'truncated' }),
+  }
+  try {
+    if (current)
+      await client.update(Endpoints, {
+        ...current,
+        metadata: { ...current.metadata, labels, annotations },
+        subsets,
+      })
+    else await client.create(Endpoints, { metadata: { ...key, labels, annotations }, subsets })
+  } catch (error) {
+    if (isNamespaceGoing(error)) return
+    const { message } = error as Error
+    const name = formatKey(key)
+    if (current)
+      events.warning(current, 'FailedToUpdateEndpoint', `Failed to update endpoint ${name}: ${message}`)
+    else
+      events.warning(
+        service,
+        'FailedToCreateEndpoint',
+        `Failed to create endpoint for service ${name}: ${message}`,
+      )
+    throw error
+  }
+}
+
+function labelsFor(service: ServiceView): Record<string, string> {
+  const { [headlessLabel]: _, ...labels } = service.metadata.labels ?? {}
+  return { ...labels, ...(isHeadless(service) && { [headlessLabel]: '' }), [managedByLabel]: manager }
+}
+
+/** A pod's address on each port of a service; of a headless one without ports, on none. */
+function addressesOn(service: ServiceView, pod: PodView): AddressOnPort[] {
+  const { publishNotReadyAddresses = false, ports = [] } = service.spec ?? {}
+  if (!hasEndpoint(pod) || (pod.metadata.deletionTimestamp && !publishNotReadyAddresses)) return []
+  const ip = addressFor(service, pod)
+  if (ip === undefined) return []
+  const { namespace, name, uid } = pod.metadata
+  const hostname = hostnameFor(service, pod)
+  const address = {
+    ip,
+    ...(hostname !== undefined && { hostname }),
+    ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
+    targetRef: { kind: 'Pod', ...(namespace !== undefined && { namespace }), name, uid },
+  }
+  const ready = publishNotReadyAddresses || isReady(pod)
+  if (ports.length === 0) return isHeadless(service) ? [{ address, ready }] : []
+  return ports.flatMap(servicePort => {
+    const port = findPort(pod, servicePort)
+    return port === undefined ? [] : [{ address, ready, port: endpointPort(servicePort, port) }]
+  })
+}
+
+function endpointPort(
+  {
+    name,
+    protocol = 'TCP',
+    appProtocol,
+  }: DeepReadonly<NonNullable<NonNullable<Service['spec']>['ports']>[number]>,
+  port: number,
+): EndpointPort {
+  return { ...(name && { name }), port, protocol, ...(appProtocol && { appProtocol }) } as EndpointPort
+}
+
+/** Of the service's first family. */
+function addressFor({ spec }: ServiceView, pod: PodView): string | undefined {
+  const addresses = addressesOf(pod)
+  const hasOwn = spec?.clusterIP && spec.clusterIP !== 'None'
+  const family = spec?.ipFamilies?.[0] ?? familyOf(hasOwn ? spec.clusterIP! : (addresses[0] ?? ''))
+  return addresses.find(address => familyOf(address) === family)
+}

@@ -1,0 +1,99 @@
+import { type PersistentVolume, type PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
+import { StorageClass } from '@coxswain/api/storage/v1'
+import { type DeepReadonly, type ObjectKey, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
+import type { PodView } from '../pods/pod-state.ts'
+
+export type VolumeView = DeepReadonly<PersistentVolume>
+export type ClaimView = DeepReadonly<PersistentVolumeClaim>
+export type ClassView = DeepReadonly<StorageClass>
+
+/** On a claim: both sides of its binding have been written. */
+export const bindCompleted = 'pv.kubernetes.io/bind-completed'
+/** On either side: the controller chose the other one, not a user. */
+export const boundByController = 'pv.kubernetes.io/bound-by-controller'
+/** On a volume: who made it, and has to delete it. */
+export const provisionedBy = 'pv.kubernetes.io/provisioned-by'
+/** On a claim: who is to make a volume for it. */
+export const storageProvisioner = 'volume.kubernetes.io/storage-provisioner'
+export const betaStorageProvisioner = 'volume.beta.kubernetes.io/storage-provisioner'
+/** On a claim: where the scheduler wants the pod, and so the volume. */
+export const selectedNode = 'volume.kubernetes.io/selected-node'
+const betaClass = 'volume.beta.kubernetes.io/storage-class'
+const defaultClass = 'storageclass.kubernetes.io/is-default-class'
+
+export const keyOfClaim = ({ metadata }: ClaimView): ObjectKey => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+})
+
+/** The name of the class that a claim or volume is of; empty for none. */
+export function classNameOf({ metadata, spec }: ClaimView | VolumeView): string {
+  return metadata.annotations?.[betaClass] ?? spec?.storageClassName ?? ''
+}
+
+/** Whether a claim has left it open which class it is of: the default one, as soon as there is one. */
+export function isWithoutClass({ metadata, spec }: ClaimView): boolean {
+  return metadata.annotations?.[betaClass] === undefined && spec?.storageClassName === undefined
+}
+
+/** The newest of those that are marked. */
+export async function findDefaultClass(client: OperatorClient): Promise<ClassView | undefined> {
+  const { items } = await client.list(StorageClass)
+  const age = ({ metadata }: ClassView) => Date.parse(metadata.creationTimestamp)
+  return items
+    .filter(({ metadata }) => metadata.annotations?.[defaultClass] === 'true')
+    .sort((a, b) => age(b) - age(a) || (a.metadata.name < b.metadata.name ? -1 : 1))[0]
+}
+
+/** Whether a volume is meant for a claim: by its name, and by its uid if that is known. */
+export function isMeantFor({ spec }: VolumeView, { metadata }: ClaimView): boolean {
+  const reference = spec?.claimRef
+  return (
+    reference !== undefined &&
+    reference.namespace === metadata.namespace &&
+    reference.name === metadata.name &&
+    (!reference.uid || reference.uid === metadata.uid)
+  )
+}
+
+export const sizeOf = ({ spec }: VolumeView): Quantity => parseQuantity(spec?.capacity?.storage ?? '0')
+export const requestOf = ({ spec }: ClaimView): Quantity =>
+  parseQuantity(spec?.resources?.requests?.storage ?? '0')
+
+export function hasModes({ spec: volume }: VolumeView, { spec: claim }: ClaimView): boolean {
+  const modes: readonly string[] = volume?.accessModes ?? []
+  return (claim?.accessModes ?? []).every(mode => modes.includes(mode))
+}
+
+export function isOtherVolumeMode({ spec: volume }: VolumeView, { spec: claim }: ClaimView): boolean {
+  return (volume?.volumeMode ?? 'Filesystem') !== (claim?.volumeMode ?? 'Filesystem')
+}
+
+export function isOtherAttributesClass({ spec: volume }: VolumeView, { spec: claim }: ClaimView): boolean {
+  return (volume?.volumeAttributesClassName ?? '') !== (claim?.volumeAttributesClassName ?? '')
+}
+
+/** The claim of a volume that a pod describes itself. */
+export const ephemeralClaimName = (pod: PodView, volume: string): string => `${pod.metadata.name}-${volume}`
+
+/** The names of the claims that a pod uses. */
+export function claimNamesOf(pod: PodView): string[] {
+  return (pod.spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName]
+    return ephemeral ? [ephemeralClaimName(pod, name)] : []
+  })
+}
+
+const claimField = 'claim'
+const byClaim = (pod: PodView): string[] => claimNamesOf(pod).map(name => `${pod.metadata.namespace}/${name}`)
+
+/** Lets an operator find pods by the claims they use. */
+export function indexPodsByClaim(operator: OperatorBuilder): void {
+  operator.index(Pod, claimField, byClaim)
+}
+
+export async function listPodsWith(client: OperatorClient, claim: ClaimView): Promise<readonly PodView[]> {
+  const { namespace, name } = claim.metadata
+  return (await client.list(Pod, { fields: { [claimField]: `${namespace}/${name}` } })).items
+}

@@ -1,0 +1,41 @@
+import { Pod } from '@coxswain/api/core/v1'
+import { formatTime } from '@coxswain/apimachinery'
+import type { ReconcileContext } from '@coxswain/runtime'
+import { type PodView, podCondition } from './pod-state.ts'
+
+type Tools = Pick<ReconcileContext, 'client' | 'clock'>
+
+/** Why a pod has to go that could have stayed. */
+export interface Disruption {
+  readonly reason: string
+  readonly message: string
+}
+
+/** Says in a pod's status that it is about to be disrupted, or that it has failed, or both. */
+export async function markPod(
+  { client, clock }: Tools,
+  pod: PodView,
+  { disruption, phase }: { readonly disruption?: Disruption; readonly phase?: 'Failed' },
+): Promise<void> {
+  const { namespace = '', name, uid, generation } = pod.metadata
+  const observed = generation === undefined ? {} : { observedGeneration: generation }
+  const conditions = disruption ? conditionsOf(pod, disruption, formatTime(clock.now()), observed) : []
+  if (conditions.length === 0 && phase === undefined) return
+  const status = { ...(phase && { phase, ...observed }), ...(conditions.length > 0 && { conditions }) }
+  const patch = { metadata: { uid }, status }
+  await client.patch(Pod, { namespace, name }, patch, { type: 'strategic', subresource: 'status' })
+}
+
+function conditionsOf(
+  pod: PodView,
+  { reason, message }: Disruption,
+  now: string,
+  observed: object,
+): object[] {
+  const type = 'DisruptionTarget'
+  const present = podCondition(pod, type)
+  const isTrue = present?.status === 'True'
+  if (isTrue && present.reason === reason && present.message === message) return []
+  const lastTransitionTime = (isTrue && present.lastTransitionTime) || now
+  return [{ type, status: 'True', reason, message, lastTransitionTime, ...observed }]
+}

@@ -1,0 +1,65 @@
+import type { Node, NodeSelectorRequirement, PodSpec, Taint, Toleration } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+
+type NodeView = DeepReadonly<Node>
+type SpecView = DeepReadonly<PodSpec>
+type TaintView = DeepReadonly<Taint>
+type TolerationView = DeepReadonly<Toleration>
+
+export function tolerates(toleration: TolerationView, taint: TaintView): boolean {
+  const { key, operator = 'Equal', value = '', effect } = toleration
+  if (effect && effect !== taint.effect) return false
+  if (key && key !== taint.key) return false
+  if (operator === 'Exists') return true
+  return operator === 'Equal' && Boolean(key) && value === (taint.value ?? '')
+}
+
+/** Whether all taints with one of these effects are tolerated. */
+export function toleratesNode(
+  tolerations: readonly TolerationView[],
+  { spec }: NodeView,
+  effects: readonly TaintView['effect'][],
+): boolean {
+  return (spec?.taints ?? []).every(
+    taint => !effects.includes(taint.effect) || tolerations.some(toleration => tolerates(toleration, taint)),
+  )
+}
+
+/** Whether a node has what a pod's `nodeSelector` and required node affinity ask for. */
+export function fitsAffinity({ nodeSelector = {}, affinity }: SpecView, { metadata }: NodeView): boolean {
+  const { name, labels = {} } = metadata
+  if (Object.entries(nodeSelector).some(([key, value]) => labels[key] !== value)) return false
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
+  if (!terms) return true
+  return terms.some(({ matchExpressions = [], matchFields = [] }) => {
+    if (matchExpressions.length + matchFields.length === 0) return false
+    return (
+      matchExpressions.every(requirement => meets(requirement, labels[requirement.key])) &&
+      matchFields.every(requirement => requirement.key === 'metadata.name' && meets(requirement, name))
+    )
+  })
+}
+
+function meets(
+  { operator, values = [] }: DeepReadonly<NodeSelectorRequirement>,
+  value: string | undefined,
+): boolean {
+  const isGiven = value !== undefined
+  switch (operator) {
+    case 'In':
+      return isGiven && values.includes(value)
+    case 'NotIn':
+      return !isGiven || !values.includes(value)
+    case 'Exists':
+      return isGiven
+    case 'DoesNotExist':
+      return !isGiven
+    case 'Gt':
+    case 'Lt': {
+      const whole = /^[+-]?\d+$/
+      if (!isGiven || !whole.test(value) || !whole.test(values[0] ?? '')) return false
+      const difference = BigInt(value) - BigInt(values[0] ?? '')
+      return operator === 'Gt' ? difference > 0n : difference < 0n
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from '@coxswain/api/core/v1'
+import { type DeepReadonly, type Kind, type KindOf, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  generationChanged,
+  type MapFunction,
+  type Operator,
+  type Predicate,
+  type ReconcileContext,
+  type ReconcileResult,
+  requeueAfter,
+} from '@coxswain/runtime'
+import { type Amounts, addAmounts } from '../pods/pod-resources.ts'
+import { isFinished, type PodView } from '../pods/pod-state.ts'
+import { ObjectCounts } from './object-counts.ts'
+import { isClaimInScope, isPodInScope, type Scope, scopesOf } from './scopes.ts'
+import {
+  countedResource,
+  countsClaims,
+  countsPods,
+  countsServices,
+  usageOfClaim,
+  usageOfPod,
+  usageOfService,
+} from './usage.ts'
+
+/** Everything is added up anew this often, whatever happened. */
+const resyncPeriod = 5 * 60_000
+/** How often the server is asked for a resource that it does not have. */
+const discoveryPeriod = 30_000
+
+type QuotaView = DeepReadonly<ResourceQuota>
+
+/** Keeps what quotas say is used true: admission counts up, this one counts anew. */
+export function createResourceQuotaController(): Operator {
+  return defineOperator('resourcequota-controller', operator => {
+    const counts = new ObjectCounts()
+    operator.task('quota-counts', context => counts.run(context))
+    operator
+      .controller('resourcequota')
+      // Admission writes the status with every object that comes: its numbers are then ahead of the caches here.
+      .for(ResourceQuota, { predicates: [hardChanged] })
+      .watches(Pod, quotasThat(countsPods), { predicates: [podUsageChanged] })
+      .watches(Service, quotasThat(countsServices), { predicates: [generationOrSpecChanged] })
+      .watches(PersistentVolumeClaim, quotasThat(countsClaims))
+      .channel(counts.changes)
+      .options({ concurrency: 5, resyncPeriod })
+      .reconcile(context => reconcile(context, counts))
+  })
+}
+
+const hardChanged: Predicate<ResourceQuota> = event => {
+  if (event.type !== 'update' || event.isResync) return true
+  const text = ({ spec }: DeepReadonly<ResourceQuota>) => JSON.stringify(spec)
+  return text(event.old as QuotaView) !== text(event.object as QuotaView)
+}
+
+const podUsageChanged: Predicate<Pod> = event => {
+  if (event.type !== 'update') return true
+  const [old, pod] = [event.old as PodView, event.object as PodView]
+  return isFinished(old) !== isFinished(pod) || generationChanged(event as never)
+}
+
+const generationOrSpecChanged: Predicate<Service> = event =>
+  event.type !== 'update' ||
+  JSON.stringify((event.old as DeepReadonly<Service>).spec) !==
+    JSON.stringify((event.object as DeepReadonly<Service>).spec)
+
+/** The quotas of an object's namespace that limit such objects. */
+function quotasThat(counts: (name: string) => boolean): MapFunction {
+  return ({ metadata: { namespace = '' } }, lookup) =>
+    lookup
+      .list(ResourceQuota, { namespace })
+      .filter(({ spec }) => Object.keys(spec?.hard ?? {}).some(counts))
+      .map(({ metadata: { name } }) => ({ namespace, name }))
+}
+
+async function reconcile(context: ReconcileContext, counts: ObjectCounts): Promise<ReconcileResult> {
+  const { client, key } = context
+  const quota = await client.get(ResourceQuota, key)
+  if (!quota || quota.metadata.deletionTimestamp) return
+  const hard = quota.spec?.hard ?? {}
+  const names = Object.keys(hard)
+  const usage = await addUp(context, quota, names)
+  let isComplete = true
+  for (const name of names) {
+    if (usage.has(name)) continue
+    const resource = countedResource(name)
+    const count = resource && (await counts.count(resource, key))
+    if (count !== undefined) usage.set(name, Quantity.of(count))
+    isComplete &&= resource === undefined || count !== undefined
+  }
+  const used: Record<string, string> = {}
+  for (const name of names) {
+    // What cannot be counted keeps its number.
+    const amount = usage.get(name)?.toString() ?? quota.status?.used?.[name]
+    if (amount !== undefined) used[name] = amount
+  }
+  if (!isSame(hard, quota.status?.hard) || !isSame(used, quota.status?.used))
+    await client.updateStatus(ResourceQuota, { ...quota, status: { hard, used } })
+  return isComplete ? undefined : requeueAfter(discoveryPeriod)
+}
+
+/** What pods, services and claims use of these names: zero where there are none. */
+async function addUp(
+  context: ReconcileContext,
+  quota: QuotaView,
+  names: readonly string[],
+): Promise<Map<string, Quantity>> {
+  const now = context.clock.now()
+  const scopes = scopesOf(quota)
+  const total = new Map<string, Quantity>()
+  const add = async <K extends Kind>(
+    kind: K,
+    counts: (name: string) => boolean,
+    isIn: (object: DeepReadonly<KindOf<K>>, scope: Scope) => boolean,
+    usageOf: (object: DeepReadonly<KindOf<K>>) => Amounts,
+  ) => {
+    const counted = names.filter(counts)
+    if (counted.length === 0) return
+    let sum: Amounts = new Map(counted.map(name => [name, Quantity.zero]))
+    const { items } = await context.client.list(kind, { namespace: quota.metadata.namespace ?? '' })
+    for (const object of items as readonly DeepReadonly<KindOf<K>>[])
+      if (scopes.every(scope => isIn(object, scope))) sum = addAmounts(sum, usageOf(object))
+    for (const name of counted) total.set(name, sum.get(name)!)
+  }
+  await add(Pod, countsPods, isPodInScope, pod => usageOfPod(pod, now))
+  await add(Service, countsServices, () => false, usageOfService)
+  await add(PersistentVolumeClaim, countsClaims, isClaimInScope, usageOfClaim)
+  return total
+}
+
+function isSame(
+  a: Readonly<Record<string, string>>,
+  b: Readonly<Record<string, string>> | undefined,
+): boolean {
+  const names = Object.keys(a)
+  return (
+    b !== undefined &&
+    names.length === Object.keys(b).length &&
+    names.every(name => b[name] !== undefined && parseQuantity(a[name]!).equals(parseQuantity(b[name])))
+  )
+}

@@ -1,0 +1,149 @@
+import { IPAddress, ServiceCIDR } from '@coxswain/api/networking/v1'
+import {
+  type CIDR,
+  type DeepReadonly,
+  formatIP,
+  formatTime,
+  maskIP,
+  parseCIDR,
+  parseIP,
+} from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type MapFunction,
+  type Operator,
+  type OperatorClient,
+  type ReconcileContext,
+  type ReconcileResult,
+  requeueAfter,
+} from '@coxswain/runtime'
+
+type RangeView = DeepReadonly<ServiceCIDR>
+
+const finalizer = 'networking.k8s.io/service-cidr-finalizer'
+const managedBy = 'ipaddress.kubernetes.io/managed-by'
+const allocator = 'ipallocator.k8s.io'
+/** Those who give out addresses need a moment to learn that a range goes. */
+const gracePeriod = 10_000
+
+/** Keeps ranges of service addresses that are being deleted as long as addresses are only theirs. */
+export function createServiceCidrController(): Operator {
+  return defineOperator('service-cidr-controller', operator => {
+    operator
+      .controller('service-cidr')
+      .for(ServiceCIDR)
+      .watches(ServiceCIDR, overlapping)
+      .watches(IPAddress, rangesOfAddress)
+      .reconcile(reconcile)
+  })
+}
+
+const rangesOf = ({ spec }: RangeView): CIDR[] => (spec?.cidrs ?? []).flatMap(text => parseCIDR(text) ?? [])
+
+function holds({ address, prefix }: CIDR, bytes: Uint8Array): boolean {
+  return (
+    bytes.length === address.bytes.length &&
+    formatIP(maskIP(bytes, prefix)) === formatIP(maskIP(address.bytes, prefix))
+  )
+}
+
+const contains = (outer: CIDR, inner: CIDR) =>
+  outer.prefix <= inner.prefix && holds(outer, inner.address.bytes)
+
+/** Others may be able to go, or have to stay, when one comes or goes. */
+const overlapping: MapFunction<ServiceCIDR> = (range, lookup) => {
+  const mine = rangesOf(range)
+  return lookup
+    .list(ServiceCIDR)
+    .filter(other => rangesOf(other).some(a => mine.some(b => contains(a, b) || contains(b, a))))
+    .map(({ metadata: { name } }) => ({ name }))
+}
+
+const rangesOfAddress: MapFunction<IPAddress> = ({ metadata }, lookup) => {
+  const address = parseIP(metadata.name)
+  if (!address) return []
+  return lookup
+    .list(ServiceCIDR)
+    .filter(range => rangesOf(range).some(each => holds(each, address.bytes)))
+    .map(({ metadata: { name } }) => ({ name }))
+}
+
+async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
+  const { client, key, clock, events } = context
+  const range = await client.get(ServiceCIDR, key)
+  if (!range) return
+  const { deletionTimestamp, finalizers = [] } = range.metadata
+  if (deletionTimestamp === undefined) {
+    const kept = finalizers.includes(finalizer)
+      ? range
+      : await setFinalizers(client, range, [...finalizers, finalizer])
+    try {
+      await setReady(context, kept, {
+        status: 'True',
+        reason: '',
+        message: 'Kubernetes Service CIDR is ready',
+      })
+    } catch (error) {
+      const message = 'The ServiceCIDR Status can not be set to Ready=True'
+      events.warning(range, 'KubernetesServiceCIDRError', message)
+      throw error
+    }
+    return
+  }
+  if (!finalizers.includes(finalizer)) return
+  if (!(await isDispensable(client, range))) {
+    const message =
+      'There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR'
+    await setReady(context, range, { status: 'False', reason: 'Terminating', message })
+    return
+  }
+  const left = Date.parse(deletionTimestamp) + gracePeriod - clock.now()
+  if (left > 0) return requeueAfter(left)
+  await setFinalizers(
+    client,
+    range,
+    finalizers.filter(name => name !== finalizer),
+  )
+}
+
+async function setFinalizers(
+  client: OperatorClient,
+  { metadata }: RangeView,
+  finalizers: readonly string[],
+): Promise<RangeView> {
+  const { name, resourceVersion } = metadata
+  const patch = { metadata: { finalizers, resourceVersion } }
+  return await client.patch(ServiceCIDR, { name }, patch, { type: 'merge' })
+}
+
+async function setReady(
+  { client, clock }: ReconcileContext,
+  range: RangeView,
+  ready: { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string },
+): Promise<void> {
+  const conditions = range.status?.conditions ?? []
+  const old = conditions.find(({ type }) => type === 'Ready')
+  if (old?.status === ready.status && old.reason === ready.reason) return
+  const condition = { type: 'Ready', ...ready, lastTransitionTime: formatTime(clock.now()) }
+  const others = conditions.filter(({ type }) => type !== 'Ready')
+  await client.updateStatus(ServiceCIDR, {
+    ...range,
+    status: { ...range.status, conditions: [...others, condition] },
+  })
+}
+
+/** Other ranges hold all of it, or at least every address that was given out of it. */
+async function isDispensable(client: OperatorClient, range: RangeView): Promise<boolean> {
+  const { items } = await client.list(ServiceCIDR)
+  const others = items
+    .filter(({ metadata }) => metadata.name !== range.metadata.name && !metadata.deletionTimestamp)
+    .flatMap(rangesOf)
+  const mine = rangesOf(range)
+  if (mine.every(each => others.some(other => contains(other, each)))) return true
+  const { items: addresses } = await client.list(IPAddress)
+  return !addresses.some(({ metadata }) => {
+    const bytes = parseIP(metadata.name)?.bytes
+    if (!bytes || metadata.labels?.[managedBy] !== allocator) return false
+    return mine.some(each => holds(each, bytes)) && !others.some(each => holds(each, bytes))
+  })
+}

@@ -1,0 +1,35 @@
+import { scaleIntOrPercent } from '../pods/int-or-percent.ts'
+import { isAvailable, type PodView } from '../pods/pod-state.ts'
+import type { Member } from './claims.ts'
+import { podRevision, replicasOf, type SetView, startOf } from './identity.ts'
+
+/** Not there, going, or not ready for long enough. */
+export function isUnavailable({ spec }: SetView, pod: PodView | undefined, now: number): boolean {
+  if (!pod || pod.metadata.deletionTimestamp) return true
+  return !isAvailable(pod, spec?.minReadySeconds ?? 0, now)
+}
+
+/**
+ * The pods of old revisions that may be deleted now, the highest first; they come back with the new revision. Without
+ * `maxUnavailable`, which servers drop unless told otherwise, it is one pod at a time, even when it is not well itself.
+ */
+export function choosePodsToUpdate(
+  set: SetView,
+  replicas: ReadonlyMap<number, PodView>,
+  revision: string,
+  now: number,
+): Member[] {
+  const { partition = 0, maxUnavailable } = set.spec?.updateStrategy?.rollingUpdate ?? {}
+  const ordinals = Array.from({ length: replicasOf(set) }, (_, index) => startOf(set) + index)
+  const members = ordinals.map(ordinal => ({ ordinal, pod: replicas.get(ordinal) }))
+  const candidates = members.slice(partition).reverse()
+  const isOld = (pod: PodView | undefined) =>
+    pod !== undefined && podRevision(pod) !== revision && !pod.metadata.deletionTimestamp
+  if (maxUnavailable === undefined) {
+    const first = candidates.find(({ pod }) => isOld(pod) || isUnavailable(set, pod, now))
+    return first && isOld(first.pod) ? [first as Member] : []
+  }
+  const most = Math.max(1, scaleIntOrPercent(maxUnavailable, ordinals.length, 'down'))
+  const missing = members.filter(({ pod }) => isUnavailable(set, pod, now)).length
+  return candidates.filter(({ pod }) => isOld(pod)).slice(0, Math.max(0, most - missing)) as Member[]
+}
