@@ -44,6 +44,14 @@ export {
 } from './authz/authorizer.ts'
 export { createRbacAuthorizer } from './authz/rbac/rbac-authorizer.ts'
 export { authorizePrivileged, createDefaultAuthorizer, createUnionAuthorizer } from './authz/union.ts'
+export type {
+  NodeConnection,
+  NodeLogOptions,
+  PodAddress,
+  PortStream,
+  TerminalStreams,
+} from './nodes/node-connection.ts'
+export type { AcceptSpdy, SpdyStream } from './nodes/spdy.ts'
 export { noOutbound, type Outbound, type Target } from './outbound/outbound.ts'
 export { OutboundPool, type OutboundRequest, type OutboundResult } from './outbound/outbound-pool.ts'
 export type {

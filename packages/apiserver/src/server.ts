@@ -37,6 +37,8 @@ import { createHealthChecks } from './health.ts'
 import { measurePlugins, measureSteps } from './metrics/admission-metrics.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
 import { registerServerMetrics } from './metrics/server-metrics.ts'
+import type { NodeConnection } from './nodes/node-connection.ts'
+import type { AcceptSpdy } from './nodes/spdy.ts'
 import { noOutbound, type Outbound } from './outbound/outbound.ts'
 import { type WebhookAuthentication, WebhookClient } from './outbound/webhook-client.ts'
 import { Registry } from './registry/registry.ts'
@@ -64,6 +66,10 @@ export interface ApiServerOptions {
   readonly audit?: Auditing
   /** The way to webhooks and identity providers. @default there is none */
   readonly outbound?: Outbound
+  /** The way to the nodes' agents: logs, exec, attach and port-forward. @default there is none */
+  readonly nodes?: NodeConnection
+  /** How SPDY is spoken: port-forward of every kubectl needs it, exec and attach of those before 1.31. @default not at all */
+  readonly acceptSpdy?: AcceptSpdy
   /** What the server proves itself with to webhooks. @default nothing */
   readonly webhookAuthentication?: WebhookAuthentication
   /** Whether the types of ValidatingAdmissionPolicies are checked, as upstream's controller manager does. @default false */
@@ -143,6 +149,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authorizer: options.authorizer ?? createDefaultAuthorizer(),
     outbound,
     webhooks,
+    ...(options.nodes && { nodes: options.nodes }),
+    ...(options.acceptSpdy && { acceptSpdy: options.acceptSpdy }),
   }
   const waitForStart: Filter = (context, next) => {
     if (isReady || !context.info.isResource) return next(context)
@@ -179,7 +187,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const handle = compose(filters, route)
 
   return {
-    handler: request => handle(createContext(state, request)),
+    handler: async request => handle(createContext(state, request)),
     ready: started.promise,
     drain() {
       isDraining = true

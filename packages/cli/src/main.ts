@@ -109,7 +109,16 @@ function addUp(program: Command): void {
       parseList,
       ['*'],
     )
-    .addOption(new Option('--nodes <n>', 'simulated nodes').default(1).argParser(parseCount))
+    .addOption(new Option('--nodes <n>', 'how many nodes there are').default(1).argParser(parseCount))
+    .addOption(
+      new Option(
+        '--runtime <kind>',
+        'what containers are: nothing that runs, or processes of this machine with all your rights',
+      )
+        .choices(['simulated', 'process'])
+        .default('simulated'),
+    )
+    .option('--missing-images <list>', 'images that simulated nodes cannot get', parseList)
     .option('--operator <file...>', 'operators to run beside the server; their kinds are installed')
     .addOption(
       new Option('--service-cluster-ip-range <cidr>', 'of which services get their addresses')

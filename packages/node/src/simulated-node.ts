@@ -1,15 +1,7 @@
-import { Lease } from '@coxswain/api/coordination/v1'
-import { type Container, Node, Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatMicroTime, formatTime } from '@coxswain/apimachinery'
-import { retryOnConflict } from '@coxswain/client'
-import type { Clock } from '@coxswain/kit'
-import {
-  defineOperator,
-  type Operator,
-  type OperatorClient,
-  type ReconcileContext,
-  requeueAfter,
-} from '@coxswain/runtime'
+import { type Container, Pod } from '@coxswain/api/core/v1'
+import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import { defineOperator, type Operator, type ReconcileContext, requeueAfter } from '@coxswain/runtime'
+import { keepNodesAlive, type NodeDescription } from './node-status.ts'
 
 export interface SimulatedNodesOptions {
   /** @default 1 */
@@ -18,11 +10,15 @@ export interface SimulatedNodesOptions {
   readonly startDelay?: number
   /** How long the containers of a pod run that is not to be restarted for ever. @default 2000 */
   readonly runTime?: number
+  /** Images that cannot be had: containers that need one wait. @default none */
+  readonly missingImages?: readonly string[]
 }
 
-const leaseNamespace = 'kube-node-lease'
-const leaseSeconds = 40
-const heartbeat = 10_000
+const description: NodeDescription = {
+  osImage: 'simulated',
+  runtimeVersion: 'simulated://0.1.0',
+  readyMessage: 'the simulated node is ready',
+}
 
 type ReadonlyPod = DeepReadonly<Pod>
 
@@ -31,27 +27,10 @@ type ReadonlyPod = DeepReadonly<Pod>
  * be restarted always.
  */
 export function createSimulatedNodes(options: SimulatedNodesOptions = {}): Operator {
-  const { count = 1, startDelay = 500, runTime = 2_000 } = options
+  const { count = 1, startDelay = 500, runTime = 2_000, missingImages = [] } = options
   const names = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
   return defineOperator('simulated-nodes', operator => {
-    operator.task('heartbeat', async ({ client, env, signal }) => {
-      // Others write to the same objects, and the server may be away: neither is a reason to give up.
-      const attempt = async (what: (name: string) => Promise<void>) => {
-        for (const name of names) {
-          try {
-            await retryOnConflict(env, () => what(name), { signal })
-          } catch (error) {
-            signal.throwIfAborted()
-            env.log.warn('a node could not give its sign of life', { node: name, error })
-          }
-        }
-      }
-      await attempt(name => registerNode(client, env.clock, name))
-      while (!signal.aborted) {
-        await attempt(name => renewLease(client, env.clock, name))
-        await env.clock.sleep(heartbeat, { signal })
-      }
-    })
+    operator.task('heartbeat', context => keepNodesAlive(context, names, description))
     operator
       .controller('simulated-node')
       .for(Pod)
@@ -61,59 +40,9 @@ export function createSimulatedNodes(options: SimulatedNodesOptions = {}): Opera
         if (!pod) return
         if (!names.includes(pod.spec.nodeName ?? '')) return
         if (pod.metadata.deletionTimestamp) return await terminate(context)
-        return await advance(context, pod, { startDelay, runTime })
+        return await advance(context, pod, { startDelay, runTime, missingImages })
       })
   })
-}
-
-async function registerNode(client: OperatorClient, clock: Clock, name: string): Promise<void> {
-  const existing = await client.get(Node, { name }, { cached: false })
-  const node =
-    existing ??
-    (await client.create(Node, {
-      metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' } },
-    }))
-  const resources = { cpu: '32', memory: '256Gi', pods: '110' }
-  const now = formatTime(clock.now())
-  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
-  await client.updateStatus(Node, {
-    ...node,
-    status: {
-      capacity: resources,
-      allocatable: resources,
-      addresses: [{ type: 'Hostname', address: name }],
-      nodeInfo: {
-        machineID: '',
-        systemUUID: '',
-        bootID: '',
-        kernelVersion: '',
-        osImage: 'simulated',
-        containerRuntimeVersion: 'simulated://0.1.0',
-        kubeletVersion: 'v1.36.4',
-        kubeProxyVersion: '',
-        operatingSystem: 'linux',
-        architecture: 'amd64',
-      },
-      conditions: [
-        {
-          type: 'Ready',
-          status: 'True',
-          reason: 'KubeletReady',
-          message: 'the simulated node is ready',
-          lastHeartbeatTime: now,
-          lastTransitionTime: ready?.status === 'True' ? (ready.lastTransitionTime ?? now) : now,
-        },
-      ],
-    },
-  })
-}
-
-async function renewLease(client: OperatorClient, clock: Clock, name: string): Promise<void> {
-  const renewTime = formatMicroTime(clock.now())
-  const lease = await client.get(Lease, { namespace: leaseNamespace, name }, { cached: false })
-  const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime }
-  if (lease) await client.update(Lease, { ...lease, spec: { ...lease.spec, ...spec } })
-  else await client.create(Lease, { metadata: { namespace: leaseNamespace, name }, spec })
 }
 
 /** Nothing has to be stopped: the pod may go at once. */
@@ -124,7 +53,7 @@ async function terminate({ key, client }: ReconcileContext): Promise<void> {
 async function advance(
   context: ReconcileContext,
   pod: ReadonlyPod,
-  stages: { readonly startDelay: number; readonly runTime: number },
+  stages: Required<Omit<SimulatedNodesOptions, 'count'>>,
 ) {
   const { client, clock, events } = context
   const now = clock.now()
@@ -133,6 +62,8 @@ async function advance(
   if (phase !== 'Running') {
     const due = Date.parse(pod.metadata.creationTimestamp) + stages.startDelay
     if (due > now) return requeueAfter(due - now)
+    const missing = pod.spec.containers.filter(({ image = '' }) => stages.missingImages.includes(image))
+    if (missing.length > 0) return await waitForImages(context, pod, missing)
     await client.updateStatus(Pod, { ...pod, status: runningStatus(pod, formatTime(now)) })
     for (const { name } of pod.spec.containers) events.normal(pod, 'Started', `Started container ${name}`)
     return requeueAfter(stages.runTime)
@@ -142,6 +73,36 @@ async function advance(
   const end = started + stages.runTime
   if (end > now) return requeueAfter(end - now)
   await client.updateStatus(Pod, { ...pod, status: finishedStatus(pod, formatTime(now)) })
+}
+
+/** They never come: the pod stays as a kubelet that gave up for now leaves it. */
+async function waitForImages(
+  { client, clock, events }: ReconcileContext,
+  pod: ReadonlyPod,
+  missing: readonly DeepReadonly<Container>[],
+): Promise<void> {
+  if (pod.status?.containerStatuses) return
+  const waiting = (container: DeepReadonly<Container>): ContainerState =>
+    missing.includes(container)
+      ? { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${container.image}"` } }
+      : { waiting: { reason: 'ContainerCreating' } }
+  const status = {
+    ...runningStatus(pod, formatTime(clock.now())),
+    phase: 'Pending' as const,
+    conditions: conditionsOf(pod, false, formatTime(clock.now()), 'ContainersNotReady'),
+    containerStatuses: pod.spec.containers.map(container => ({
+      ...containerStatus(container, false, waiting(container)),
+      imageID: '',
+    })),
+  }
+  await client.updateStatus(Pod, { ...pod, status })
+  for (const { image } of missing) {
+    events.normal(pod, 'Pulling', `Pulling image "${image}"`)
+    events.warning(pod, 'Failed', `Failed to pull image "${image}": it was said to be missing`)
+    events.warning(pod, 'Failed', 'Error: ErrImagePull')
+    events.normal(pod, 'BackOff', `Back-off pulling image "${image}"`)
+    events.warning(pod, 'Failed', 'Error: ImagePullBackOff')
+  }
 }
 
 function conditionsOf(pod: ReadonlyPod, ready: boolean, now: string, reason?: string) {

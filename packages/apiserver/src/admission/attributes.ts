@@ -17,7 +17,7 @@ export function createAttributes(
   given: Given,
 ): Attributes {
   const { info, warnings, auditAnnotations, request } = context
-  return {
+  const attributes = {
     subresource: info?.subresource ?? '',
     namespace: info?.namespace ?? '',
     name: info?.name ?? '',
@@ -26,12 +26,16 @@ export function createAttributes(
     version,
     user: context.user,
     state: context.state,
-    warn: text => void warnings?.push(text),
-    annotate: (key, value) => {
+    warn: (text: string) => void warnings?.push(text),
+    annotate: (key: string, value: string) => {
       if (auditAnnotations && !auditAnnotations.has(key)) auditAnnotations.set(key, value)
     },
-    ...(request && { signal: request.signal }),
+    // Asked for late: a request from a socket makes its signal when somebody wants it.
+    get signal() {
+      return request?.signal
+    },
   }
+  return attributes as Attributes
 }
 
 /** The query of a write in the form of options. A patch counts as the create or update that it is. */

@@ -256,7 +256,7 @@ describe('the authorization filter', () => {
     })
     const refused = contextOf()
     await assert.rejects(
-      createAuthorize(alwaysDeny)(refused, async () => passed),
+      async () => createAuthorize(alwaysDeny)(refused, async () => passed),
       /^StatusError: forbidden: User "jane" cannot get path "\/x": Everything is forbidden\.$/,
     )
     assert.equal(refused.auditAnnotations.get('authorization.k8s.io/decision'), 'forbid')
@@ -265,7 +265,7 @@ describe('the authorization filter', () => {
   it('blames the server when an authorizer has failed', async () => {
     const broken: Authorizer = () => ({ verdict: 'no opinion', error: 'broken' })
     await assert.rejects(
-      createAuthorize(broken)(contextOf(), async () => passed),
+      async () => createAuthorize(broken)(contextOf(), async () => passed),
       (error: { code?: number; message: string }) => error.message === 'Internal error occurred: broken',
     )
   })

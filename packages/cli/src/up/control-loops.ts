@@ -1,23 +1,48 @@
+import { createHmac } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { type Client, createClient } from '@coxswain/client'
 import {
+  createBootstrapSignerController,
+  createCertificateApprovingController,
+  createCertificateCleanerController,
   createCertificateSigningController,
   createClusterRoleAggregationController,
+  createCronJobController,
+  createDaemonSetController,
   createDeploymentController,
+  createDisruptionController,
+  createEndpointSliceController,
+  createEndpointSliceMirroringController,
+  createEndpointsController,
+  createEphemeralVolumeController,
   createGarbageCollector,
+  createHorizontalPodAutoscalerController,
+  createJobController,
+  createLocalPathProvisioner,
   createNamespaceController,
   createNodeLifecycleController,
+  createPersistentVolumeBinderController,
+  createPersistentVolumeClaimProtectionController,
+  createPersistentVolumeExpanderController,
+  createPersistentVolumeProtectionController,
+  createPodGarbageCollector,
   createReplicaSetController,
   createReplicationControllerController,
+  createResourceQuotaController,
   createRootCaPublisher,
   createServiceAccountController,
+  createServiceCidrController,
+  createStatefulSetController,
+  createTaintEvictionController,
+  createTokenCleanerController,
   createTokenController,
+  createTtlAfterFinishedController,
 } from '@coxswain/controllers'
 import type { Env, TaskGroup } from '@coxswain/kit'
-import { createSimulatedNodes } from '@coxswain/node'
 import { defineOperator, installKinds, type Operator, runOperator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import type { Transport } from '@coxswain/wire'
-import type { KeyPair } from '@coxswain/wire/node'
+import { type KeyPair, readCertificate } from '@coxswain/wire/node'
 import { webhookOptionsFor } from '../webhooks.ts'
 import { createCertificateIssuer } from './certificate-issuer.ts'
 import type { ControllerName } from './controller-names.ts'
@@ -29,29 +54,64 @@ export interface ControlLoopOptions {
   readonly group: TaskGroup
   readonly operators: readonly Operator[]
   readonly controllers: readonly ControllerName[]
-  readonly nodes: number
+  /** Runs Pods. */
+  readonly nodes?: Operator
   /** PEM of the CA that signed the server's certificate. */
   readonly rootCa: string
+  /** The folder for what the local-path provisioner makes. */
+  readonly volumes: string
   /** Signs client certificates. */
   readonly ca: KeyPair
   /** Signs the claims of a service account's token. */
   readonly signToken: (claims: Readonly<Record<string, string>>) => string
 }
 
+const hmac = (key: string, text: string): Uint8Array => createHmac('sha256', key).update(text).digest()
+
 const controllers: Readonly<Record<ControllerName, (options: ControlLoopOptions) => Operator>> = {
+  'bootstrap-signer-controller': () => createBootstrapSignerController(hmac),
+  'certificatesigningrequest-approving-controller': ({ ca, env }) =>
+    createCertificateApprovingController(createCertificateIssuer(ca, env)),
+  'certificatesigningrequest-cleaner-controller': () =>
+    createCertificateCleanerController({ expiresAt: pem => readCertificate(pem).notAfter }),
   'certificatesigningrequest-signing-controller': ({ ca, env }) =>
     createCertificateSigningController(createCertificateIssuer(ca, env)),
   'clusterrole-aggregation-controller': createClusterRoleAggregationController,
+  'cronjob-controller': createCronJobController,
+  'daemonset-controller': createDaemonSetController,
   'deployment-controller': createDeploymentController,
+  'disruption-controller': createDisruptionController,
+  'endpoints-controller': createEndpointsController,
+  'endpointslice-controller': () => createEndpointSliceController(),
+  'endpointslice-mirroring-controller': createEndpointSliceMirroringController,
+  'ephemeral-volume-controller': createEphemeralVolumeController,
   'garbage-collector-controller': createGarbageCollector,
+  'horizontal-pod-autoscaler-controller': () => createHorizontalPodAutoscalerController(),
+  'job-controller': createJobController,
+  'local-path-provisioner': ({ volumes }) =>
+    createLocalPathProvisioner({
+      root: volumes,
+      remove: path => rm(path, { recursive: true, force: true }),
+    }),
   'namespace-controller': () => createNamespaceController(),
   'node-lifecycle-controller': () => createNodeLifecycleController(),
+  'persistentvolume-binder-controller': createPersistentVolumeBinderController,
+  'persistentvolume-expander-controller': createPersistentVolumeExpanderController,
+  'persistentvolume-protection-controller': createPersistentVolumeProtectionController,
+  'persistentvolumeclaim-protection-controller': createPersistentVolumeClaimProtectionController,
+  'pod-garbage-collector-controller': () => createPodGarbageCollector(),
   'replicaset-controller': createReplicaSetController,
   'replicationcontroller-controller': createReplicationControllerController,
+  'resourcequota-controller': createResourceQuotaController,
   'root-ca-certificate-publisher-controller': ({ rootCa }) => createRootCaPublisher(rootCa),
+  'service-cidr-controller': createServiceCidrController,
   'serviceaccount-controller': createServiceAccountController,
   'serviceaccount-token-controller': ({ rootCa, signToken }) =>
     createTokenController({ rootCa, sign: signToken }),
+  'statefulset-controller': createStatefulSetController,
+  'taint-eviction-controller': createTaintEvictionController,
+  'token-cleaner-controller': createTokenCleanerController,
+  'ttl-after-finished-controller': createTtlAfterFinishedController,
 }
 
 /** Starts controllers, nodes and operators beside the server. Resolves when all of them have been started. */
@@ -77,8 +137,7 @@ export async function startControlLoops(options: ControlLoopOptions): Promise<vo
     })
     start(manager, ownClientOf('kube-controller-manager/0.1'))
     start(createScheduler(), ownClientOf('kube-scheduler/0.1'))
-    if (options.nodes > 0)
-      start(createSimulatedNodes({ count: options.nodes }), ownClientOf('coxswain-node/0.1'))
+    if (options.nodes) start(options.nodes, ownClientOf('kubelet/0.1'))
   }
   if (options.operators.length === 0) return
   await installKinds(clientOf('coxswain-install/0.1'), options.operators)

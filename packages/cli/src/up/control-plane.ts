@@ -8,7 +8,13 @@ import { MetricsRegistry } from '@coxswain/kit/metrics'
 import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
 import type { Store } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, type PeerCertificate } from '@coxswain/wire'
-import { createWebSocketUpgrade, type HttpServer, nodeCompression, serve } from '@coxswain/wire/node'
+import {
+  acceptSpdy,
+  createWebSocketUpgrade,
+  type HttpServer,
+  nodeCompression,
+  serve,
+} from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { createAdmissionSetup } from './admission.ts'
 import { createAuthentication } from './authentication.ts'
@@ -63,14 +69,25 @@ export async function runControlPlane({
     ca: pki.ca.certificate,
   })
   await using audit = await loadAuditing(options, env)
+  const loadNodes = async () =>
+    (await import('./nodes.ts')).createNodes({
+      count: options.nodes,
+      runtime: options.runtime,
+      ...(options.missingImages && { missingImages: options.missingImages }),
+      dataDir,
+      address: chooseAddress(),
+      apiServer: async () => ({ host: '127.0.0.1', port: await boundPort }),
+    })
   const metrics = new MetricsRegistry()
   registerProcessMetrics(metrics)
+  const agent = options.runtime === 'process' && controllers.length > 0 ? await loadNodes() : undefined
   const server = createApiServer({
     env,
     store,
     authentication,
     authorizer: await createAuthorization(options),
     outbound: socketOutbound,
+    ...(agent?.connection && { nodes: agent.connection, acceptSpdy }),
     compression: nodeCompression,
     readLargeYaml: createYamlThread(),
     metrics,
@@ -113,14 +130,16 @@ export async function runControlPlane({
     ])
     const operators = await loadOperators(files)
     const connect = () => createInProcessTransport(server.handler, env, { peer: insider })
-    const { nodes } = options
+    // Simulated nodes are not needed before the server answers.
+    const nodes = agent ?? (controllers.length > 0 ? await loadNodes() : undefined)
     await startControlLoops({
       connect,
       env,
       group,
       operators,
       controllers,
-      nodes,
+      ...(nodes && { nodes: nodes.operator }),
+      volumes: join(dataDir, 'volumes'),
       rootCa: pki.ca.certificate,
       ca: pki.ca,
       signToken,

@@ -23,6 +23,8 @@ export interface UpOptions
   readonly kubeconfig?: string
   readonly controllers: readonly string[]
   readonly nodes: number
+  readonly runtime: 'simulated' | 'process'
+  readonly missingImages?: readonly string[]
   readonly operator?: readonly string[]
   readonly serviceClusterIpRange: string
   readonly maxRequestsInflight: number

@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { type RunningServer, startServer } from '../../support/coxswain.ts'
+import { createKubectl, type Kubectl, kubectlVersions } from '../../support/kubectl.ts'
+
+async function succeeds(outcome: ReturnType<Kubectl>): Promise<string> {
+  const { code, stdout, stderr } = await outcome
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+/** Polls a command until its output matches, for twenty seconds at most. */
+async function eventually(command: () => ReturnType<Kubectl>, pattern: RegExp): Promise<void> {
+  let last = ''
+  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+    const { stdout, stderr } = await command()
+    last = stdout + stderr
+    if (pattern.test(last)) return
+  }
+  assert.match(last, pattern)
+}
+
+/** Processes whose environment has this variable. */
+function processesWith(variable: string): string[] {
+  return readdirSync('/proc').filter(name => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, 'latin1').includes(variable)
+    } catch {
+      return false
+    }
+  })
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'process-runtime-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+function manifest(name: string, spec: object, kind = 'Pod'): string {
+  const file = join(directory, `${name}.json`)
+  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind, metadata: { name }, ...spec }))
+  return file
+}
+
+function pod(name: string, container: object, spec: object = {}): string {
+  const containers = [{ name: 'main', image: 'busybox', ...container }]
+  return manifest(name, { spec: { terminationGracePeriodSeconds: 2, ...spec, containers } })
+}
+
+const sh = (script: string): object => ({ command: ['sh', '-c', script] })
+
+describe('pods that are processes', () => {
+  let server: RunningServer
+  let kubectl: Kubectl
+  const phase = (name: string) => () => kubectl('get', 'pod', name, '-o', 'jsonpath={.status.phase}')
+  const apply = (file: string) => succeeds(kubectl('apply', '-f', file))
+  before(async () => {
+    server = await startServer('--runtime', 'process', '--operator', 'examples/01-at/operator.ts')
+    kubectl = createKubectl('1.36', server.kubeconfig)
+    await eventually(() => kubectl('get', 'serviceaccount', 'default'), /default/)
+  })
+  after(async () => await server[Symbol.asyncDispose]())
+
+  it('prints what the first example says', async () => {
+    await succeeds(kubectl('apply', '-f', 'examples/01-at/sample.yaml'))
+    await eventually(phase('cnrex-pod'), /Succeeded/)
+    assert.equal(await succeeds(kubectl('logs', 'cnrex-pod')), 'Kubernetes native rocks!\n')
+  })
+
+  it('gives containers their variables, volumes and token', async () => {
+    await apply(manifest('cfg', { data: { greeting: 'hello', 'app.conf': 'x=1\n' } }, 'ConfigMap'))
+    const mounts = [
+      { name: 'shared', mountPath: '/shared' },
+      { name: 'conf', mountPath: '/etc/app' },
+      { name: 'info', mountPath: '/etc/podinfo' },
+    ]
+    const script = [
+      'echo $GREETING $NODE $LIMIT $ALL $(NAME)',
+      'cat /shared/x /etc/app/app.conf /etc/podinfo/name',
+      'ls /var/run/secrets/kubernetes.io/serviceaccount',
+      'cat /var/run/secrets/kubernetes.io/serviceaccount/namespace',
+    ].join('; ')
+    const file = pod(
+      'volumes',
+      {
+        ...sh(script),
+        env: [
+          { name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          { name: 'GREETING', valueFrom: { configMapKeyRef: { name: 'cfg', key: 'greeting' } } },
+          { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+          { name: 'LIMIT', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
+          { name: 'ALL', value: '$(GREETING)-$(NAME)-$(NOBODY)-$$(NAME)' },
+        ],
+        resources: { limits: { memory: '64Mi', cpu: '1' } },
+        volumeMounts: mounts,
+      },
+      {
+        restartPolicy: 'Never',
+        initContainers: [
+          {
+            name: 'init',
+            image: 'busybox',
+            ...sh('echo made > /shared/x'),
+            volumeMounts: mounts.slice(0, 1),
+          },
+        ],
+        volumes: [
+          { name: 'shared', emptyDir: {} },
+          { name: 'conf', configMap: { name: 'cfg' } },
+          {
+            name: 'info',
+            downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] },
+          },
+        ],
+      },
+    )
+    await apply(file)
+    await eventually(phase('volumes'), /Succeeded/)
+    assert.equal(
+      await succeeds(kubectl('logs', 'volumes', '-c', 'main')),
+      'hello node-1 64 hello-volumes-$(NOBODY)-$(NAME) volumes\nmade\nx=1\nvolumesca.crt\nnamespace\ntoken\ndefault',
+    )
+  })
+
+  it('follows, cuts and dates logs, and keeps those of the last life', async () => {
+    await apply(pod('talker', sh('for i in 1 2 3; do echo line $i; done; sleep 1; echo line 4; sleep 600')))
+
+    await eventually(phase('talker'), /Running/)
+    await using again = kubectl.follow('logs', '-f', '--tail=1', 'talker')
+    await again.until(/line 4/)
+    assert.equal(await succeeds(kubectl('logs', 'talker', '--tail=2')), 'line 3\nline 4\n')
+    assert.match(
+      await succeeds(kubectl('logs', 'talker', '--timestamps', '--tail=1')),
+      /^\d{4}-\d\d-\d\dT\S+Z line 4\n$/,
+    )
+    assert.equal(await succeeds(kubectl('logs', 'talker', '--limit-bytes=6')), 'line 1')
+    assert.equal(await succeeds(kubectl('logs', 'talker', '--since-time=2099-01-01T00:00:00Z')), '')
+    const { stderr } = await kubectl('logs', 'talker', '--previous')
+    assert.match(stderr, /previous terminated container "main" in pod "talker" not found/)
+    await apply(pod('crasher', sh('echo life; exit 7')))
+    await eventually(() => kubectl('get', 'pod', 'crasher'), /CrashLoopBackOff/)
+    assert.equal(await succeeds(kubectl('logs', 'crasher', '--previous')), 'life\n')
+    await eventually(() => kubectl('get', 'events'), /BackOff .*Back-off restarting failed container main/)
+    const code = 'jsonpath={.status.containerStatuses[0].lastState.terminated.exitCode}'
+    assert.equal(await succeeds(kubectl('get', 'pod', 'crasher', '-o', code)), '7')
+  })
+
+  it('says so when there is no such image', async () => {
+    await apply(pod('imageless', { image: 'registry.example.com/no/such:1' }))
+    await eventually(() => kubectl('get', 'pod', 'imageless'), /ImagePullBackOff/)
+    await eventually(
+      () => kubectl('get', 'events'),
+      /Failed to pull image "registry.example.com\/no\/such:1"/,
+    )
+    const { stderr } = await kubectl('logs', 'imageless')
+    assert.match(stderr, /container "main" in pod "imageless" is waiting to start|failing to pull image/)
+  })
+
+  it('probes, and restarts what does not live', async () => {
+    const probe = { periodSeconds: 1, failureThreshold: 1 }
+    await apply(
+      pod('probed', {
+        ...sh('sleep 1; touch $HOME/ready; sleep 600'),
+        readinessProbe: { ...probe, exec: { command: ['sh', '-c', 'test -e $HOME/ready'] } },
+      }),
+    )
+    await apply(pod('dying', { ...sh('sleep 600'), livenessProbe: { ...probe, tcpSocket: { port: 1 } } }))
+    await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/probed', '--timeout=20s'))
+    await eventually(() => kubectl('get', 'events'), /Readiness probe failed/)
+    await eventually(
+      () => kubectl('get', 'events'),
+      /Container main failed liveness probe, will be restarted/,
+    )
+    const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
+    await eventually(() => kubectl('get', 'pod', 'dying', '-o', restarts), /[1-9]/)
+  })
+
+  it('runs sidecars beside, and ends them after, the others', async () => {
+    const sidecar = { name: 'side', image: 'busybox', restartPolicy: 'Always', ...sh('echo side; sleep 600') }
+    const spec = { restartPolicy: 'Never', initContainers: [sidecar] }
+    await apply(pod('sidecar', sh('echo main'), spec))
+    await eventually(phase('sidecar'), /Succeeded/)
+    assert.equal(await succeeds(kubectl('logs', 'sidecar', '-c', 'side')), 'side\n')
+    await eventually(
+      async () => ({ code: 0, stderr: '', stdout: String(processesWith('HOSTNAME=sidecar').length) }),
+      /^0$/,
+    )
+  })
+
+  it('calls hooks, and kills what does not end in its grace period', async () => {
+    const stopped = join(directory, 'stopped')
+    await apply(
+      pod('stubborn', {
+        ...sh(`trap '' TERM; touch $HOME/x; sleep 600 & while :; do wait; sleep 1; done`),
+        lifecycle: { preStop: { exec: { command: ['sh', '-c', `echo stopping > ${stopped}`] } } },
+      }),
+    )
+    await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/stubborn', '--timeout=20s'))
+    await succeeds(kubectl('delete', 'pod', 'stubborn'))
+    assert.equal(readFileSync(stopped, 'utf8'), 'stopping\n')
+    assert.deepEqual(processesWith('HOSTNAME=stubborn'), [])
+    await eventually(() => kubectl('get', 'events'), /Killing .*Stopping container main/)
+  })
+
+  for (const version of kubectlVersions) {
+    describe(`kubectl ${version}`, () => {
+      const name = `server-${version.replace('.', '-')}`
+      const port = version === '1.20' ? 28_120 : 28_136
+      let client: Kubectl
+      before(async () => {
+        client = createKubectl(version, server.kubeconfig)
+        const script = `require('http').createServer((q, r) => r.end('served ' + q.url)).listen(${port})`
+        await apply(pod(name, { image: 'node', command: [process.execPath, '-e', script] }))
+        await succeeds(kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=20s'))
+      })
+
+      it('runs commands', async () => {
+        const failing = await client('exec', name, '--', 'sh', '-c', 'echo out; echo err >&2; exit 4')
+        assert.equal(failing.code, 4)
+        assert.equal(failing.stdout, 'out\n')
+        assert.match(failing.stderr, /^err\n/)
+        const missing = await client('exec', name, '--', 'no-such-program')
+        assert.notEqual(missing.code, 0)
+        assert.match(missing.stderr, /no-such-program/)
+        const big = await succeeds(client('exec', name, '--', 'head', '-c', '3000000', '/dev/zero'))
+        assert.equal(big.length, 3_000_000)
+      })
+
+      it('copies files in and out', async () => {
+        const [source, target] = [join(directory, `${name}-in`), join(directory, `${name}-out`)]
+        writeFileSync(source, 'cargo\n'.repeat(100_000))
+        await succeeds(client('cp', source, `${name}:${target}.there`))
+        await succeeds(client('cp', `${name}:${target}.there`, target))
+        assert.equal(readFileSync(target, 'utf8'), readFileSync(source, 'utf8'))
+      })
+
+      it('forwards ports', async () => {
+        await using forwarding = client.follow('port-forward', name, `:${port}`)
+        const line = await forwarding.until(/Forwarding from 127/)
+        const local = /127\.0\.0\.1:(\d+)/.exec(line)![1]
+        for (const path of ['/a', '/b']) {
+          const answer = await fetch(`http://127.0.0.1:${local}${path}`, { headers: { connection: 'close' } })
+          assert.equal(await answer.text(), `served ${path}`)
+        }
+      })
+    })
+  }
+
+  it('puts a container for debugging beside the others', async () => {
+    await apply(pod('patient', sh('sleep 600')))
+    await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/patient', '--timeout=20s'))
+    await succeeds(
+      kubectl(
+        'debug',
+        'patient',
+        '--image=busybox',
+        '-c',
+        'doctor',
+        '--profile=general',
+        '--',
+        'echo',
+        'looking',
+      ),
+    )
+    await eventually(() => kubectl('logs', 'patient', '-c', 'doctor'), /looking/)
+    const reason = 'jsonpath={.status.phase} {.status.ephemeralContainerStatuses[0].state.terminated.reason}'
+    await eventually(() => kubectl('get', 'pod', 'patient', '-o', reason), /^Running Completed$/)
+  })
+
+  it('attaches to what it runs', async () => {
+    const flags = [
+      'run',
+      'once',
+      '-i',
+      '--rm',
+      '--restart=Never',
+      '--image=busybox',
+      '--quiet',
+      '--command',
+      '--',
+    ]
+    const { code, stdout } = await kubectl(...flags, 'sh', '-c', 'sleep 2; echo two; exit 5')
+    assert.equal(code, 5)
+    assert.match(stdout, /two/)
+  })
+})
+
+describe('processes of pods', () => {
+  it('are gone when a killed server is back, and when it has stopped', async () => {
+    let kubeconfig = ''
+    const marker = 'HOSTNAME=orphan-test'
+    {
+      await using server = await startServer('--runtime', 'process')
+      kubeconfig = server.kubeconfig
+      const kubectl = createKubectl('1.36', kubeconfig)
+      await eventually(() => kubectl('get', 'serviceaccount', 'default'), /default/)
+      // One in the group, and one that has left it.
+      await succeeds(
+        kubectl('apply', '-f', pod('orphan-test', sh('sleep 601 & setsid sleep 602 & sleep 603'))),
+      )
+      await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/orphan-test', '--timeout=20s'))
+      await succeeds(kubectl('apply', '-f', pod('over', sh('echo last words'), { restartPolicy: 'Never' })))
+      await eventually(() => kubectl('get', 'pod', 'over'), /Completed/)
+      await eventually(
+        async () => ({ code: 0, stderr: '', stdout: String(processesWith(marker).length) }),
+        /^4$/,
+      )
+      const before = processesWith(marker)
+      await server.kill()
+      assert.deepEqual(processesWith(marker), before)
+      await server.restart()
+      const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
+      await eventually(() => kubectl('get', 'pod', 'orphan-test', '-o', restarts), /^1$/)
+      assert.equal(await succeeds(kubectl('logs', 'over')), 'last words\n')
+      assert.deepEqual(
+        processesWith(marker).filter(pid => before.includes(pid)),
+        [],
+      )
+    }
+    assert.deepEqual(processesWith(marker), [])
+  })
+})

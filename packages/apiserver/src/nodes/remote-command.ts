@@ -1,0 +1,91 @@
+import { isStatusError, newInternalError, type Status } from '@coxswain/apimachinery'
+import { AsyncQueue } from '@coxswain/kit'
+import type { Conversation, MessageChannel } from '@coxswain/wire'
+import type { TerminalStreams } from './node-connection.ts'
+
+/** The first byte of every message says which stream it belongs to. */
+const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const
+
+const v5 = 'v5.channel.k8s.io'
+/** Newest first. Only v5 can say that the standard input has ended. */
+const protocols: readonly string[] = [v5, 'v4.channel.k8s.io']
+
+/** How a command ended: its exit code, or undefined where there is none to tell. */
+export type RunCommand = (streams: TerminalStreams) => Promise<number | undefined>
+
+export interface CommandRequest {
+  readonly stdin: boolean
+  readonly tty: boolean
+}
+
+const encoder = new TextEncoder()
+
+/** The conversation of `exec` and `attach`: streams in messages, and at the end a Status. */
+export function createCommandConversation(request: CommandRequest, run: RunCommand): Conversation {
+  return { protocols, talk: channel => talk(channel, request, run) }
+}
+
+async function talk(channel: MessageChannel, request: CommandRequest, run: RunCommand): Promise<void> {
+  const left = new AbortController()
+  const stdin = new AsyncQueue<Uint8Array>()
+  const sizes = new AsyncQueue<{ width: number; height: number }>()
+  const receive = async () => {
+    for await (const message of channel.messages) {
+      const data = message.subarray(1)
+      if (message[0] === channels.stdin && data.length > 0) stdin.push(data)
+      else if (message[0] === channels.resize) pushSize(sizes, data)
+      else if (message[0] === channels.close && data[0] === channels.stdin) stdin.end()
+    }
+    stdin.end()
+    sizes.end()
+    left.abort()
+  }
+  const received = receive().catch(() => left.abort()) // the connection broke: nobody is left to tell
+  const send = async (id: number, data: Uint8Array): Promise<void> => {
+    const message = new Uint8Array(data.length + 1)
+    message[0] = id
+    message.set(data, 1)
+    await channel.send(message)
+  }
+  const status = await outcomeOf(run, {
+    ...(request.stdin && { stdin }),
+    stdout: chunk => send(channels.stdout, chunk),
+    stderr: chunk => send(channels.stderr, chunk),
+    tty: request.tty,
+    ...(request.tty && { sizes }),
+    signal: left.signal,
+  })
+  await send(channels.error, encoder.encode(JSON.stringify(status)))
+  stdin.end()
+  sizes.end()
+  void received
+}
+
+function pushSize(sizes: AsyncQueue<{ width: number; height: number }>, data: Uint8Array): void {
+  try {
+    const { Width, Height } = JSON.parse(new TextDecoder().decode(data)) as Record<string, unknown>
+    if (typeof Width === 'number' && typeof Height === 'number') sizes.push({ width: Width, height: Height })
+  } catch {
+    // not a size: nothing to do about it
+  }
+}
+
+/** How it went, in the words that kubectl reads. */
+export async function outcomeOf(run: RunCommand, streams: TerminalStreams): Promise<Partial<Status>> {
+  try {
+    const exitCode = await run(streams)
+    if (exitCode === undefined || exitCode === 0) return { metadata: {}, status: 'Success' }
+    return {
+      metadata: {},
+      status: 'Failure',
+      message: `command terminated with non-zero exit code: exit status ${exitCode}`,
+      reason: 'NonZeroExitCode',
+      details: { causes: [{ reason: 'ExitCode', message: String(exitCode) }] },
+    }
+  } catch (error) {
+    if (isStatusError(error)) return error.status
+    const text = error instanceof Error ? error.message : String(error)
+    const { status } = newInternalError(text)
+    return { ...status, message: `error executing command in container: ${text}` }
+  }
+}

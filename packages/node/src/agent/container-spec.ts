@@ -1,0 +1,34 @@
+import type { Container, Pod } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { ContainerSpec } from '../container-runtime.ts'
+import { expand } from './expand.ts'
+
+/** A container of a Pod as a runtime is told of it, with the variables put into its command. */
+export function makeContainerSpec(
+  pod: DeepReadonly<Pod>,
+  container: DeepReadonly<Container>,
+  variables: ReadonlyMap<string, string>,
+): Omit<ContainerSpec, 'pod' | 'attempt'> {
+  const put = (text: string) => expand(text, name => variables.get(name))
+  const { command, args, workingDir, volumeMounts = [] } = container
+  const user = container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser
+  const group = container.securityContext?.runAsGroup ?? pod.spec.securityContext?.runAsGroup
+  return {
+    name: container.name,
+    image: container.image ?? '',
+    env: variables,
+    ...(command && command.length > 0 && { command: command.map(put) }),
+    ...(args && args.length > 0 && { args: args.map(put) }),
+    ...(workingDir && { workingDir }),
+    mounts: volumeMounts.map(({ name, mountPath, subPath, subPathExpr, readOnly = false }) => {
+      const within = subPathExpr ? put(subPathExpr) : subPath
+      return { volume: name, mountPath, readOnly, ...(within && { subPath: within }) }
+    }),
+    stdin: container.stdin ?? false,
+    stdinOnce: container.stdinOnce ?? false,
+    tty: container.tty ?? false,
+    terminationMessagePath: container.terminationMessagePath ?? '/dev/termination-log',
+    ...(user !== undefined && { user }),
+    ...(group !== undefined && { group }),
+  }
+}

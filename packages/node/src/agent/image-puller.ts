@@ -1,0 +1,78 @@
+import type { Container, Pod } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { Clock } from '@coxswain/kit'
+import type { EventRecorder } from '@coxswain/runtime'
+import type { ContainerRuntime } from '../container-runtime.ts'
+import { BackOff } from './back-off.ts'
+
+export type PullResult =
+  | { readonly ok: true; readonly id: string }
+  | { readonly ok: false; readonly reason: string; readonly message: string; readonly retryAfter: number }
+
+/** Gets images by their pull policies, with the kubelet's events and back-off. */
+export class ImagePuller {
+  readonly #runtime: ContainerRuntime
+  readonly #events: EventRecorder
+  readonly #clock: Clock
+  /** Images that have been got before. */
+  readonly #present = new Set<string>()
+  readonly #backOff = new BackOff()
+  /** When an image was last not to be had, and why. */
+  readonly #failures = new Map<string, { readonly at: number; readonly message: string }>()
+
+  constructor(runtime: ContainerRuntime, events: EventRecorder, clock: Clock) {
+    this.#runtime = runtime
+    this.#events = events
+    this.#clock = clock
+  }
+
+  async pull(pod: DeepReadonly<Pod>, container: DeepReadonly<Container>): Promise<PullResult> {
+    const { image = '', imagePullPolicy: policy = 'IfNotPresent' } = container
+    const quoted = JSON.stringify(image)
+    const events = this.#events
+    const now = this.#clock.now()
+    const key = `${pod.metadata.uid}_${image}`
+    if (policy !== 'Always' && this.#present.has(image)) {
+      const found = await this.#runtime.findImage(image)
+      if (found.found) {
+        events.normal(
+          pod,
+          'Pulled',
+          `Container image ${quoted} already present on machine and can be accessed by the pod`,
+        )
+        return { ok: true, id: found.id }
+      }
+    }
+    if (policy === 'Never') {
+      const found = await this.#runtime.findImage(image)
+      if (found.found) return { ok: true, id: found.id }
+      const message = `Container image ${quoted} is not present with pull policy of Never`
+      events.warning(pod, 'ErrImageNeverPull', message)
+      events.warning(pod, 'Failed', 'Error: ErrImageNeverPull')
+      return { ok: false, reason: 'ErrImageNeverPull', message, retryAfter: 10_000 }
+    }
+    const failure = this.#failures.get(key)
+    const delay = failure && this.#backOff.current(key, failure.at, now)
+    if (failure && delay !== undefined) {
+      events.normal(pod, 'BackOff', `Back-off pulling image ${quoted}`)
+      events.warning(pod, 'Failed', 'Error: ImagePullBackOff')
+      const message = `Back-off pulling image ${quoted}: ErrImagePull: ${failure.message}`
+      return { ok: false, reason: 'ImagePullBackOff', message, retryAfter: failure.at + delay - now }
+    }
+    events.normal(pod, 'Pulling', `Pulling image ${quoted}`)
+    const found = await this.#runtime.findImage(image)
+    if (!found.found) {
+      this.#backOff.next(key, now)
+      this.#failures.set(key, { at: now, message: found.message })
+      events.warning(pod, 'Failed', `Failed to pull image ${quoted}: ${found.message}`)
+      events.warning(pod, 'Failed', 'Error: ErrImagePull')
+      return { ok: false, reason: 'ErrImagePull', message: found.message, retryAfter: 1_000 }
+    }
+    this.#present.add(image)
+    this.#failures.delete(key)
+    const took = `${Math.max(1, Math.round(this.#clock.now() - now))}ms`
+    const text = `Successfully pulled image ${quoted} in ${took} (${took} including waiting). Image size: 0 bytes.`
+    events.normal(pod, 'Pulled', text)
+    return { ok: true, id: found.id }
+  }
+}

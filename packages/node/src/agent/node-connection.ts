@@ -1,0 +1,70 @@
+import { newBadRequest, newNotFound } from '@coxswain/apimachinery'
+import type {
+  ContainerRuntime,
+  LogOptions,
+  PortStream,
+  ProcessIo,
+  RunningContainer,
+} from '../container-runtime.ts'
+import type { PodWorker } from './pod-worker.ts'
+
+export interface PodAddress {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** What the API server asks a node for. Refusals are `StatusError`s, as a client is to see them. */
+export interface NodeConnection {
+  readLog(
+    pod: PodAddress,
+    container: string,
+    options: LogOptions & { readonly previous: boolean },
+  ): Promise<AsyncIterable<Uint8Array>>
+  /** Resolves with the exit code. Rejects when the command cannot be started. */
+  exec(pod: PodAddress, container: string, command: readonly string[], io: ProcessIo): Promise<number>
+  /** Resolves when the container has ended. */
+  attach(pod: PodAddress, container: string, io: ProcessIo): Promise<void>
+  /** Rejects when nobody listens. */
+  dial(pod: PodAddress, port: number): Promise<PortStream>
+}
+
+/** `find` tells what runs a Pod. */
+export function createNodeConnection(
+  runtime: ContainerRuntime,
+  find: (pod: PodAddress) => PodWorker | undefined,
+): NodeConnection {
+  const workerOf = (pod: PodAddress): PodWorker => {
+    const worker = find(pod)
+    if (worker) return worker
+    throw newNotFound({ group: '', resource: 'pods' }, pod.name)
+  }
+  const handleOf = (pod: PodAddress, container: string): RunningContainer => {
+    const handle = workerOf(pod).findContainer(container)?.handle
+    if (handle) return handle
+    throw newNotFound({ group: '', resource: 'containers' }, container)
+  }
+  return {
+    async readLog(pod, container, options) {
+      const worker = workerOf(pod)
+      const record = worker.findContainer(container)?.record
+      if (!record) throw newBadRequest(`container ${container} is not valid for pod ${pod.name}`)
+      const { state, lastState, restartCount } = record
+      const hasRun = state.running ?? state.terminated ?? lastState?.terminated
+      if (options.previous && !lastState?.terminated) {
+        throw newBadRequest(`previous terminated container "${container}" in pod "${pod.name}" not found`)
+      }
+      if (!hasRun) {
+        const reason = state.waiting?.reason ?? 'ContainerCreating'
+        const why = /Image/.test(reason) ? `trying and failing to pull image` : `waiting to start: ${reason}`
+        throw newBadRequest(`container "${container}" in pod "${pod.name}" is ${why}`)
+      }
+      // In back-off the last life that there was has no successor yet.
+      const isCurrent = !options.previous || state.waiting !== undefined
+      const attempt = isCurrent ? restartCount : restartCount - 1
+      return runtime.readLog({ pod: worker.identity, name: container, attempt }, options)
+    },
+    exec: async (pod, container, command, io) => await handleOf(pod, container).exec(command, io),
+    attach: async (pod, container, io) => await handleOf(pod, container).attach(io),
+    dial: async (pod, port) => await runtime.dial(workerOf(pod).identity, port),
+  }
+}

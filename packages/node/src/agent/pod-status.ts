@@ -1,0 +1,180 @@
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type ContainerRecord, hasSucceeded, isTerminated } from './container-record.ts'
+
+type ReadonlyPod = DeepReadonly<Pod>
+
+/** Whether a container that has ended is started again. */
+export function isRestarted(pod: ReadonlyPod, { container, role, state }: ContainerRecord): boolean {
+  if (role === 'sidecar') return true
+  if (role === 'ephemeral') return false
+  const own = container.restartPolicy
+  const policy = own ?? pod.spec.restartPolicy ?? 'Always'
+  // An init container that is to be restarted always starts the next one when it succeeds.
+  if (state.terminated?.exitCode === 0) return policy === 'Always' && role === 'main'
+  return policy !== 'Never'
+}
+
+export function isInitialized(records: readonly ContainerRecord[]): boolean {
+  return records.every(record => {
+    if (record.role === 'init') return hasSucceeded(record)
+    return record.role !== 'sidecar' || record.started
+  })
+}
+
+type Phase = NonNullable<PodStatus['phase']>
+
+/** The phase of a Pod, as the kubelet finds it from its containers. */
+export function phaseOf(pod: ReadonlyPod, records: readonly ContainerRecord[]): Phase {
+  const inits = records.filter(({ role }) => role === 'init')
+  const mains = records.filter(({ role }) => role === 'main')
+  const hasFailedInit = inits.some(
+    record => isTerminated(record) && !hasSucceeded(record) && !isRestarted(pod, record),
+  )
+  if (hasFailedInit) return 'Failed'
+  const hasBegun = mains.some(
+    ({ state, lastState }) => state.running || state.terminated || lastState?.terminated,
+  )
+  if (!hasBegun && !isInitialized(records)) return 'Pending'
+  if (mains.some(({ state, lastState }) => state.waiting && !lastState?.terminated)) return 'Pending'
+  const isOver = mains.every(record => isTerminated(record) && !isRestarted(pod, record))
+  if (!isOver) return 'Running'
+  return mains.every(hasSucceeded) ? 'Succeeded' : 'Failed'
+}
+
+export interface StatusInput {
+  readonly pod: ReadonlyPod
+  readonly records: readonly ContainerRecord[]
+  readonly phase: Phase
+  readonly hostIP: string
+  readonly podIP: string
+  /** RFC 3339. */
+  readonly now: string
+  readonly reason?: string
+  readonly message?: string
+  /** The Pod's volumes and address are there. */
+  readonly isPrepared: boolean
+}
+
+/** The whole status, conditions in the kubelet's order. Times of conditions move only with their status. */
+export function makePodStatus(input: StatusInput): PodStatus {
+  const { pod, records, phase, hostIP, podIP, now } = input
+  const old = pod.status
+  const generation = pod.metadata.generation
+  const observed = generation !== undefined && { observedGeneration: generation }
+  const condition = (type: string, { holds, ...why }: Verdict): PodCondition => {
+    const status = holds ? 'True' : 'False'
+    const before = old?.conditions?.find(found => found.type === type)
+    const isSame = before?.status === status
+    return {
+      type,
+      ...observed,
+      status,
+      lastProbeTime: null,
+      lastTransitionTime: isSame ? (before.lastTransitionTime ?? now) : now,
+      ...why,
+    }
+  }
+  const inits = records.filter(({ role }) => role === 'init' || role === 'sidecar')
+  const ephemeral = records.filter(({ role }) => role === 'ephemeral')
+  const mains = records.filter(({ role }) => role === 'main')
+  const isOver = phase === 'Succeeded' || phase === 'Failed'
+  const containersReady = readiness(records, phase)
+  const gates = pod.spec.readinessGates ?? []
+  const own = new Set([
+    'PodReadyToStartContainers',
+    'Initialized',
+    'Ready',
+    'ContainersReady',
+    'PodScheduled',
+  ])
+  const others = (old?.conditions ?? []).filter(({ type }) => !own.has(type))
+  const missing = gates.filter(
+    ({ conditionType }) => !others.some(({ type, status }) => type === conditionType && status === 'True'),
+  )
+  const ready: Verdict =
+    !containersReady.holds || missing.length === 0
+      ? containersReady
+      : {
+          holds: false,
+          reason: 'ReadinessGatesNotReady',
+          message: missing
+            .map(
+              ({ conditionType }) =>
+                `corresponding condition of pod readiness gate "${conditionType}" does not exist.`,
+            )
+            .join(', '),
+        }
+  const scheduled = old?.conditions?.find(({ type }) => type === 'PodScheduled')
+  return {
+    ...(old as PodStatus | undefined),
+    ...observed,
+    phase,
+    conditions: [
+      condition('PodReadyToStartContainers', { holds: input.isPrepared && !isOver }),
+      condition('Initialized', initialized(records, phase)),
+      condition('Ready', ready),
+      condition('ContainersReady', containersReady),
+      scheduled ? { ...scheduled, ...observed } : condition('PodScheduled', { holds: true }),
+      ...others.map(other => ({ ...other })),
+    ],
+    hostIP,
+    hostIPs: [{ ip: hostIP }],
+    ...(input.isPrepared && { podIP, podIPs: [{ ip: podIP }] }),
+    startTime: old?.startTime ?? now,
+    ...(inits.length > 0 && { initContainerStatuses: inits.map(printRecord) }),
+    containerStatuses: mains.map(printRecord),
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map(printRecord) }),
+    ...(input.reason !== undefined && { reason: input.reason }),
+    ...(input.message !== undefined && { message: input.message }),
+  }
+}
+
+interface Verdict {
+  readonly holds: boolean
+  readonly reason?: string
+  readonly message?: string
+}
+
+function namesOf(records: readonly ContainerRecord[]): string {
+  return records.map(({ container }) => container.name).join(' ')
+}
+
+function initialized(records: readonly ContainerRecord[], phase: Phase): Verdict {
+  if (phase === 'Succeeded') return { holds: true, reason: 'PodCompleted' }
+  const waiting = records.filter(
+    record =>
+      (record.role === 'init' && !hasSucceeded(record)) || (record.role === 'sidecar' && !record.started),
+  )
+  if (waiting.length === 0 || phase === 'Running') return { holds: true }
+  return {
+    holds: false,
+    reason: 'ContainersNotInitialized',
+    message: `containers with incomplete status: [${namesOf(waiting)}]`,
+  }
+}
+
+function readiness(records: readonly ContainerRecord[], phase: Phase): Verdict {
+  if (phase === 'Succeeded') return { holds: false, reason: 'PodCompleted' }
+  if (phase === 'Failed') return { holds: false, reason: 'PodFailed' }
+  const unready = records.filter(({ role, ready }) => (role === 'main' || role === 'sidecar') && !ready)
+  if (unready.length === 0) return { holds: true }
+  const message = `containers with unready status: [${namesOf(unready)}]`
+  return { holds: false, reason: 'ContainersNotReady', message }
+}
+
+function printRecord(record: ContainerRecord): ContainerStatus {
+  const { container, state, lastState, role } = record
+  const isRunning = state.running !== undefined
+  return {
+    name: container.name,
+    state,
+    lastState: lastState ?? {},
+    ready: role === 'init' ? hasSucceeded(record) : isRunning && record.ready && role !== 'ephemeral',
+    restartCount: record.restartCount,
+    image: container.image ?? '',
+    imageID: record.imageID,
+    ...(record.containerID !== undefined && { containerID: record.containerID }),
+    started: isRunning && (role === 'init' || record.started),
+  }
+}

@@ -1,0 +1,114 @@
+import type { KeyToPath, Pod, Volume, VolumeProjection } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { PodVolume, VolumeFile } from '../container-runtime.ts'
+import { ConfigError, decodeBase64, type PodSources, readField, readResource } from './environment.ts'
+
+export interface VolumeSources extends PodSources {
+  /** A token of the Pod's service account, good for as long as the Pod lives. */
+  token(audience: string | undefined, expirationSeconds: number | undefined): Promise<string>
+}
+
+const defaultMode = 0o644
+const encoder = new TextEncoder()
+
+/** What is in the volumes of a Pod. @throws ConfigError for what is not there yet */
+export async function resolveVolumes(pod: DeepReadonly<Pod>, sources: VolumeSources): Promise<PodVolume[]> {
+  const resolved: PodVolume[] = []
+  for (const volume of pod.spec.volumes ?? []) {
+    try {
+      resolved.push(await resolveVolume(pod, volume, sources))
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error)
+      throw new ConfigError(`MountVolume.SetUp failed for volume "${volume.name}" : ${text}`)
+    }
+  }
+  return resolved
+}
+
+async function resolveVolume(
+  pod: DeepReadonly<Pod>,
+  volume: DeepReadonly<Volume>,
+  sources: VolumeSources,
+): Promise<PodVolume> {
+  const { name, emptyDir, hostPath, configMap, secret, downwardAPI, projected } = volume
+  const files = new Map<string, VolumeFile>()
+  if (emptyDir) return { type: 'directory', name }
+  if (hostPath) {
+    return { type: 'host', name, path: hostPath.path, create: hostPath.type === 'DirectoryOrCreate' }
+  }
+  if (configMap) {
+    await addProjection(pod, files, { configMap }, configMap.defaultMode, sources)
+  } else if (secret) {
+    const { secretName, defaultMode: mode, ...rest } = secret
+    const from = { ...rest, ...(secretName !== undefined && { name: secretName }) }
+    await addProjection(pod, files, { secret: from }, mode, sources)
+  } else if (downwardAPI) {
+    await addProjection(pod, files, { downwardAPI }, downwardAPI.defaultMode, sources)
+  } else if (projected) {
+    for (const source of projected.sources ?? [])
+      await addProjection(pod, files, source, projected.defaultMode, sources)
+  } else {
+    throw new ConfigError(`volume ${name} is of a type that this node does not have`)
+  }
+  return { type: 'files', name, files }
+}
+
+async function addProjection(
+  pod: DeepReadonly<Pod>,
+  files: Map<string, VolumeFile>,
+  source: DeepReadonly<VolumeProjection>,
+  mode = defaultMode,
+  sources: VolumeSources,
+): Promise<void> {
+  const { configMap, secret, downwardAPI, serviceAccountToken } = source
+  if (configMap) {
+    const found = await sources.configMap(configMap.name ?? '')
+    if (!found && !configMap.optional) throw new ConfigError(`configmap "${configMap.name}" not found`)
+    const content = new Map<string, Uint8Array>()
+    for (const [key, value] of Object.entries(found?.data ?? {})) content.set(key, encoder.encode(value))
+    for (const [key, value] of Object.entries(found?.binaryData ?? {})) content.set(key, decodeBase64(value))
+    addKeys(files, content, configMap, mode)
+  }
+  if (secret) {
+    const found = await sources.secret(secret.name ?? '')
+    if (!found && !secret.optional) throw new ConfigError(`secret "${secret.name}" not found`)
+    const content = new Map<string, Uint8Array>()
+    for (const [key, value] of Object.entries(found?.data ?? {})) content.set(key, decodeBase64(value))
+    addKeys(files, content, secret, mode)
+  }
+  for (const { path, fieldRef, resourceFieldRef, mode: own } of downwardAPI?.items ?? []) {
+    const text = fieldRef
+      ? readField(pod, fieldRef.fieldPath)
+      : resourceFieldRef
+        ? readResource(
+            pod,
+            resourceFieldRef.containerName ?? '',
+            resourceFieldRef.resource,
+            resourceFieldRef.divisor,
+          )
+        : ''
+    files.set(path, { data: encoder.encode(text), mode: own ?? mode })
+  }
+  if (serviceAccountToken) {
+    const { audience, expirationSeconds, path } = serviceAccountToken
+    // Only the owner may read it, as the kubelet has it.
+    files.set(path, { data: encoder.encode(await sources.token(audience, expirationSeconds)), mode: 0o600 })
+  }
+}
+
+function addKeys(
+  files: Map<string, VolumeFile>,
+  content: ReadonlyMap<string, Uint8Array>,
+  { items, optional }: { readonly items?: DeepReadonly<KeyToPath[]>; readonly optional?: boolean },
+  mode: number,
+): void {
+  if (!items || items.length === 0) {
+    for (const [key, data] of content) files.set(key, { data, mode })
+    return
+  }
+  for (const { key, path, mode: own } of items) {
+    const data = content.get(key)
+    if (data) files.set(path, { data, mode: own ?? mode })
+    else if (!optional) throw new ConfigError(`references non-existent config key: ${key}`)
+  }
+}

@@ -1,0 +1,153 @@
+/** What runs the containers of a node. The agent decides what has to run; a runtime runs it. */
+export interface ContainerRuntime extends AsyncDisposable {
+  /** As in `containerID: NAME://...`. */
+  readonly name: string
+  /** Ends what an earlier life of this runtime has left behind. Called once, before everything else. */
+  start(): Promise<void>
+  /** Forgets the Pods of earlier lives that are not among these, by their uids. */
+  keepPods(uids: ReadonlySet<string>): Promise<void>
+  /** What stands for an image. */
+  findImage(image: string): Promise<FoundImage>
+  /** Makes the directories of a Pod's volumes, and writes their files anew where they differ. */
+  writeVolumes(pod: PodIdentity, volumes: readonly PodVolume[]): Promise<void>
+  /** Rejects when the container cannot be started: the message is for the user. */
+  startContainer(spec: ContainerSpec): Promise<RunningContainer>
+  /** What a container printed in one of its lives. Throws when nothing is known of it. */
+  readLog(container: ContainerIdentity, options: LogOptions): AsyncIterable<Uint8Array>
+  /** Knocks on a port of a Pod. */
+  probe(pod: PodIdentity, probe: NetworkProbe): Promise<ProbeOutcome>
+  /** Connects to a port of a Pod. Rejects when nobody listens. */
+  dial(pod: PodIdentity, port: number): Promise<PortStream>
+  /** Forgets a Pod, of which nothing runs any more: its volumes and logs. */
+  removePod(pod: PodIdentity): Promise<void>
+}
+
+export interface PodIdentity {
+  readonly uid: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface ContainerIdentity {
+  readonly pod: PodIdentity
+  readonly name: string
+  /** Which life it is: 0, then one more with each restart. */
+  readonly attempt: number
+}
+
+export type FoundImage =
+  | { readonly found: true; readonly id: string }
+  | { readonly found: false; readonly message: string }
+
+export interface ContainerSpec extends ContainerIdentity {
+  readonly image: string
+  /** Both as the Pod says, with variables put in; the image has its own where they are missing. */
+  readonly command?: readonly string[]
+  readonly args?: readonly string[]
+  readonly env: ReadonlyMap<string, string>
+  readonly workingDir?: string
+  readonly mounts: readonly VolumeMountSpec[]
+  readonly stdin: boolean
+  readonly stdinOnce: boolean
+  readonly tty: boolean
+  /** Where the container may leave its last words. */
+  readonly terminationMessagePath: string
+  readonly user?: number
+  readonly group?: number
+}
+
+export interface VolumeMountSpec {
+  readonly volume: string
+  readonly mountPath: string
+  readonly subPath?: string
+  readonly readOnly: boolean
+}
+
+export type PodVolume =
+  | { readonly type: 'directory'; readonly name: string }
+  | { readonly type: 'host'; readonly name: string; readonly path: string; readonly create: boolean }
+  | { readonly type: 'files'; readonly name: string; readonly files: ReadonlyMap<string, VolumeFile> }
+
+export interface VolumeFile {
+  readonly data: Uint8Array
+  readonly mode: number
+}
+
+export interface RunningContainer {
+  /** Unique, without the runtime's name. */
+  readonly id: string
+  /** Resolves when everything that belongs to it has ended. */
+  readonly exited: Promise<ContainerExit>
+  /** Asks it to end, and ends it after `grace` milliseconds. Resolves when it has ended. A second call may only shorten. */
+  stop(grace: number, stopSignal?: string): Promise<void>
+  /** Runs another command beside it. Rejects when it cannot be started. */
+  exec(command: readonly string[], io: ProcessIo): Promise<number>
+  /** Joins its streams until it ends or `io.signal` aborts. */
+  attach(io: ProcessIo): Promise<void>
+}
+
+export interface ContainerExit {
+  readonly exitCode: number
+  readonly signal?: number
+  /** Its last words. */
+  readonly message?: string
+}
+
+/** The streams of a command, from the side of whoever runs it. */
+export interface ProcessIo {
+  readonly stdin?: AsyncIterable<Uint8Array>
+  /** Resolves when there is room for more. */
+  stdout(chunk: Uint8Array): Promise<void>
+  stderr(chunk: Uint8Array): Promise<void>
+  readonly tty: boolean
+  readonly sizes?: AsyncIterable<TerminalSize>
+  /** Nobody listens any more. */
+  readonly signal: AbortSignal
+}
+
+export interface TerminalSize {
+  readonly width: number
+  readonly height: number
+}
+
+export interface LogOptions {
+  /** Goes on until the container has ended. */
+  readonly follow: boolean
+  readonly timestamps: boolean
+  /** Milliseconds since the epoch. */
+  readonly since?: number
+  readonly tailLines?: number
+  readonly limitBytes?: number
+  /** `Stdout` or `Stderr`. @default both */
+  readonly stream?: string
+  readonly signal: AbortSignal
+}
+
+export type NetworkProbe = {
+  readonly host?: string
+  readonly port: number
+  /** Milliseconds. */
+  readonly timeout: number
+} & (
+  | { readonly type: 'tcp' }
+  | {
+      readonly type: 'http'
+      readonly scheme: string
+      readonly path: string
+      readonly headers: readonly { readonly name: string; readonly value: string }[]
+    }
+)
+
+export interface ProbeOutcome {
+  readonly success: boolean
+  readonly message: string
+}
+
+/** A connection to a port. */
+export interface PortStream {
+  readonly data: AsyncIterable<Uint8Array>
+  write(chunk: Uint8Array): Promise<void>
+  /** No more is written; what comes is still read. */
+  end(): void
+  destroy(): void
+}

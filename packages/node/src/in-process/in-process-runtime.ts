@@ -1,0 +1,276 @@
+import { AsyncQueue, type Clock } from '@coxswain/kit'
+import { createLogFilter, formatLogLine } from '../agent/log-lines.ts'
+import type {
+  ContainerExit,
+  ContainerIdentity,
+  ContainerRuntime,
+  ContainerSpec,
+  LogOptions,
+  PodIdentity,
+  PodVolume,
+  PortStream,
+  ProbeOutcome,
+  ProcessIo,
+  RunningContainer,
+} from '../container-runtime.ts'
+
+/** A container that is a function. What it resolves with is its exit code, 0 when that is no number; a throw is exit code 1. */
+export type ImageFunction = (container: FunctionContext) => Promise<unknown>
+
+/** What a function may do in place of what a process does. */
+export interface FunctionContext {
+  readonly pod: PodIdentity
+  readonly name: string
+  /** 0, then one more with each restart. */
+  readonly attempt: number
+  readonly command: readonly string[]
+  readonly args: readonly string[]
+  readonly env: ReadonlyMap<string, string>
+  readonly clock: Clock
+  /** What was written to its standard input. Empty for one that asked for none. */
+  readonly stdin: AsyncIterable<Uint8Array>
+  /** A line each. */
+  print(line: string): void
+  printError(line: string): void
+  /** A file of a mounted volume, by its path in the container; undefined when there is none. */
+  readFile(path: string): Uint8Array | undefined
+  /** Answers connections to a port of the Pod, until the container ends. */
+  listen(port: number, onConnection: (connection: PortStream) => void): void
+  /** Answers commands run beside it (exec, and probes and hooks that are commands). @default exit code 127 */
+  onExec(run: (command: readonly string[], io: ProcessIo) => Promise<number>): void
+  /** It is asked to end; one that does not in its grace period is cut off. */
+  readonly signal: AbortSignal
+}
+
+export interface InProcessRuntimeOptions {
+  /** By image, exactly as Pods name them. */
+  readonly images: Readonly<Record<string, ImageFunction>>
+  readonly clock: Clock
+}
+
+interface Log {
+  readonly lines: string[]
+  readonly followers: Set<AsyncQueue<string>>
+  ended: boolean
+}
+
+interface InProcessPod {
+  volumes: readonly PodVolume[]
+  readonly listeners: Map<number, (connection: PortStream) => void>
+}
+
+const killedCode = 137
+const encoder = new TextEncoder()
+
+/** Containers that are functions of this process: for tests, on a virtual clock too, and for the browser. */
+export function createInProcessRuntime({ images, clock }: InProcessRuntimeOptions): ContainerRuntime {
+  const pods = new Map<string, InProcessPod>()
+  const logs = new Map<string, Log>()
+  const running = new Set<RunningContainer>()
+  const podOf = ({ uid }: PodIdentity): InProcessPod => {
+    let pod = pods.get(uid)
+    if (!pod) {
+      pod = { volumes: [], listeners: new Map() }
+      pods.set(uid, pod)
+    }
+    return pod
+  }
+  const logKey = ({ pod, name, attempt }: ContainerIdentity) => `${pod.uid}/${name}/${attempt}`
+
+  async function startContainer(spec: ContainerSpec): Promise<RunningContainer> {
+    const run = Object.hasOwn(images, spec.image) ? images[spec.image] : undefined
+    if (!run) throw new Error(`image ${spec.image} is not known`)
+    const log: Log = { lines: [], followers: new Set(), ended: false }
+    logs.set(logKey(spec), log)
+    const container = startFunction(run, spec, podOf(spec.pod), log, clock)
+    running.add(container)
+    void container.exited.then(() => running.delete(container))
+    return container
+  }
+
+  return {
+    name: 'in-process',
+    async start() {},
+    async keepPods() {},
+    findImage: async image =>
+      Object.hasOwn(images, image)
+        ? { found: true, id: `in-process://${image}` }
+        : { found: false, message: `image ${JSON.stringify(image)} is not known` },
+    async writeVolumes(pod, volumes) {
+      podOf(pod).volumes = volumes
+    },
+    startContainer,
+    readLog: (container, options) => readLines(logs.get(logKey(container)), options),
+    probe: async (pod, { port, type }): Promise<ProbeOutcome> => {
+      const success = podOf(pod).listeners.has(port)
+      const message = success ? '' : `dial tcp: port ${port}: connect: connection refused`
+      return { success, message: type === 'http' && message ? `Get: ${message}` : message }
+    },
+    async dial(pod, port) {
+      const listener = podOf(pod).listeners.get(port)
+      if (!listener) throw new Error(`dial tcp: port ${port}: connect: connection refused`)
+      const [near, far] = createPipe()
+      listener(far)
+      return near
+    },
+    async removePod(pod) {
+      pods.delete(pod.uid)
+      for (const key of logs.keys()) if (key.startsWith(`${pod.uid}/`)) logs.delete(key)
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...running].map(container => container.stop(0)))
+    },
+  }
+}
+
+function startFunction(
+  run: ImageFunction,
+  spec: ContainerSpec,
+  pod: InProcessPod,
+  log: Log,
+  clock: Clock,
+): RunningContainer {
+  const asked = new AbortController()
+  const over = Promise.withResolvers<ContainerExit>()
+  const stdin = new AsyncQueue<Uint8Array>()
+  const listeners = new Set<ProcessIo>()
+  const ports: number[] = []
+  let exec: ((command: readonly string[], io: ProcessIo) => Promise<number>) | undefined
+  const print = (stream: 'stdout' | 'stderr', line: string) => {
+    if (log.ended) return
+    const kept = formatLogLine(clock.now(), stream, line, false)
+    log.lines.push(kept)
+    for (const follower of log.followers) follower.push(kept)
+    for (const io of listeners) void io[stream](encoder.encode(`${line}\n`))
+  }
+  if (!spec.stdin) stdin.end()
+  const context: FunctionContext = {
+    pod: spec.pod,
+    name: spec.name,
+    attempt: spec.attempt,
+    command: spec.command ?? [],
+    args: spec.args ?? [],
+    env: spec.env,
+    clock,
+    stdin,
+    print: line => print('stdout', line),
+    printError: line => print('stderr', line),
+    readFile: path => findFile(spec, pod.volumes, path),
+    listen(port, onConnection) {
+      ports.push(port)
+      pod.listeners.set(port, onConnection)
+    },
+    onExec(answer) {
+      exec = answer
+    },
+    signal: asked.signal,
+  }
+  const end = (exit: ContainerExit) => {
+    if (log.ended) return
+    log.ended = true
+    for (const follower of log.followers) follower.end()
+    for (const port of ports) pod.listeners.delete(port)
+    stdin.end()
+    asked.abort()
+    over.resolve(exit)
+  }
+  const call = async (): Promise<ContainerExit> => {
+    try {
+      const result = await run(context)
+      return { exitCode: typeof result === 'number' ? result : 0 }
+    } catch (error) {
+      if (asked.signal.aborted) return { exitCode: 143, signal: 15 }
+      print('stderr', error instanceof Error ? error.message : String(error))
+      return { exitCode: 1 }
+    }
+  }
+  void call().then(end)
+  return {
+    id: `${spec.pod.uid}-${spec.name}-${spec.attempt}`,
+    exited: over.promise,
+    async stop(grace) {
+      asked.abort()
+      const timer = clock.after(grace, () => end({ exitCode: killedCode, signal: 9 }))
+      await over.promise
+      timer.cancel()
+    },
+    async exec(command, io) {
+      return exec ? await exec(command, io) : 127
+    },
+    async attach(io) {
+      listeners.add(io)
+      const left = new Promise<void>(resolve => {
+        if (io.signal.aborted) resolve()
+        io.signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+      const feed = async () => {
+        for await (const chunk of io.stdin ?? []) stdin.push(chunk)
+        if (spec.stdinOnce) stdin.end()
+      }
+      void feed().catch(() => {}) // whoever sent it has left
+      await Promise.race([over.promise, left])
+      listeners.delete(io)
+    },
+  }
+}
+
+function findFile(spec: ContainerSpec, volumes: readonly PodVolume[], path: string): Uint8Array | undefined {
+  for (const { volume, mountPath, subPath } of spec.mounts) {
+    if (path !== mountPath && !path.startsWith(`${mountPath}/`)) continue
+    const found = volumes.find(({ name }) => name === volume)
+    if (found?.type !== 'files') continue
+    const within = [subPath, path.slice(mountPath.length + 1)].filter(Boolean).join('/')
+    return found.files.get(within)?.data
+  }
+  return undefined
+}
+
+async function* readLines(
+  log: Log | undefined,
+  options: LogOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (!log) return
+  const { tailLines, signal, follow } = options
+  const queue = follow && !log.ended ? new AsyncQueue<string>() : undefined
+  if (queue) log.followers.add(queue)
+  const leave = () => queue?.end()
+  signal.addEventListener('abort', leave)
+  const filter = createLogFilter(options)
+  const texts = log.lines.map(line => filter(line.slice(0, -1))).filter(text => text !== '')
+  let left = options.limitBytes ?? Number.POSITIVE_INFINITY
+  const cut = (text: string) => {
+    const bytes = encoder.encode(text).subarray(0, left)
+    left -= bytes.length
+    return bytes
+  }
+  try {
+    const first = tailLines === undefined ? 0 : Math.max(0, texts.length - tailLines)
+    for (const text of texts.slice(first)) {
+      yield cut(text)
+      if (left <= 0) return
+    }
+    for await (const line of queue ?? []) {
+      const text = filter(line.slice(0, -1))
+      if (text !== '') yield cut(text)
+      if (left <= 0) return
+    }
+  } finally {
+    signal.removeEventListener('abort', leave)
+    if (queue) log.followers.delete(queue)
+  }
+}
+
+/** Two ends of a connection without a socket. */
+function createPipe(): [PortStream, PortStream] {
+  const [there, back] = [new AsyncQueue<Uint8Array>(), new AsyncQueue<Uint8Array>()]
+  const endOf = (from: AsyncQueue<Uint8Array>, to: AsyncQueue<Uint8Array>): PortStream => ({
+    data: from,
+    write: async chunk => void to.push(chunk),
+    end: () => to.end(),
+    destroy() {
+      from.end()
+      to.end()
+    },
+  })
+  return [endOf(back, there), endOf(there, back)]
+}

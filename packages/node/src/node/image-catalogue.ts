@@ -1,0 +1,40 @@
+/** What stands for an image on this machine. */
+export interface CatalogueImage {
+  /** What is run when the Pod names no command. */
+  readonly command?: readonly string[]
+  /** What its arguments are when the Pod names none. */
+  readonly args?: readonly string[]
+  /** The folder that absolute working directories are in. @default the machine's own */
+  readonly root?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** By name: the whole image, without its tag, or only the last part of that. The first that is there counts. */
+export type ImageCatalogue = Readonly<Record<string, CatalogueImage>>
+
+const shell: CatalogueImage = { args: ['sh'] }
+
+/** Images that mean the tools of this machine. */
+export const hostImages: ImageCatalogue = {
+  alpine: shell,
+  bash: { args: ['bash'] },
+  busybox: shell,
+  centos: shell,
+  debian: shell,
+  fedora: shell,
+  node: { args: ['node'] },
+  pause: { command: ['sleep', '2147483647'] },
+  python: { args: ['python3'] },
+  ubuntu: shell,
+}
+
+export function findInCatalogue(catalogue: ImageCatalogue, image: string): CatalogueImage | undefined {
+  const [untagged = ''] = image.split('@', 1)
+  const slash = untagged.lastIndexOf('/')
+  const colon = untagged.indexOf(':', slash + 1)
+  const name = colon === -1 ? untagged : untagged.slice(0, colon)
+  for (const key of [image, name, name.slice(slash + 1)]) {
+    if (Object.hasOwn(catalogue, key)) return catalogue[key]
+  }
+  return undefined
+}

@@ -1,0 +1,6 @@
+/**
+ * Containers that are processes of this machine.
+ * @module
+ */
+export { type CatalogueImage, hostImages, type ImageCatalogue } from './image-catalogue.ts'
+export { createProcessRuntime, type ProcessRuntimeOptions } from './process-runtime.ts'

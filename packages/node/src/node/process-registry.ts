@@ -1,0 +1,105 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** In the environment of every process that a runtime starts; the value is the runtime's directory. */
+export const markerVariable = 'COXSWAIN_NODE'
+/** The same, for one container or command. */
+export const containerVariable = 'COXSWAIN_CONTAINER'
+
+interface Entry {
+  readonly pid: number
+  /** In clock ticks since the machine's start; empty where that cannot be told. */
+  readonly startTime: string
+}
+
+/**
+ * Which process groups a runtime has started, in files, so that a later life can end them: a file per group with the
+ * leader's id and start time, since ids are used again. On Linux, processes that have left their group are found by a
+ * variable in their environment.
+ */
+export class ProcessRegistry {
+  readonly #directory: string
+  readonly #marker: string
+
+  constructor(directory: string, marker: string) {
+    this.#directory = directory
+    this.#marker = marker
+    mkdirSync(directory, { recursive: true })
+  }
+
+  add(pid: number): void {
+    const entry: Entry = { pid, startTime: startTimeOf(pid) ?? '' }
+    writeFileSync(join(this.#directory, String(pid)), JSON.stringify(entry))
+  }
+
+  remove(pid: number): void {
+    rmSync(join(this.#directory, String(pid)), { force: true })
+  }
+
+  /** Ends everything that is left of what was started, by whatever life of the runtime. */
+  killAll(): void {
+    for (const file of readdirSync(this.#directory)) {
+      const path = join(this.#directory, file)
+      try {
+        const { pid, startTime } = JSON.parse(readFileSync(path, 'utf8')) as Entry
+        const now = startTimeOf(pid)
+        // A leader that is gone leaves its id to the group; one that started later leads another.
+        if (now === undefined || now === startTime) killGroup(pid, 'SIGKILL')
+      } catch {
+        // not one of ours, or half written: the environment tells
+      }
+      rmSync(path, { force: true })
+    }
+    killMarked(markerVariable, this.#marker)
+  }
+}
+
+/** False when there is no such group any more. */
+export function killGroup(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(-pid, signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Ends the processes that have a variable in their environment. Only where there is a /proc. */
+export function killMarked(variable: string, value: string): void {
+  const marker = `${variable}=${value}\0`
+  for (const name of listProcesses()) {
+    if (Number(name) === process.pid) continue
+    try {
+      const environment = readFileSync(`/proc/${name}/environ`, 'latin1')
+      if (environment.startsWith(marker) || environment.includes(`\0${marker}`))
+        process.kill(Number(name), 'SIGKILL')
+    } catch {
+      // gone, or somebody else's
+    }
+  }
+}
+
+function listProcesses(): string[] {
+  try {
+    return readdirSync('/proc').filter(name => /^\d+$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+/** Undefined when there is no such process; empty where it cannot be told. */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name is in parentheses and may hold anything; the start time is the 20th field after it.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  } catch {
+    // fall through: no such process, or no /proc
+  }
+  try {
+    process.kill(pid, 0)
+    return ''
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import type { ContainerSpec, PodVolume } from '../container-runtime.ts'
+import { findInCatalogue, hostImages } from './image-catalogue.ts'
+import { LogFile, readLogFile } from './log-file.ts'
+import { createPathMapper } from './mounts.ts'
+import { ProcessRegistry } from './process-registry.ts'
+import { createProcessRuntime } from './process-runtime.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'process-runtime-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+const pod = { uid: 'u1', namespace: 'default', name: 'p' }
+const specOf = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpec => ({
+  pod,
+  name: 'main',
+  attempt: 0,
+  image: 'busybox',
+  command: ['sh', '-c', script],
+  env: new Map(),
+  mounts: [],
+  stdin: false,
+  stdinOnce: false,
+  tty: false,
+  terminationMessagePath: '/dev/termination-log',
+  ...more,
+})
+
+const quiet = { follow: false, timestamps: false, signal: new AbortController().signal }
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = ''
+  for await (const chunk of chunks) text += new TextDecoder().decode(chunk)
+  return text
+}
+
+describe('the process runtime', () => {
+  it('runs a process with its files, and keeps what it printed and its last words', async () => {
+    await using runtime = createProcessRuntime({ directory: join(directory, 'a') })
+    await runtime.start()
+    const volume: PodVolume = {
+      type: 'files',
+      name: 'v',
+      files: new Map([['sub/f', { data: new TextEncoder().encode('content'), mode: 0o600 }]]),
+    }
+    await runtime.writeVolumes(pod, [volume])
+    const mounts = [{ volume: 'v', mountPath: '/etc/conf', readOnly: true }]
+    const script = 'cat /etc/conf/sub/f; echo $X >&2; echo bye > /dev/termination-log; exit 3'
+    const env = new Map([['X', 'at /etc/conf/x']])
+    const container = await runtime.startContainer(specOf(script, { mounts, env }))
+    assert.deepEqual(await container.exited, { exitCode: 3, message: 'bye\n' })
+    const log = await textOf(runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))
+    assert.match(
+      log,
+      /^contentat \/.*\/a\/pods\/u1\/containers\/main\/root\/etc\/conf\/x\n$|^at .*\ncontent$/,
+    )
+    await runtime.removePod(pod)
+    assert.equal(existsSync(join(directory, 'a', 'pods', 'u1')), false)
+  })
+
+  it('ends a container with everything it has started, politely first', async () => {
+    await using runtime = createProcessRuntime({ directory: join(directory, 'b') })
+    await runtime.start()
+    const polite = await runtime.startContainer(specOf('trap "echo asked; exit 9" TERM; sleep 500 & wait'))
+    await textOf(runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))
+    const execIo = { stdout: async () => {}, stderr: async () => {}, tty: false, signal: quiet.signal }
+    assert.equal(await polite.exec(['sh', '-c', 'sleep 0.2; exit 5'], execIo), 5)
+    await polite.stop(10_000)
+    const { exitCode } = await polite.exited
+    assert.ok([9, 143].includes(exitCode), String(exitCode))
+    const deaf = await runtime.startContainer(
+      specOf('trap "" TERM; while :; do sleep 1; done', { attempt: 1 }),
+    )
+    await deaf.stop(50)
+    assert.deepEqual(await deaf.exited, { exitCode: 137, signal: 9 })
+  })
+
+  it('says why a command cannot be started', async () => {
+    await using runtime = createProcessRuntime({ directory: join(directory, 'c') })
+    await runtime.start()
+    await assert.rejects(
+      runtime.startContainer(specOf('', { command: ['no-such-program'] })),
+      /executable file not found/,
+    )
+    await assert.rejects(runtime.startContainer(specOf('', { workingDir: '/no/such/place' })), /chdir to cwd/)
+    await assert.rejects(runtime.startContainer(specOf('', { image: 'nobody' })), /not in the catalogue/)
+    await assert.rejects(runtime.dial(pod, 1), /connection refused/)
+  })
+
+  it('gives input to what it runs', async () => {
+    await using runtime = createProcessRuntime({ directory: join(directory, 'd') })
+    await runtime.start()
+    const container = await runtime.startContainer(specOf('sleep 100'))
+    let output = ''
+    const exitCode = await container.exec(['cat'], {
+      stdin: (async function* () {
+        yield new TextEncoder().encode('some ')
+        yield new TextEncoder().encode('input')
+      })(),
+      stdout: async chunk => {
+        output += new TextDecoder().decode(chunk)
+      },
+      stderr: async () => {},
+      tty: false,
+      signal: quiet.signal,
+    })
+    assert.deepEqual([exitCode, output], [0, 'some input'])
+  })
+})
+
+describe('a process registry', () => {
+  it('does not touch a process that only has the id of one that is gone', () => {
+    const place = join(directory, 'processes')
+    const registry = new ProcessRegistry(place, 'nobody')
+    // This very process, as if it had started at another time: killing it would be noticed.
+    writeFileSync(join(place, String(process.pid)), JSON.stringify({ pid: process.pid, startTime: '1' }))
+    registry.killAll()
+    assert.equal(existsSync(join(place, String(process.pid))), false)
+  })
+})
+
+describe('mount paths', () => {
+  it('are mapped where they stand alone or begin a path, and nowhere else', () => {
+    const map = createPathMapper('/r', ['/data', '/data/in', '/etc/app/'])
+    const cases = {
+      '/data': '/r/data',
+      'cat /data/x /etc/app/y': 'cat /r/data/x /r/etc/app/y',
+      '--dir=/data': '--dir=/r/data',
+      '/data/in/z': '/r/data/in/z',
+      '/database': '/database',
+      '/my/data': '/my/data',
+      'http://host/data': 'http://host/data',
+      '/data.txt': '/data.txt',
+      'a:/data:/etc/app': 'a:/r/data:/r/etc/app',
+    }
+    for (const [text, expected] of Object.entries(cases)) assert.equal(map(text), expected)
+    assert.equal(createPathMapper('/r', [])('/data'), '/data')
+  })
+})
+
+describe('the image catalogue', () => {
+  it('finds images by their whole name, without the tag, and by the last part', () => {
+    const own = { command: ['own'] }
+    const catalogue = { ...hostImages, 'example.com/x/busybox': own }
+    assert.equal(findInCatalogue(catalogue, 'example.com/x/busybox:1'), own)
+    assert.equal(findInCatalogue(catalogue, 'example.com:5000/y/busybox:1@sha256:00'), hostImages.busybox)
+    assert.equal(findInCatalogue(catalogue, 'centos:7'), hostImages.centos)
+    assert.equal(findInCatalogue(catalogue, 'toString'), undefined)
+    assert.equal(findInCatalogue(catalogue, 'nginx'), undefined)
+  })
+})
+
+describe('a log file', () => {
+  it('is followed without a gap, and rotated', async () => {
+    const path = join(directory, 'log', '0.log')
+    const log = new LogFile(path, () => 0)
+    const write = (text: string) => log.write('stdout', new TextEncoder().encode(text))
+    write('one\ntw')
+    const following = textOf(readLogFile(path, log, { ...quiet, follow: true }))
+    write('o\nthree')
+    log.end()
+    assert.equal(await following, 'one\ntwo\nthree')
+    assert.equal(await textOf(readLogFile(path, undefined, { ...quiet, tailLines: 2 })), 'two\nthree')
+    assert.equal(await textOf(readLogFile(path, undefined, { ...quiet, limitBytes: 5 })), 'one\nt')
+    const big = new LogFile(join(directory, 'log', '1.log'), () => 0)
+    for (let i = 0; i < 1_500; i++) big.write('stdout', new TextEncoder().encode(`${'x'.repeat(15_000)}\n`))
+    big.end()
+    assert.ok(existsSync(join(directory, 'log', '1.log.2')))
+    const all = await textOf(readLogFile(join(directory, 'log', '1.log'), undefined, quiet))
+    assert.equal(all.length, 1_500 * 15_001)
+    assert.ok(readFileSync(join(directory, 'log', '1.log')).length < 11 * 1024 * 1024)
+  })
+})
