@@ -299,6 +299,21 @@ describe('writing', () => {
 describe('watching', () => {
   const event = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`
 
+  it('leaves managedFields out when asked to, and only then', async () => {
+    const metadata = { name: 'a', managedFields: [{ manager: 'm' }], resourceVersion: '1' }
+    for (const omitManagedFields of [true, false]) {
+      const body = new TextEncoder().encode(event('ADDED', { ...pod('a'), metadata }))
+      await using server = startScripted([{ status: 200, headers: {}, body }])
+      const [first] = await collect(server.client.watch(Pod, { omitManagedFields }))
+      assert.ok(first?.type === 'ADDED')
+      assert.deepEqual(Object.keys(first.object.metadata), [
+        'name',
+        ...(omitManagedFields ? [] : ['managedFields']),
+        'resourceVersion',
+      ])
+    }
+  })
+
   it('gives events as they come, wherever the chunks are cut', async () => {
     const whole =
       event('ADDED', pod('ä')) +

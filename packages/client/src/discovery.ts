@@ -1,18 +1,20 @@
+import type {
+  AggregatedDiscovery,
+  DiscoveredGroup,
+  LegacyGroup,
+  LegacyResourceList,
+  PartialResource,
+  RESTMapper,
+  RESTMapping,
+} from '@coxswain/apimachinery'
 import {
-  type AggregatedDiscovery,
-  type DiscoveredGroup,
   groupsFromAggregatedDiscovery,
   groupsFromLegacyDiscovery,
   isMachineryError,
   isNotFound,
-  type LegacyGroup,
-  type LegacyResourceList,
-  type PartialResource,
   parseGroupVersion,
-  type RESTMapper,
-  type RESTMapping,
   restMapperFromDiscovery,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/wire-format'
 import { getHeader, parseMediaType, readBody } from '@coxswain/wire'
 import type { Client } from './client.ts'
 import { readFailure } from './failure.ts'

@@ -1,4 +1,5 @@
-import { isStatus, newGenericServerResponse, type Status, StatusError } from '@coxswain/apimachinery'
+import type { Status } from '@coxswain/apimachinery'
+import { isStatus, newGenericServerResponse, StatusError } from '@coxswain/apimachinery/wire-format'
 import { getHeader, readBody, type WireResponse } from '@coxswain/wire'
 import { decodeJson } from './json.ts'
 import type { RestRequest } from './rest-client.ts'

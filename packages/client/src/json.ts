@@ -1,16 +1,23 @@
-import { writeJsonBytes } from '@coxswain/apimachinery'
+import { writeJsonBytes } from '@coxswain/apimachinery/wire-format'
 import { ClientError } from './errors.ts'
+import type { Span } from './omit-managed-fields.ts'
 
 /** An integer of so many digits that a double may not hold it, where a value stands. */
 const longInteger = /[[:,]\s*-?\d{16}/
 const wholeNumber = /^-?\d+$/
 const decoder = new TextDecoder()
 
-/** Reads what a server sent. A whole number that a `number` cannot hold exactly is a `bigint`. */
-export function decodeJson(bytes: Uint8Array): unknown {
-  const text = decoder.decode(bytes)
+/**
+ * Reads what a server sent. A whole number that a `number` cannot hold exactly is a `bigint`. Bytes within `omit` are
+ * left out.
+ */
+export function decodeJson(bytes: Uint8Array, omit?: Span): unknown {
+  const text = omit
+    ? decoder.decode(bytes.subarray(0, omit.start)) + decoder.decode(bytes.subarray(omit.end))
+    : decoder.decode(bytes)
   try {
-    return longInteger.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text)
+    const isLong = hasManyDigits(bytes) && longInteger.test(text)
+    return isLong ? JSON.parse(text, keepExact) : JSON.parse(text)
   } catch (cause) {
     throw new ClientError('BadAnswer', `the server sent something that is not JSON: ${excerpt(text)}`, {
       cause,
@@ -21,6 +28,28 @@ export function decodeJson(bytes: Uint8Array): unknown {
 /** Writes what {@link decodeJson} reads: `bigint`s become plain digits. */
 export function encodeJson(value: unknown): Uint8Array {
   return writeJsonBytes(value)
+}
+
+const digits = 16
+
+/**
+ * Whether there are sixteen digits in a row. Looks at every sixteenth byte alone, one of which would be among them: the
+ * expression that tells where they stand takes longer than reading half of the object.
+ */
+function hasManyDigits(bytes: Uint8Array): boolean {
+  for (let at = digits - 1; at < bytes.length; at += digits) {
+    if (!isDigit(bytes[at])) continue
+    let first = at
+    while (isDigit(bytes[first - 1])) first--
+    let last = at
+    while (isDigit(bytes[last + 1])) last++
+    if (last - first + 1 >= digits) return true
+  }
+  return false
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39
 }
 
 interface ReviverContext {

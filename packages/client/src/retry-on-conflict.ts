@@ -1,4 +1,4 @@
-import { isConflict } from '@coxswain/apimachinery'
+import { isConflict } from '@coxswain/apimachinery/wire-format'
 import { createBackoff, type Env } from '@coxswain/kit'
 
 export interface RetryOnConflictOptions {

@@ -1,12 +1,5 @@
-import {
-  type ApiList,
-  type ApiObject,
-  isNotFound,
-  isStatus,
-  type Kind,
-  type KindOf,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import type { ApiList, ApiObject, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import { isNotFound, isStatus } from '@coxswain/apimachinery/wire-format'
 import { isStream } from '@coxswain/wire'
 import type { Client, DeleteResult, Subresource } from './client.ts'
 import { ClientError } from './errors.ts'
@@ -75,7 +68,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     kind: K,
     call: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<KindOf<K>>, void, undefined> {
-    const { signal } = call
+    const { signal, omitManagedFields = false } = call
     if (signal?.aborted) return
     try {
       const request = about(kind, { namespace: call.namespace }, signal ? { signal } : {})
@@ -85,7 +78,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
       if (!body) return
       const lines = new LineSplitter(maxEventBytes)
       for await (const chunk of isStream(body) ? body : chunksOf(body)) {
-        for (const line of lines.push(chunk)) yield decodeWatchEvent<KindOf<K>>(line)
+        for (const line of lines.push(chunk)) yield decodeWatchEvent<KindOf<K>>(line, omitManagedFields)
       }
       lines.end()
     } catch (error) {

@@ -1,4 +1,5 @@
-import { isExpired, isStatusError, type Kind, type KindOf, type ObjectKey } from '@coxswain/apimachinery'
+import type { Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import { isExpired, isStatusError } from '@coxswain/apimachinery/wire-format'
 import type { Env } from '@coxswain/kit'
 import { isTransportError } from '@coxswain/wire'
 import type { Client } from './client.ts'

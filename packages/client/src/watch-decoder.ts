@@ -1,7 +1,8 @@
-import { isStatus, StatusError } from '@coxswain/apimachinery'
+import { isStatus, StatusError } from '@coxswain/apimachinery/wire-format'
 import { joinChunks, TransportError } from '@coxswain/wire'
 import { ClientError } from './errors.ts'
 import { decodeJson } from './json.ts'
+import { findManagedFields } from './omit-managed-fields.ts'
 import type { Bookmark, WatchEvent } from './options.ts'
 
 const newline = 0x0a
@@ -57,8 +58,8 @@ export class LineSplitter {
 }
 
 /** Reads one line of a watch. An ERROR event is thrown as the StatusError it carries. */
-export function decodeWatchEvent<T>(line: Uint8Array): WatchEvent<T> {
-  const event = decodeJson(line)
+export function decodeWatchEvent<T>(line: Uint8Array, omitManagedFields = false): WatchEvent<T> {
+  const event = decodeJson(line, omitManagedFields ? findManagedFields(line) : undefined)
   if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
     throw new ClientError('BadAnswer', 'a line of the watch is no watch event')
   }

@@ -75,6 +75,17 @@ describe('an informer', () => {
     assert.equal(sim.informer.store.get('default/a')?.spec.value, 10)
   })
 
+  it('asks for objects without managedFields, unless a transform of its own may want them', async () => {
+    const queryOf = async (informer: { readonly transform?: (pod: Pod) => Pod }) => {
+      await using sim = setUp({ informer })
+      sim.start()
+      await sim.world.settle()
+      return sim.server.requests[0]?.query as { readonly omitManagedFields?: boolean }
+    }
+    assert.equal((await queryOf({})).omitManagedFields, true)
+    assert.equal('omitManagedFields' in (await queryOf({ transform: pod => pod })), false)
+  })
+
   it('tells a handler that comes late of the present state first', async () => {
     await using sim = setUp()
     sim.server.put('a', 1)

@@ -65,7 +65,13 @@ export class Informer<T extends ApiObject = ApiObject> {
   #lastError: unknown
 
   constructor(options: InformerOptions<T>, parts: InformerParts = { transition, applyDelta }) {
-    const { source, name = 'informer', watchList = true, detectMutations } = options
+    const {
+      source,
+      name = 'informer',
+      watchList = true,
+      detectMutations,
+      transform = stripManagedFields,
+    } = options
     this.#parts = parts
     this.name = name
     this.#options = options
@@ -79,14 +85,13 @@ export class Informer<T extends ApiObject = ApiObject> {
       env: this.#env,
       watchList,
       sink: {
-        replace: (received, resourceVersion) => {
-          const objects = received.map(this.#prepare)
-          this.#deltas.push({ type: 'Replaced', objects, resourceVersion })
-        },
+        replace: (objects, resourceVersion) =>
+          this.#deltas.push({ type: 'Replaced', objects, resourceVersion }),
         progress: resourceVersion => this.#deltas.push({ type: 'Progress', resourceVersion }),
-        apply: ({ type, object }) =>
-          this.#deltas.push({ type: deltaTypes[type], object: this.#prepare(object) }),
+        apply: ({ type, object }) => this.#deltas.push({ type: deltaTypes[type], object }),
       },
+      prepare: this.#prepare,
+      omitManagedFields: transform === stripManagedFields,
       onFailure: error => {
         this.#lastError = error
       },

@@ -13,6 +13,8 @@ export interface WatchQuery {
   /** Asks for the present state first (a watch-list); comes with `resourceVersionMatch`. */
   readonly sendInitialEvents?: true
   readonly resourceVersionMatch?: 'NotOlderThan'
+  /** `metadata.managedFields` would be dropped: a source that can leave them out saves the work of reading them. */
+  readonly omitManagedFields?: true
 }
 
 export interface BookmarkObject {

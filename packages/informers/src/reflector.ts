@@ -25,6 +25,10 @@ export interface ReflectorOptions<T extends ApiObject> {
   readonly env: Env
   /** Ask for the present state through a watch where the server can. @default true */
   readonly watchList?: boolean
+  /** What is done to every object as it comes, so that nothing is held that is not kept. @default nothing */
+  readonly prepare?: (object: T) => T
+  /** Tells the source that managedFields are not wanted. @default false */
+  readonly omitManagedFields?: boolean
   /** Told of every failure, after it was logged. */
   readonly onFailure?: (error: unknown) => void
   /** What follows what. @default transition */
@@ -111,7 +115,7 @@ export class Reflector<T extends ApiObject> {
   }
 
   async #list(from: string, signal: AbortSignal): Promise<Outcome> {
-    const { source, sink, env } = this.#options
+    const { source, sink, env, prepare } = this.#options
     const { resourceVersion, items } = await listAll(source, from, { clock: env.clock, signal })
     if (signal.aborted) return { type: 'quiet' }
     for (const item of items) check(item)
@@ -119,7 +123,7 @@ export class Reflector<T extends ApiObject> {
       env.log.warn('the answer to a list is older than asked for', { asked: from, resourceVersion })
       return { type: 'failed', failure: 'ahead' }
     }
-    sink.replace(items, resourceVersion)
+    sink.replace(prepare ? items.map(prepare) : items, resourceVersion)
     return { type: 'listed', resourceVersion }
   }
 
@@ -162,8 +166,11 @@ export class Reflector<T extends ApiObject> {
     timeoutSeconds: number,
     onEvent: (event: WatchEvent<T>) => void,
   ): Promise<void> {
-    const { source, sink } = this.#options
-    const query = watchQuery(this.#state, timeoutSeconds)
+    const { source, sink, prepare = same, omitManagedFields } = this.#options
+    const query = {
+      ...watchQuery(this.#state, timeoutSeconds),
+      ...(omitManagedFields && { omitManagedFields }),
+    }
     /** What a watch-list has brought so far; undefined once it is complete. */
     let initial = this.#state.phase === 'streaming' ? new Map<string, T>() : undefined
     for await (const event of source.watch(query, signal)) {
@@ -177,8 +184,11 @@ export class Reflector<T extends ApiObject> {
           sink.replace([...initial.values()], resourceVersion)
           initial = undefined
         } else if (!initial) sink.progress(resourceVersion)
-      } else if (!initial) sink.apply(event)
-      else collect(initial, event)
+      } else {
+        const change = { type: event.type, object: prepare(event.object) }
+        if (initial) collect(initial, change)
+        else sink.apply(change)
+      }
       if (!initial) this.#advance(resourceVersion)
       onEvent(event)
     }
@@ -190,6 +200,8 @@ export class Reflector<T extends ApiObject> {
     this.#state = { phase: 'watching', known, watchList, failures: 0 }
   }
 }
+
+const same = <T>(object: T): T => object
 
 function watchQuery(state: ReflectorState, timeoutSeconds: number): WatchQuery {
   const common = { timeoutSeconds, allowWatchBookmarks: true } as const

@@ -71,7 +71,15 @@ describe('a work queue', () => {
   })
 
   it('keeps nothing of an item that is done', () => {
-    const { queue } = setUp()
+    const nothing = (): void => {}
+    const metrics: QueueMetrics = {
+      added: nothing,
+      depthChanged: nothing,
+      started: nothing,
+      finished: nothing,
+      retried: nothing,
+    }
+    const { queue } = setUp({ metrics })
     queue.add('a')
     takeAll(queue)
     assert.equal(queue.longestWork(), 0)

@@ -40,6 +40,8 @@ export class WorkQueue<T> {
   readonly #clock: Clock
   readonly #limiter: RateLimiter<T>
   readonly #metrics: QueueMetrics
+  /** The clock is read only when somebody wants to know: reading it is half the cost of an item. */
+  readonly #isTimed: boolean
   /** Everything the queue knows of: an entry is here exactly while it waits, is wanted, or is in flight. */
   readonly #entries = new Map<T, Entry<T>>()
   /** Entries that are wanted and not in flight. */
@@ -61,6 +63,7 @@ export class WorkQueue<T> {
     this.#clock = clock
     this.#limiter = rateLimiter ?? createExponentialLimiter()
     this.#metrics = metrics
+    this.#isTimed = metrics !== noMetrics
     this.#ready =
       order === 'fifo'
         ? createFifoOrder()
@@ -164,7 +167,7 @@ export class WorkQueue<T> {
     if (!entry?.inFlight) return
     entry.inFlight = false
     this.#inFlightCount--
-    this.#metrics.finished((this.#clock.monotonic() - entry.startedAt) / 1000)
+    if (this.#isTimed) this.#metrics.finished((this.#clock.monotonic() - entry.startedAt) / 1000)
     if (entry.wanted) this.#makeReady(entry)
     else if (entry.heapIndex < 0) this.#entries.delete(item)
     this.#checkDrained()
@@ -196,17 +199,18 @@ export class WorkQueue<T> {
     })
   }
 
-  /** Seconds of work in flight, all workers together. */
+  /** Seconds of work in flight, all workers together; 0 for a queue without `metrics`, which keeps no times. */
   unfinishedWork(): number {
     return this.#work((total, seconds) => total + seconds)
   }
 
-  /** Seconds the slowest worker has been busy with its item. */
+  /** Seconds the slowest worker has been busy with its item; 0 for a queue without `metrics`. */
   longestWork(): number {
     return this.#work(Math.max)
   }
 
   #work(combine: (a: number, b: number) => number): number {
+    if (!this.#isTimed) return 0
     const now = this.#clock.monotonic()
     let result = 0
     for (const entry of this.#entries.values()) {
@@ -243,8 +247,10 @@ export class WorkQueue<T> {
       if (priority > entry.priority) entry.priority = priority
     }
     entry.wanted = true
-    entry.addedAt = this.#clock.monotonic()
-    this.#metrics.added(entry.priority)
+    if (this.#isTimed) {
+      entry.addedAt = this.#clock.monotonic()
+      this.#metrics.added(entry.priority)
+    }
     if (!entry.inFlight) this.#makeReady(entry)
   }
 
@@ -262,10 +268,12 @@ export class WorkQueue<T> {
     entry.inFlight = true
     this.#inFlightCount++
     entry.givenPriority = entry.priority
-    const now = this.#clock.monotonic()
-    entry.startedAt = now
-    this.#metrics.depthChanged(entry.priority, -1)
-    this.#metrics.started((now - entry.addedAt) / 1000)
+    if (this.#isTimed) {
+      const now = this.#clock.monotonic()
+      entry.startedAt = now
+      this.#metrics.depthChanged(entry.priority, -1)
+      this.#metrics.started((now - entry.addedAt) / 1000)
+    }
     return entry.item
   }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Env } from '@coxswain/kit'
 import type { Transport } from '@coxswain/wire'
-import { type ClientTls, createHttpTransport, type HttpTransport } from '@coxswain/wire/node'
+import { type ClientTls, createHttpTransport, type HttpTransport } from '@coxswain/wire/node/client'
 import type { Impersonation } from '../create-client.ts'
 import { ClientError } from '../errors.ts'
 import { basicAuth, type Credentials, noCredentials, staticToken, withCredentials } from './credentials.ts'

@@ -6,7 +6,7 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
-import type { ClientTls } from '@coxswain/wire/node'
+import type { ClientTls } from '@coxswain/wire/node/client'
 import { canUpgrade, type MessageChannel, type UpgradingTransport } from '../streams/message-channel.ts'
 
 /** How a client proves who it is. */

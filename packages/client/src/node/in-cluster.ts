@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createHttpTransport } from '@coxswain/wire/node'
+import { createHttpTransport } from '@coxswain/wire/node/client'
 import { ClientError } from '../errors.ts'
 import type { AccessOptions, ClusterAccess } from './cluster-access.ts'
 import { withCredentials } from './credentials.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '@coxswain/kit'
 import { formatQuery, readBody } from '@coxswain/wire'
-import { createHttpTransport } from '@coxswain/wire/node'
+import { createHttpTransport } from '@coxswain/wire/node/client'
 import { ClientError } from '../errors.ts'
 import { decodeJson } from '../json.ts'
 import type { Credentials } from './credentials.ts'

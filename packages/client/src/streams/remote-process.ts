@@ -1,4 +1,5 @@
-import { isStatus, type Status, StatusError } from '@coxswain/apimachinery'
+import type { Status } from '@coxswain/apimachinery'
+import { isStatus, StatusError } from '@coxswain/apimachinery/wire-format'
 import { joinChunks, TransportError } from '@coxswain/wire'
 import { decodeJson } from '../json.ts'
 import type { MessageChannel } from './message-channel.ts'

@@ -9,7 +9,7 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
-import { type ClientTls, connect } from '@coxswain/wire/node'
+import { type ClientTls, connect } from '@coxswain/wire/node/client'
 import type { MessageChannel, UpgradingTransport } from '../../streams/message-channel.ts'
 import { SocketChannel } from './socket-channel.ts'
 
