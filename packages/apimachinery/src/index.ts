@@ -72,6 +72,9 @@ export {
   toCustomResourceDefinition,
 } from './crd.ts'
 export { resourceInfoFromCrd, resourceInfoFromKind } from './crd-resource-info.ts'
+export { type CronProblem, type CronSchedule, parseCronSchedule } from './cron/cron-schedule.ts'
+export { nextCronTime } from './cron/next-time.ts'
+export { formatInZone, isTimeZone } from './cron/time-zone.ts'
 export {
   type AnyDefinedKind,
   type ColumnDefinition,
@@ -94,9 +97,6 @@ export {
   type LegacyResourceList,
   restMapperFromDiscovery,
 } from './discovery.ts'
-export { type CronProblem, type CronSchedule, parseCronSchedule } from './cron/cron-schedule.ts'
-export { nextCronTime } from './cron/next-time.ts'
-export { formatInZone, isTimeZone } from './cron/time-zone.ts'
 export { durationToMilliseconds, formatDuration, parseDuration } from './duration.ts'
 export { isMachineryError, MachineryError, type MachineryErrorCode } from './errors.ts'
 export type { FieldError, FieldErrorType } from './field/error.ts'

@@ -150,11 +150,22 @@ function runningStatus(pod: ReadonlyPod, now: string) {
     startTime: now,
     hostIP: '127.0.0.1',
     hostIPs: [{ ip: '127.0.0.1' }],
+    podIP: addressOf(pod),
+    podIPs: [{ ip: addressOf(pod) }],
     conditions: conditionsOf(pod, true, now),
     containerStatuses: pod.spec.containers.map(container =>
       containerStatus(container, true, { running: { startedAt: now } }),
     ),
   }
+}
+
+/** An address that nothing answers at, the same each time for the same pod and another for nearly every other. */
+function addressOf({ metadata, spec }: ReadonlyPod): string {
+  if (spec.hostNetwork) return '127.0.0.1'
+  let hash = 0x811c9dc5
+  for (let index = 0; index < metadata.uid.length; index++)
+    hash = Math.imul(hash ^ metadata.uid.charCodeAt(index), 0x01000193) >>> 0
+  return `10.${128 + ((hash >>> 16) & 63)}.${(hash >>> 8) & 255}.${hash & 255}`
 }
 
 function finishedStatus(pod: ReadonlyPod, now: string) {

@@ -59,7 +59,8 @@ async function describeClaims(cluster: Cluster): Promise<string[]> {
         metadata.generateName ? `${metadata.generateName}*` : metadata.name,
         `of ${metadata.ownerReferences?.[0]?.name ?? 'nobody'}`,
         status?.allocation ? 'allocated' : 'free',
-        ...(metadata.finalizers ?? []).map(() => 'protected'),
+        // A crash may leave it on a free one, where it does no harm.
+        ...(status?.allocation ? (metadata.finalizers ?? []).map(() => 'protected') : []),
         ...(status?.reservedFor ?? []).map(({ name }) => `for ${name}`),
       ].join(' '),
     )

@@ -28,6 +28,7 @@ export const controllerNames = [
   'pod-garbage-collector-controller',
   'replicaset-controller',
   'replicationcontroller-controller',
+  'resourceclaim-controller',
   'resourcequota-controller',
   'root-ca-certificate-publisher-controller',
   'service-cidr-controller',

@@ -4,8 +4,17 @@ import { isAvailable, isReady } from '../pods/pod-state.ts'
 import { isUpdated, placementOn } from './placement.ts'
 import { byAge, groupByNode, type Scene } from './plan.ts'
 
+type DaemonCount =
+  | 'currentNumberScheduled'
+  | 'desiredNumberScheduled'
+  | 'numberAvailable'
+  | 'numberMisscheduled'
+  | 'numberReady'
+  | 'numberUnavailable'
+  | 'updatedNumberScheduled'
+
 /** Of each node that is to have a pod, its oldest pod counts. */
-export function computeStatus({ set, nodes, pods, hash, now }: Scene) {
+export function computeStatus({ set, nodes, pods, hash, now }: Scene): Readonly<Record<DaemonCount, number>> {
   const groups = groupByNode(pods)
   const minReady = set.spec?.minReadySeconds ?? 0
   const counts = {

@@ -94,7 +94,7 @@ async function forResource(context: MetricContext, spec: Spec): Promise<Proposal
   const isContainer = spec.type === 'ContainerResource'
   const { name, target } = isContainer ? spec.containerResource! : spec.resource!
   const container = spec.containerResource?.container ?? ''
-  const fetch = async () => {
+  const readMetric = async () => {
     try {
       return await metrics.resource(name, namespace, selector, container)
     } catch (error) {
@@ -112,11 +112,15 @@ async function forResource(context: MetricContext, spec: Spec): Promise<Proposal
   let result: Calculation
   if (target.averageValue !== undefined) {
     const wanted = milli(target.averageValue)
-    result = await prefixed('usage', async () => replicasForAverage(situation, await fetch(), wanted, name))
+    result = await prefixed('usage', async () =>
+      replicasForAverage(situation, await readMetric(), wanted, name),
+    )
     metric = `${name} resource`
   } else if (target.averageUtilization !== undefined) {
     const goal = { resource: name, container, target: target.averageUtilization }
-    result = await prefixed('utilization', async () => replicasForUtilization(situation, await fetch(), goal))
+    result = await prefixed('utilization', async () =>
+      replicasForUtilization(situation, await readMetric(), goal),
+    )
     metric = `${name} ${isContainer ? 'container ' : ''}resource utilization (percentage of request)`
   } else {
     throw new Error(
@@ -154,7 +158,7 @@ async function forObject(context: MetricContext, spec: Spec): Promise<Proposal> 
   const { metrics, situation, namespace, statusReplicas, resourceOf } = context
   const { metric, target, describedObject } = spec.object!
   const { apiVersion = 'v1', kind, name } = describedObject
-  const fetch = async () => {
+  const readMetric = async () => {
     try {
       const where = { namespace, name, resource: await resourceOf(apiVersion, kind) }
       return await metrics.object(metric.name, where, selectorText(metric.selector))
@@ -167,7 +171,7 @@ async function forObject(context: MetricContext, spec: Spec): Promise<Proposal> 
   const statusOf = (current: MetricValueStatus) =>
     ({ type: spec.type, object: { describedObject, metric, current } }) as MetricStatus
   if (target.type === 'Value' && target.value !== undefined) {
-    const { replicas, usage } = replicasForValue(situation, await fetch(), milli(target.value))
+    const { replicas, usage } = replicasForValue(situation, await readMetric(), milli(target.value))
     return { replicas, metric: `${kind} metric ${metric.name}`, status: statusOf({ value: text(usage) }) }
   }
   if (target.type === 'AverageValue' && target.averageValue !== undefined) {
@@ -175,7 +179,7 @@ async function forObject(context: MetricContext, spec: Spec): Promise<Proposal> 
     const { replicas, usage } = replicasForShare(
       statusReplicas,
       tolerances,
-      await fetch(),
+      await readMetric(),
       milli(target.averageValue),
     )
     return {
@@ -191,7 +195,7 @@ async function forExternal(context: MetricContext, spec: Spec): Promise<Proposal
   const { metrics, situation, namespace, statusReplicas } = context
   const { metric, target } = spec.external!
   const described = describeSelector(metric.selector)
-  const fetch = async () => {
+  const readMetric = async () => {
     const values = await unableTo(`get external metric ${namespace}/${metric.name}/${described}`, () =>
       metrics.external(metric.name, namespace, selectorText(metric.selector)),
     )
@@ -205,13 +209,13 @@ async function forExternal(context: MetricContext, spec: Spec): Promise<Proposal
     const { replicas, usage } = replicasForShare(
       statusReplicas,
       tolerances,
-      await fetch(),
+      await readMetric(),
       milli(target.averageValue),
     )
     return { replicas, metric: name, status: statusOf({ averageValue: text(usage) }) }
   }
   if (target.value !== undefined) {
-    const { replicas, usage } = replicasForValue(situation, await fetch(), milli(target.value))
+    const { replicas, usage } = replicasForValue(situation, await readMetric(), milli(target.value))
     return { replicas, metric: name, status: statusOf({ value: text(usage) }) }
   }
   throw new Error(

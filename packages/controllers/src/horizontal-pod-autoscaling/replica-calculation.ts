@@ -28,7 +28,7 @@ export interface Calculation {
 const cpuInitializationPeriod = 5 * 60_000
 /** A pod that got unready within this time after its start never was ready. */
 const initialReadinessDelay = 30_000
-export const maxInt32 = 2 ** 31 - 1
+export const maxInt32: number = 2 ** 31 - 1
 
 function isWithin(ratio: number, { scaleUp, scaleDown }: Tolerances): boolean {
   return ratio >= 1 - scaleDown && ratio <= 1 + scaleUp

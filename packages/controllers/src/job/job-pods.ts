@@ -1,4 +1,4 @@
-import type { Job } from '@coxswain/api/batch/v1'
+import type { Job, JobCondition } from '@coxswain/api/batch/v1'
 import type { Container, PodTemplateSpec } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { PodView } from '../pods/pod-state.ts'
@@ -24,7 +24,7 @@ export function isManagedElsewhere({ spec }: JobView): boolean {
 }
 
 /** The condition that says that a job is over. */
-export function finishedCondition({ status }: JobView) {
+export function finishedCondition({ status }: JobView): DeepReadonly<JobCondition> | undefined {
   return status?.conditions?.find(
     ({ type, status: value }) => (type === 'Complete' || type === 'Failed') && value === 'True',
   )

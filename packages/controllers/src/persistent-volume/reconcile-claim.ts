@@ -14,6 +14,7 @@ import {
   findDefaultClass,
   isMeantFor,
   isWithoutClass,
+  keyOfClaim,
   listPodsWith,
   selectedNode,
   storageProvisioner,
@@ -63,7 +64,7 @@ async function bindToNamed(
   } else if (volume) {
     events.warning(claim, 'FailedBinding', `volume "${name}" already bound to a different claim.`)
     if (claim.metadata.annotations?.[boundByController] !== undefined)
-      throw new Error(`invalid binding of claim "${formatKey(claim.metadata as never)}" to volume "${name}"`)
+      throw new Error(`invalid binding of claim "${formatKey(keyOfClaim(claim))}" to volume "${name}"`)
   }
   await setClaimPhase(client, claim, 'Pending')
 }

@@ -3,8 +3,7 @@ import { ResourceClaim } from '@coxswain/api/resource/v1'
 import { isNotFound } from '@coxswain/apimachinery'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { controllerOf } from '../pods/controller-reference.ts'
-import { isFinished, type PodView } from '../pods/pod-state.ts'
-import type { ClaimView } from './reconcile-pod.ts'
+import { type ClaimView, isDone } from './reconcile-pod.ts'
 
 const finalizer = 'resource.kubernetes.io/delete-protection'
 
@@ -30,7 +29,8 @@ export async function reconcileClaim(context: ReconcileContext): Promise<void> {
   else if (isIdle && isGoing && isProtected && claim.status?.allocation)
     current = await writeStatus(context, claim, remaining, true)
   const lostAllocation = !current.status?.allocation && (remaining.length < reservedFor.length || isGoing)
-  if (isIdle && isProtected && (lostAllocation || isLeftBehind(current))) {
+  // One that has it while nothing is allocated yet may be on its way to an allocation.
+  if (isIdle && isProtected && lostAllocation) {
     const finalizers = current.metadata.finalizers?.filter(name => name !== finalizer)
     current = await client.update(ResourceClaim, {
       ...current,
@@ -38,11 +38,6 @@ export async function reconcileClaim(context: ReconcileContext): Promise<void> {
     } as ClaimView)
   }
   if (isIdle && !isGoing) await deleteUnneeded(context, current)
-}
-
-/** Killed between taking back the allocation and the finalizer: nothing is allocated, and nothing protects it. */
-function isLeftBehind({ status }: ClaimView): boolean {
-  return !status?.allocation && (status?.reservedFor ?? []).length === 0
 }
 
 async function writeStatus(
@@ -67,11 +62,6 @@ async function stillRuns({ client, key }: ReconcileContext, name: string, uid: s
     (await client.get(Pod, { namespace, name })) ??
     (await client.get(Pod, { namespace, name }, { cached: false }))
   return pod?.metadata.uid === uid && !isDone(pod)
-}
-
-/** Finished, or going without ever having had a node. */
-function isDone(pod: PodView): boolean {
-  return isFinished(pod) || (pod.metadata.deletionTimestamp !== undefined && !pod.spec.nodeName)
 }
 
 /** A claim that was made for a pod that will not run any more goes before the pod does. */

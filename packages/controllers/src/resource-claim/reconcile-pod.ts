@@ -3,7 +3,7 @@ import { ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
 import { type DeepReadonly, formatKey } from '@coxswain/apimachinery'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { controllerOf } from '../pods/controller-reference.ts'
-import type { PodView } from '../pods/pod-state.ts'
+import { isFinished, type PodView } from '../pods/pod-state.ts'
 
 export type ClaimView = DeepReadonly<ResourceClaim>
 type PodClaim = NonNullable<PodView['spec']['resourceClaims']>[number]
@@ -29,11 +29,16 @@ function claimNameOf({ status }: PodView, claim: PodClaim): string | null | unde
   return known && (known.resourceClaimName ?? null)
 }
 
+/** Finished, or going without ever having had a node: it needs no claims. */
+export function isDone(pod: PodView): boolean {
+  return isFinished(pod) || (pod.metadata.deletionTimestamp !== undefined && !pod.spec.nodeName)
+}
+
 /** Makes the claims that a pod has templates for, and reserves those of a pod that was given its node by hand. */
 export async function reconcilePod(context: ReconcileContext): Promise<void> {
   const { client, key, events } = context
   const pod = await client.get(Pod, key)
-  if (!pod?.spec.resourceClaims?.length || pod.metadata.deletionTimestamp) return
+  if (!pod?.spec.resourceClaims?.length || pod.metadata.deletionTimestamp || isDone(pod)) return
   const made: { readonly name: string; readonly resourceClaimName: string }[] = []
   for (const claim of pod.spec.resourceClaims) {
     try {
