@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { ContainerSpec, PodVolume } from '../container-runtime.ts'
 import { findInCatalogue, hostImages } from './image-catalogue.ts'
 import { LogFile, readLogFile } from './log-file.ts'
@@ -72,8 +73,11 @@ describe('the process runtime', () => {
     const { exitCode } = await polite.exited
     assert.ok([9, 143].includes(exitCode), String(exitCode))
     const deaf = await runtime.startContainer(
-      specOf('trap "" TERM; while :; do sleep 1; done', { attempt: 1 }),
+      specOf('trap "" TERM; echo deaf; while :; do sleep 1; done', { attempt: 1 }),
     )
+    // Before that it hears.
+    const log = () => textOf(runtime.readLog({ pod, name: 'main', attempt: 1 }, quiet))
+    while (!(await log()).includes('deaf')) await setTimeout(10)
     await deaf.stop(50)
     assert.deepEqual(await deaf.exited, { exitCode: 137, signal: 9 })
   })

@@ -19,7 +19,7 @@ export interface Play {
 }
 
 const isTorture = Number(process.env.TORTURE_RUNS ?? 0) > 0
-const mostCrashes = isTorture ? Number.POSITIVE_INFINITY : 4
+const mostCrashes = isTorture ? Number.POSITIVE_INFINITY : 2
 const restPeriod = 60_000
 
 /** What goes wrong in a performance. */

@@ -29,7 +29,7 @@ interface Trouble {
 }
 
 /** How many crashes are tried when there are more writes than that. */
-const mostCrashes = Number(process.env.TORTURE_RUNS ?? 0) > 0 ? Number.POSITIVE_INFINITY : 4
+const mostCrashes = Number(process.env.TORTURE_RUNS ?? 0) > 0 ? Number.POSITIVE_INFINITY : 2
 
 /** Controllers that can be killed after any of their writes, beside a cluster whose pods do as they are told. */
 export class WorkloadStage {

@@ -26,7 +26,7 @@ const isTorture = Number(process.env.TORTURE_RUNS ?? 0) > 0
 /** How long it has to stay as it is. */
 const restPeriod = isTorture ? 600_000 : 60_000
 /** Crash points beyond this many are spread over the writes. */
-const mostCrashes = isTorture ? Number.POSITIVE_INFINITY : 3
+const mostCrashes = isTorture ? Number.POSITIVE_INFINITY : 2
 
 async function playOnce(scenario: Scenario, seed: number, crashAfter?: number): Promise<number> {
   const { kinds = [ConfigMap, Secret], play, end, events, check } = scenario
