@@ -1,6 +1,7 @@
 import { newForbidden } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../json.ts'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
+import { findForeignEphemeralSecret, findForeignSecret } from './mountable-secrets.ts'
 
 const defaultAccount = 'default'
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
@@ -39,6 +40,21 @@ export const serviceAccount: AdmissionPlugin = {
     if (list(spec.imagePullSecrets).length === 0 && list(account.imagePullSecrets).length > 0) {
       spec.imagePullSecrets = list(account.imagePullSecrets).map(({ name: secret }) => ({ name: secret }))
     }
+  },
+  validate(attributes) {
+    const { object, operation, subresource, name, namespace, resource, state } = attributes
+    if (!object || resource.info.group !== '' || resource.info.resource !== 'pods') return
+    const isNew = operation === 'CREATE' && subresource === ''
+    const isAddition = operation === 'UPDATE' && subresource === 'ephemeralcontainers'
+    if (!isNew && !isAddition) return
+    const spec = childObject(object, 'spec')
+    const stored = state.cache
+      .resource('/core/serviceaccounts/')
+      .get(`/core/serviceaccounts/${namespace}/${spec.serviceAccountName}`)
+    if (!stored) return // a pod without one is a mirror of what its node runs anyway
+    const find = isNew ? findForeignSecret : findForeignEphemeralSecret
+    const problem = find(stored.peek(), spec)
+    if (problem !== undefined) throw newForbidden(resource.info, name, problem)
   },
 }
 
