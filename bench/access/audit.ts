@@ -21,7 +21,6 @@ export function requestOf(
   object?: unknown,
 ): WireRequest {
   const headers = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'bench' }
-  const body = object && { body: new TextEncoder().encode(JSON.stringify(object)) }
   return {
     method,
     path: where,
@@ -30,7 +29,7 @@ export function requestOf(
     peer,
     remoteAddress: '127.0.0.1',
     signal: new AbortController().signal,
-    ...body,
+    ...(object !== undefined && { body: new TextEncoder().encode(JSON.stringify(object)) }),
   }
 }
 
