@@ -24,7 +24,7 @@ export async function keepSchemaStatus(state: ServerState, signal: AbortSignal):
   try {
     for await (const _ of changes) {
       if (signal.aborted) break
-      for (const { name } of cache.list()) await judge(name)
+      for (const { name } of cache.list()) if (!signal.aborted) await judge(name)
     }
   } finally {
     for (const watched of [cache, levels]) watched.removeWatcher(watcher)
@@ -51,7 +51,8 @@ export async function keepSchemaStatus(state: ServerState, signal: AbortSignal):
         },
       })
     } catch (error) {
-      if (isNotFound(error) || isConflict(error)) return // gone, or changed: then it comes again
+      // Gone, or changed: then it comes again. When the server stops, the next one does it.
+      if (signal.aborted || isNotFound(error) || isConflict(error)) return
       state.env.log.error('the status of a flow schema was not written', { schema: name, error })
     }
   }
