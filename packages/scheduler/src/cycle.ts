@@ -33,7 +33,7 @@ export interface Found {
 const alwaysAll = 100
 
 /** How many nodes that would do are enough to choose from. */
-export function enoughNodes(all: number, percentage = 0): number {
+function enoughNodes(all: number, percentage = 0): number {
   if (all < alwaysAll) return all
   const share = percentage > 0 ? percentage : Math.max(5, 50 - Math.trunc(all / 125))
   return Math.max(alwaysAll, Math.trunc((all * share) / 100))
@@ -45,7 +45,7 @@ const notEligible: Verdict = {
 }
 
 /** Asks every plug-in about the pod alone. Undefined when all nodes come into question. */
-export function runPreFilters(attempt: Attempt): ReadonlySet<string> | Verdict | undefined {
+function runPreFilters(attempt: Attempt): ReadonlySet<string> | Verdict | undefined {
   let only: Set<string> | undefined
   const narrowedBy: string[] = []
   for (const plugin of attempt.profile.at('preFilter')) {
@@ -69,7 +69,7 @@ export function runPreFilters(attempt: Attempt): ReadonlySet<string> | Verdict |
 }
 
 /** The first verdict against `node`, as it stands. */
-export function runFilters(attempt: Attempt, node: NodeInfo): Verdict | undefined {
+function runFilters(attempt: Attempt, node: NodeInfo): Verdict | undefined {
   for (const plugin of attempt.profile.at('filter')) {
     if (attempt.skipped.has(`filter/${plugin.name}`)) continue
     const verdict = plugin.filter(attempt, node)
@@ -212,7 +212,7 @@ async function chooseBest(
 }
 
 /** The sum of all plug-ins' scores of each node, by name. */
-export function scoreNodes(attempt: Attempt, nodes: readonly NodeInfo[]): Map<string, number> {
+function scoreNodes(attempt: Attempt, nodes: readonly NodeInfo[]): Map<string, number> {
   const totals = new Map<string, number>()
   for (const plugin of attempt.profile.at('preScore'))
     if (plugin.preScore(attempt, nodes) === skip) attempt.skipped.add(`score/${plugin.name}`)

@@ -5,8 +5,6 @@ export interface WeightedPlugin {
   readonly plugin: SchedulerPlugin
   /** @default 1 */
   readonly weight?: number
-  /** The functions of the plug-in that are left out in this profile. */
-  readonly without?: readonly (keyof SchedulerPlugin)[]
 }
 
 /** How the pods of one `schedulerName` are scheduled. */
@@ -35,9 +33,7 @@ export function compileProfile({ schedulerName, plugins }: Profile): CompiledPro
     at<P extends keyof SchedulerPlugin>(point: P) {
       let found = points.get(point)
       if (!found) {
-        found = plugins
-          .filter(({ plugin, without = [] }) => plugin[point] !== undefined && !without.includes(point))
-          .map(({ plugin }) => plugin)
+        found = plugins.filter(({ plugin }) => plugin[point] !== undefined).map(({ plugin }) => plugin)
         points.set(point, found)
       }
       return found as readonly (SchedulerPlugin & Required<Pick<SchedulerPlugin, P>>)[]

@@ -78,11 +78,6 @@ export class Scheduler {
     this.#listen()
   }
 
-  /** How many pods are where in the queue. */
-  get queueSizes(): SchedulingQueue['sizes'] {
-    return this.#queue.sizes
-  }
-
   /** Schedules until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await using group = new TaskGroup(signal)

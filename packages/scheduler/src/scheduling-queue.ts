@@ -55,18 +55,6 @@ export class SchedulingQueue {
     this.#flushLater()
   }
 
-  /** How many pods are where. */
-  get sizes(): Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>> {
-    const sizes = { active: 0, backoff: 0, unschedulable: 0, gated: 0 }
-    for (const { place } of this.#entries.values()) {
-      if (place === 'ready') sizes.active++
-      else if (place === 'resting') sizes.backoff++
-      else if (place === 'asleep') sizes.unschedulable++
-      else if (place === 'gated') sizes.gated++
-    }
-    return sizes
-  }
-
   add(pod: PodView): void {
     const existing = this.#entries.get(pod.metadata.uid)
     if (existing) {
@@ -150,14 +138,6 @@ export class SchedulingQueue {
   /** Something happened: pods that it may help get another try. */
   move(event: ClusterEvent): void {
     for (const entry of this.#entries.values()) this.#tell(entry, event)
-  }
-
-  /** These pods get another try whatever they were refused for. */
-  activate(uids: Iterable<string>): void {
-    for (const uid of uids) {
-      const entry = this.#entries.get(uid)
-      if (entry?.place === 'asleep') this.#rest(entry)
-    }
   }
 
   get(uid: string): PodInfo | undefined {

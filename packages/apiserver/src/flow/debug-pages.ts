@@ -73,8 +73,8 @@ export function findDebugPage(flow: FlowControl, path: string): string | undefin
 function totals(flow: FlowControl, level: string): number[] {
   let dispatched = 0
   const rejected = { refused: 0, late: 0, gone: 0 }
-  for (const [key, counts] of flow.counts) {
-    if (!key.startsWith(`${level} `)) continue
+  for (const counts of flow.counts.values()) {
+    if (counts.level !== level) continue
     dispatched += counts.dispatched
     for (const [reason, count] of counts.rejected) {
       if (reason === 'time-out') rejected.late += count

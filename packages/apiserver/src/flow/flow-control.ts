@@ -21,6 +21,8 @@ const longestWait = 15_000
 const retryAfterSeconds = 1
 
 export interface FlowCounts {
+  readonly level: string
+  readonly schema: string
   dispatched: number
   readonly rejected: Map<Refusal, number>
 }
@@ -56,7 +58,7 @@ export class FlowControl {
   readonly #configs: CachedView<object>
   #levels: ReadonlyMap<string, Level> = new Map()
   #known: object | undefined
-  /** By `level` and `schema`, for metrics. */
+  /** What became of requests, by level and schema; for metrics and the debug pages. */
   readonly counts: Map<string, FlowCounts> = new Map()
 
   constructor(state: ServerState, seats: number) {
@@ -85,10 +87,6 @@ export class FlowControl {
       this.#levels = updateLevels(this.#levels, read, this.#seats, this.#state.env.clock)
     }
     return this.#levels
-  }
-
-  schemas(): readonly FlowSchema[] {
-    return this.#schemas.value
   }
 
   readonly filter: Filter = (context, next) => {
@@ -136,7 +134,7 @@ export class FlowControl {
     const key = `${level.config.name} ${schema.name}`
     let counts = this.counts.get(key)
     if (!counts) {
-      counts = { dispatched: 0, rejected: new Map() }
+      counts = { level: level.config.name, schema: schema.name, dispatched: 0, rejected: new Map() }
       this.counts.set(key, counts)
     }
     return counts

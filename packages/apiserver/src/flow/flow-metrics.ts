@@ -1,4 +1,4 @@
-import type { MetricsRegistry } from '@coxswain/kit/metrics'
+import type { Counter, MetricsRegistry } from '@coxswain/kit/metrics'
 import type { FlowControl } from './flow-control.ts'
 
 /** Upstream's names; brought up to date when somebody reads. */
@@ -18,16 +18,23 @@ export function registerFlowMetrics(metrics: MetricsRegistry, flow: FlowControl)
     'Concurrency (number of seats) occupied by the currently executing requests',
   )
   const waiting = gauge('current_inqueue_requests', 'Number of requests currently pending in queues')
-  const dispatched = metrics.gauge({
+  const dispatched = metrics.counter({
     name: 'apiserver_flowcontrol_dispatched_requests_total',
     help: 'Number of requests executed',
     labels: ['priority_level', 'flow_schema'],
   })
-  const rejected = metrics.gauge({
+  const rejected = metrics.counter({
     name: 'apiserver_flowcontrol_rejected_requests_total',
     help: 'Number of requests rejected',
     labels: ['priority_level', 'flow_schema', 'reason'],
   })
+  /** What the counters have been told, so that requests need not count twice. */
+  const told = new Map<string, number>()
+  const raise = (counter: Counter, count: number, ...labels: string[]) => {
+    const key = labels.join(' ')
+    counter.add(count - (told.get(key) ?? 0), ...labels)
+    told.set(key, count)
+  }
   metrics.onCollect(() => {
     for (const { config, nominal: own, queues } of flow.levels().values()) {
       nominal.set(own, config.name)
@@ -35,10 +42,10 @@ export function registerFlowMetrics(metrics: MetricsRegistry, flow: FlowControl)
       executing.set(queues.executing, config.name)
       waiting.set(queues.waiting, config.name)
     }
-    for (const [key, counts] of flow.counts) {
-      const [level = '', schema = ''] = key.split(' ', 2)
-      dispatched.set(counts.dispatched, level, schema)
-      for (const [reason, count] of counts.rejected) rejected.set(count, level, schema, reason)
+    for (const counts of flow.counts.values()) {
+      const { level, schema } = counts
+      raise(dispatched, counts.dispatched, level, schema)
+      for (const [reason, count] of counts.rejected) raise(rejected, count, level, schema, reason)
     }
   })
 }

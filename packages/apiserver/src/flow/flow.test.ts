@@ -139,6 +139,8 @@ describe('a server with priority and fairness', () => {
       assert.match(page, /^PriorityLevelName,\s+ActiveQueues,/)
       assert.match(page, /\nglobal-default,\s+0,\s+true,/)
       const metrics = await text(await get('/metrics'))
+      assert.match(metrics, /# TYPE apiserver_flowcontrol_dispatched_requests_total counter/)
+      assert.match(metrics, /dispatched_requests_total\{priority_level="exempt",flow_schema="exempt"\} [1-9]/)
       assert.match(metrics, /apiserver_flowcontrol_nominal_limit_seats\{priority_level="catch-all"\} \d+/)
     })
   })

@@ -60,7 +60,6 @@ export function updateLevels(
   seats: number,
   clock: Clock,
 ): Map<string, Level> {
-  const limited = configs.filter(({ exempt }) => !exempt)
   const shares = configs.reduce((sum, config) => sum + config.shares, 0) || 1
   const levels = new Map<string, Level>()
   for (const config of configs) {
@@ -75,7 +74,7 @@ export function updateLevels(
       levels.set(config.name, before)
     } else levels.set(config.name, { config, nominal, queues: new FairQueues(clock, config.queuing, limit) })
   }
-  return limited.length === 0 ? new Map() : levels
+  return levels
 }
 
 function isSameShape(a: LevelConfig, b: LevelConfig): boolean {

@@ -156,10 +156,7 @@ class Encrypted implements EncryptedStore {
     const providers = this.#providersOf(kv.key)
     if (providers === plain && !isEncrypted(kv.value)) return kv
     const provider = findProvider(kv.value, providers)
-    if (!provider)
-      throw new StoreError('Corrupt', `no provider of the configuration can read ${kv.key}`, {
-        cause: undefined,
-      })
+    if (!provider) throw new StoreError('Corrupt', `no provider of the configuration can read ${kv.key}`)
     if (provider.prefix === '') return kv
     try {
       const value = await provider.transformer.decrypt(kv.value.subarray(provider.prefix.length), kv.key)
