@@ -8,6 +8,8 @@ export interface GoProgramOptions {
   readonly cache: string
   readonly module: string
   readonly version: string
+  /** The folder of the program inside the module. @default the module's own */
+  readonly path?: string
   /** What it is called in the cache. */
   readonly name: string
   readonly log?: (line: string) => void
@@ -15,7 +17,7 @@ export interface GoProgramOptions {
 
 /** Gives the path of the program, building it only when it is not there yet. */
 export async function buildGoProgram(options: GoProgramOptions): Promise<string> {
-  const { cache, module, version, name, log = () => {} } = options
+  const { cache, module, version, path, name, log = () => {} } = options
   const target = join(cache, 'bin', name)
   if (existsSync(target)) return target
   const folder = join(cache, 'build', name)
@@ -28,7 +30,8 @@ export async function buildGoProgram(options: GoProgramOptions): Promise<string>
   const manifest = `module coxswain.invalid/${name}\n\ngo ${go}\n\nrequire ${module} ${version}\n`
   await writeFile(join(folder, 'go.mod'), manifest)
   log(`building ${name} (${module} ${version})`)
-  const build = ['build', '-mod=mod', '-trimpath', '-ldflags', '-s -w', '-o', `${target}.partial`, module]
+  const program = path === undefined ? module : `${module}/${path}`
+  const build = ['build', '-mod=mod', '-trimpath', '-ldflags', '-s -w', '-o', `${target}.partial`, program]
   await runOrFail('go', build, { cwd: folder, env: goEnvironment() })
   await rename(`${target}.partial`, target)
   return target

@@ -24,6 +24,19 @@ const installers = {
   'kubectl-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubectl', log }),
   'kube-apiserver-1.36': (log: Log) =>
     buildKubernetesProgram({ cache: cacheFolder, program: 'kube-apiserver', log }),
+  'kube-controller-manager-1.36': (log: Log) =>
+    buildKubernetesProgram({ cache: cacheFolder, program: 'kube-controller-manager', log }),
+  'kube-scheduler-1.36': (log: Log) =>
+    buildKubernetesProgram({ cache: cacheFolder, program: 'kube-scheduler', log }),
+  'helm-4': (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'helm.sh/helm/v4',
+      version: 'v4.3.1',
+      path: 'cmd/helm',
+      name: 'helm-4',
+      log,
+    }),
   'etcd-3.4': () =>
     unpackDebianProgram({
       cache: cacheFolder,

@@ -18,7 +18,7 @@ export interface BuildOptions {
   /** The folder that holds downloads and results. */
   readonly cache: string
   /** A folder name under `cmd/` of k8s.io/kubernetes. */
-  readonly program: 'kubectl' | 'kube-apiserver'
+  readonly program: 'kubectl' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler'
   readonly version?: string
   readonly log?: (line: string) => void
 }
