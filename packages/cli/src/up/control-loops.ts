@@ -48,15 +48,19 @@ import { webhookOptionsFor } from '../webhooks.ts'
 import { createCertificateIssuer } from './certificate-issuer.ts'
 import type { ControllerName } from './controller-names.ts'
 
-export interface ControlLoopOptions {
+export interface ControlLoopOptions extends ManagerOptions {
   /** A connection to the server, as somebody who may do everything. */
   readonly connect: () => Transport
-  readonly env: Env
   readonly group: TaskGroup
   readonly operators: readonly Operator[]
-  readonly controllers: readonly ControllerName[]
   /** Runs Pods. */
   readonly nodes?: Operator
+}
+
+/** What the controllers need. */
+export interface ManagerOptions {
+  readonly env: Env
+  readonly controllers: readonly ControllerName[]
   /** PEM of the CA that signed the server's certificate. */
   readonly rootCa: string
   /** The folder for what the local-path provisioner makes. */
@@ -69,7 +73,7 @@ export interface ControlLoopOptions {
 
 const hmac = (key: string, text: string): Uint8Array => createHmac('sha256', key).update(text).digest()
 
-const controllers: Readonly<Record<ControllerName, (options: ControlLoopOptions) => Operator>> = {
+const controllers: Readonly<Record<ControllerName, (options: ManagerOptions) => Operator>> = {
   'bootstrap-signer-controller': () => createBootstrapSignerController(hmac),
   'certificatesigningrequest-approving-controller': ({ ca, env }) =>
     createCertificateApprovingController(createCertificateIssuer(ca, env)),
@@ -116,6 +120,13 @@ const controllers: Readonly<Record<ControllerName, (options: ControlLoopOptions)
   'ttl-after-finished-controller': createTtlAfterFinishedController,
 }
 
+/** All of the controllers as one operator, so that they share caches. */
+export function createControllerManager(options: ManagerOptions): Operator {
+  return defineOperator('kube-controller-manager', operator => {
+    for (const name of options.controllers) controllers[name](options).setup(operator)
+  })
+}
+
 /** Starts controllers, nodes and operators beside the server. Resolves when all of them have been started. */
 export async function startControlLoops(options: ControlLoopOptions): Promise<void> {
   const { connect, env, group } = options
@@ -133,11 +144,7 @@ export async function startControlLoops(options: ControlLoopOptions): Promise<vo
     group.spawn(signal => runOperator(operator, { client, env, signal, webhooks }))
   }
   if (options.controllers.length > 0) {
-    // One operator, so that they share caches.
-    const manager = defineOperator('kube-controller-manager', operator => {
-      for (const name of options.controllers) controllers[name](options).setup(operator)
-    })
-    start(manager, ownClientOf('kube-controller-manager/0.1'))
+    start(createControllerManager(options), ownClientOf('kube-controller-manager/0.1'))
     start(createScheduler(), ownClientOf('kube-scheduler/0.1'))
     if (options.nodes) start(options.nodes, ownClientOf('kubelet/0.1'))
   }
