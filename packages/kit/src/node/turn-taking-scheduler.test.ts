@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createTurnTakingScheduler } from './turn-taking-scheduler.ts'
+
+const work = (milliseconds: number) => {
+  for (const end = performance.now() + milliseconds; performance.now() < end; );
+}
+
+describe('a scheduler that takes turns', () => {
+  it('lets hand-offs through in the order in which they came', async () => {
+    const scheduler = createTurnTakingScheduler()
+    const seen: number[] = []
+    const steps = Array.from({ length: 100 }, (_, index) =>
+      scheduler.step('step').then(() => {
+        seen.push(index)
+      }),
+    )
+    await Promise.all(steps)
+    assert.deepEqual(
+      seen,
+      seen.toSorted((a, b) => a - b),
+    )
+    assert.equal(seen.length, 100)
+  })
+
+  it('lets others be heard between hand-offs that are always there', async () => {
+    const scheduler = createTurnTakingScheduler()
+    let isOver = false
+    const loops = Array.from({ length: 20 }, async () => {
+      while (!isOver) {
+        await scheduler.step('step')
+        work(2)
+      }
+    })
+    // A timer needs the event loop to come round.
+    const delays: number[] = []
+    for (let round = 0; round < 10; round++) {
+      const started = performance.now()
+      await sleep(1)
+      delays.push(performance.now() - started)
+    }
+    isOver = true
+    await Promise.all(loops)
+    // Twenty of them at once would be 40 ms.
+    const median = delays.toSorted((a, b) => a - b)[5]!
+    assert.ok(median < 20, `${median} ms`)
+  })
+
+  it('keeps the order of a lane, whether its hand-offs wait or not', async () => {
+    const lane = createTurnTakingScheduler().lane('lane')
+    const seen: string[] = []
+    lane.post(() => seen.push('first'))
+    assert.deepEqual(seen, ['first'])
+    const step = lane.step().then(() => seen.push('second'))
+    lane.post(() => seen.push('third'))
+    assert.deepEqual(seen, ['first'])
+    await step
+    await lane.step()
+    assert.deepEqual(seen, ['first', 'second', 'third'])
+  })
+})
