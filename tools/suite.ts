@@ -36,6 +36,7 @@ process.exit(await runSuite(suite))
 
 async function runSuite(suite: Suite): Promise<number> {
   const { title, timeout, hasTarget } = suite
+  const concurrency = values.target ? 1 : (suite.concurrency ?? 1)
   const tally = new Tally()
   const files = (await filesOf(suite)).filter(
     file =>
@@ -58,7 +59,7 @@ async function runSuite(suite: Suite): Promise<number> {
   const env = { ...process.env, ...(target.kubeconfig && { INTEROP_KUBECONFIG: target.kubeconfig }) }
   const absolute = files.map(file => join(root, file))
   await tally.stage(title, () =>
-    runFiles({ root, files: absolute, tally, env, timeout: timeout * 1000, concurrency: 1 }),
+    runFiles({ root, files: absolute, tally, env, timeout: timeout * 1000, concurrency }),
   )
   return tally.finish()
 }

@@ -12,6 +12,8 @@ export interface Suite {
   readonly components: readonly ComponentName[]
   /** For one test file, in seconds. */
   readonly timeout: number
+  /** Test files at one time, where each has a server of its own; against another server it is one. @default 1 */
+  readonly concurrency?: number
   /** Whether it also runs against another server: `--target reference`. @default false */
   readonly hasTarget?: boolean
   /** Whether `.ci/run` leaves it out: what it needs takes too long to build. @default false */
@@ -24,6 +26,7 @@ export const suites: readonly Suite[] = [
     title: 'real kubectl 1.20 and 1.36 against our server',
     components: ['kubectl-1.20', 'kubectl-1.36'],
     timeout: 300,
+    concurrency: 2,
     hasTarget: true,
   },
   {
@@ -47,11 +50,26 @@ export const suites: readonly Suite[] = [
     hasTarget: true,
   },
   {
+    name: 'helm',
+    title: 'real Helm 4 with a chart of ours, its hooks and its tests',
+    components: ['helm-4', 'kubectl-1.36'],
+    timeout: 300,
+    concurrency: 2,
+    hasTarget: true,
+  },
+  {
     name: 'real',
     title: 'our client, informers, controllers and operators against a real kube-apiserver',
     components: ['kubectl-1.36'],
     timeout: 300,
     hasTarget: true,
+    byHand: true,
+  },
+  {
+    name: 'control-plane',
+    title: 'the real controller manager and scheduler on our server, and ours compared with them',
+    components: ['kubectl-1.36', 'kube-controller-manager-1.36', 'kube-scheduler-1.36'],
+    timeout: 900,
     byHand: true,
   },
   {

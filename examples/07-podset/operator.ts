@@ -94,7 +94,9 @@ export default defineOperator('podset', operator => {
           labels,
           ownerReferences: [newControllerReference(podSet)],
         }
-        const containers = [{ name: 'main', image: podSet.spec.image, command: ['sleep', '3600'] }]
+        // An autoscaler that is told a percentage takes it of the request.
+        const resources = { requests: { cpu: '100m' } }
+        const containers = [{ name: 'main', image: podSet.spec.image, command: ['sleep', '3600'], resources }]
         // One, two, four at a time: when the server refuses one it is not asked for a thousand.
         const { error } = await slowStart(missing, () =>
           client.create(Pod, { metadata, spec: { containers } }),

@@ -45,7 +45,7 @@ export function factOf(request: WireRequest, response: WireResponse): ServedFact
   if (response.status < 200 || response.status > 299) return undefined
   const { segments } = parsePath(request.path)
   const info = parseRequestInfo(request.method, request.path, segments, parseQuery(request.query))
-  if (!info.isResource || info.resource === '') return undefined
+  if (!info.isResource || info.resource === '' || info.verb === '') return undefined
   const resource = [info.group, info.version, info.resource, info.subresource]
     .filter(part => part !== '')
     .join('/')

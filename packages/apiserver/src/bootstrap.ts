@@ -11,6 +11,9 @@ import { createKubernetesService } from './strategies/service/kubernetes.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
+/** Since when Secrets say when the token in them was used last: who cleans old tokens up reads it. */
+const tokenTracking = 'kube-apiserver-legacy-service-account-token-tracking'
+
 /** Creates what every cluster has from the start. What is there already stays as it is. */
 export async function createBootstrapObjects(state: ServerState): Promise<void> {
   for (const name of namespaces) {
@@ -32,6 +35,12 @@ export async function createBootstrapObjects(state: ServerState): Promise<void> 
       preemptionPolicy: 'PreemptLowerPriority',
     }))
   }
+  await createMissing(state, '/core/configmaps/', `kube-system/${tokenTracking}`, metadata => ({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { ...metadata, name: tokenTracking, namespace: 'kube-system' },
+    data: { since: formatTime(state.env.clock.now()).slice(0, 10) },
+  }))
   await createKubernetesService(state)
   const flowControl = bootstrapFlowControl().map(object =>
     createMissing(state, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({

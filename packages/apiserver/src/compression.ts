@@ -2,6 +2,8 @@
 export interface Compression {
   /** Compresses fast and a bit, as the chunks come. Never holds up others for long. */
   gzip(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  /** Undoes gzip as the chunks come; throws where they are none. */
+  gunzip(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   /** Compresses a whole document, and gives it back. */
   pack(bytes: Uint8Array): Promise<Uint8Array>
   unpack(bytes: Uint8Array): Promise<Uint8Array>

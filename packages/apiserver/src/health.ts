@@ -12,6 +12,15 @@ export interface HealthCheck {
   readonly readyOnly?: boolean
 }
 
+/** How a part of the control plane is. */
+export type ComponentHealth =
+  | { readonly healthy: true; readonly message: string }
+  /** `unknown` when it could not be asked. */
+  | { readonly healthy: false | 'unknown'; readonly message?: string; readonly error?: string }
+
+/** Asks a part how it is; never rejects. */
+export type ComponentCheck = () => Promise<ComponentHealth>
+
 /** What the server has to have done before it is ready, by upstream's names for it. */
 const startSteps = [
   'start-apiextensions-controllers',

@@ -7,7 +7,14 @@ import {
   writeJsonBytes,
 } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
-import { isPushStream, type WireBody, type WireHeaders, type WireResponse } from '@coxswain/wire'
+import {
+  type Conversation,
+  isPushStream,
+  isStream,
+  type WireBody,
+  type WireHeaders,
+  type WireResponse,
+} from '@coxswain/wire'
 import { encodeText, type JsonObject } from './json.ts'
 import { type Encoding, negotiate } from './request/accept.ts'
 
@@ -72,11 +79,34 @@ export function unknownResource(): StatusError {
 /** 404 as for a path that the API knows nothing about. */
 export const notFoundPage: WireResponse = textResponse(404, '404 page not found\n')
 
-/** The same chunks; `finished` is called once, however the stream ends, also when nobody ever reads it. */
-export function whenFinished(
-  body: AsyncIterable<Uint8Array>,
+/**
+ * An answer that goes on: `finished` is called once, when its stream or conversation is over or the client has left.
+ * Undefined for an answer that is complete.
+ */
+export function whenOver(
+  response: WireResponse,
+  signal: () => AbortSignal,
   finished: () => void,
-): AsyncIterable<Uint8Array> {
+): WireResponse | undefined {
+  const { body, conversation } = response
+  if (conversation) {
+    let isOver = false
+    const end = () => {
+      if (!isOver) finished()
+      isOver = true
+    }
+    // A client that does not agree to any protocol is never talked to.
+    signal().addEventListener('abort', end, { once: true })
+    const talk: Conversation['talk'] = channel => conversation.talk(channel).finally(end)
+    return { ...response, conversation: { ...conversation, talk } }
+  }
+  if (!isStream(body)) return undefined
+  const followed = whenFinished(body, finished)
+  return followed === body ? response : { ...response, body: followed }
+}
+
+/** The same chunks; `finished` is called once, however the stream ends, also when nobody ever reads it. */
+function whenFinished(body: AsyncIterable<Uint8Array>, finished: () => void): AsyncIterable<Uint8Array> {
   if (isPushStream(body)) {
     body.onFinished(finished)
     return body

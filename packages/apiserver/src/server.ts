@@ -33,10 +33,12 @@ import { FlowControl } from './flow/flow-control.ts'
 import { registerFlowMetrics } from './flow/flow-metrics.ts'
 import { keepSchemaStatus } from './flow/schema-status.ts'
 import { route } from './handlers/route.ts'
-import { createHealthChecks } from './health.ts'
+import { type ComponentCheck, createHealthChecks } from './health.ts'
 import { measurePlugins, measureSteps } from './metrics/admission-metrics.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
 import { registerServerMetrics } from './metrics/server-metrics.ts'
+import { type Dialer, noDialer } from './nodes/dialer.ts'
+import type { KubeletClient } from './nodes/kubelet.ts'
 import type { NodeConnection } from './nodes/node-connection.ts'
 import type { AcceptSpdy } from './nodes/spdy.ts'
 import { noOutbound, type Outbound } from './outbound/outbound.ts'
@@ -68,6 +70,12 @@ export interface ApiServerOptions {
   readonly outbound?: Outbound
   /** The way to the nodes' agents: logs, exec, attach and port-forward. @default there is none */
   readonly nodes?: NodeConnection
+  /** The way to Pods and kubelets of nodes that `nodes` does not lead to. @default there is none */
+  readonly dialer?: Dialer
+  /** How the kubelets of such nodes are spoken to; asked when one is. @default without a certificate, taking any of theirs */
+  readonly kubelets?: () => KubeletClient
+  /** What `kubectl get componentstatuses` asks besides the store, by name. @default nothing */
+  readonly components?: Readonly<Record<string, ComponentCheck>>
   /** How SPDY is spoken: port-forward of every kubectl needs it, exec and attach of those before 1.31. @default not at all */
   readonly acceptSpdy?: AcceptSpdy
   /** What the server proves itself with to webhooks. @default nothing */
@@ -140,6 +148,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       env.clock,
     ),
     healthChecks,
+    components: options.components ?? {},
     metrics,
     network: {
       serviceRanges: parseServiceRanges(options.serviceClusterIpRange ?? defaultServiceRange),
@@ -150,6 +159,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     outbound,
     webhooks,
     ...(options.nodes && { nodes: options.nodes }),
+    dialer: options.dialer ?? noDialer,
+    kubelets: options.kubelets ?? (() => ({})),
+    ...(options.compression && { compression: options.compression }),
     ...(options.acceptSpdy && { acceptSpdy: options.acceptSpdy }),
   }
   const waitForStart: Filter = (context, next) => {

@@ -18,6 +18,7 @@ export {
   typedVariable,
   type VariableDeclaration,
 } from './compile-expression.ts'
+export { deviceEnvironment, deviceVariable, type SelectableDevice } from './device-variable.ts'
 export { createEnvironment, type Environment, type EnvironmentOptions } from './environment.ts'
 export { escapeName } from './escape.ts'
 export type { Estimate } from './estimate.ts'

@@ -144,7 +144,7 @@ export function contains(element: Value, container: Value): boolean {
     for (let i = 0; i < container.size; i++) if (equals(container.at(i), element)) return true
     return false
   }
-  if (isMapValue(container)) return container.get(element) !== undefined
+  if (isMapValue(container)) return container.has?.(element) ?? container.get(element) !== undefined
   return fault(overloadFault)
 }
 

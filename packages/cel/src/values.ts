@@ -152,6 +152,8 @@ export interface MapValue {
   readonly isMap: true
   readonly size: number
   get(key: Value): Value | undefined
+  /** What `in` answers, where a key can be read that is not there. */
+  has?(key: Value): boolean
   keys(): Value[]
   /** Set for objects of a schema: what `type()` answers and what their fields are. */
   readonly objectType?: CelType | undefined

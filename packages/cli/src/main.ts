@@ -5,6 +5,10 @@ import { addAdmissionOptions } from './up/admission-options.ts'
 import { addAuditOptions } from './up/audit-options.ts'
 import { addAuthenticationOptions, checkDuration } from './up/authentication-options.ts'
 import { addAuthorizationOptions } from './up/authorization-options.ts'
+import { addControllerOptions } from './up/controller-options.ts'
+import { addKubeletOptions } from './up/kubelet-options.ts'
+import { addSchedulerOptions } from './up/scheduler-options.ts'
+import { addServiceProxyOptions } from './up/service-proxy-options.ts'
 
 const oldestNode = 24
 
@@ -55,9 +59,19 @@ export function createProgram(): Command {
 }
 
 function addUp(program: Command): void {
-  addAuditOptions(
-    addAdmissionOptions(addAuthorizationOptions(addAuthenticationOptions(inherit(program, 'up')))),
-  )
+  const command = inherit(program, 'up')
+  for (const add of [
+    addAuthenticationOptions,
+    addAuthorizationOptions,
+    addAdmissionOptions,
+    addAuditOptions,
+    addControllerOptions,
+    addKubeletOptions,
+    addSchedulerOptions,
+    addServiceProxyOptions,
+  ])
+    add(command)
+  command
     .description(
       'Start the control plane: an API server on https://127.0.0.1, its controllers, and operators.',
     )

@@ -2,6 +2,7 @@
  * The built-in control loops, each an operator like any other.
  * @module
  */
+export { createAttachDetachController } from './attach-detach/attach-detach-controller.ts'
 export { createBootstrapSignerController, type Hmac } from './bootstrap-token/bootstrap-signer-controller.ts'
 export { createTokenCleanerController } from './bootstrap-token/token-cleaner-controller.ts'
 export { createCertificateApprovingController } from './certificates/approving-controller.ts'
@@ -14,10 +15,27 @@ export {
   createCertificateSigningController,
   type RequestedCertificate,
 } from './certificates/signing-controller.ts'
+export { createCloudNodeController } from './cloud/cloud-node-controller.ts'
+export { createCloudNodeLifecycleController } from './cloud/cloud-node-lifecycle-controller.ts'
+export { createLocalCloud, localCloudKey } from './cloud/local-cloud.ts'
+export { createNodeRouteController, type NodeRouteOptions } from './cloud/node-route-controller.ts'
+export {
+  type CloudContext,
+  type CloudProvider,
+  defaultLoadBalancerName,
+  type InstanceMetadata,
+  type Instances,
+  type LoadBalancers,
+  type Route,
+  type Routes,
+  uninitializedTaint,
+} from './cloud/provider.ts'
+export { createServiceLbController } from './cloud/service-lb-controller.ts'
 export { createClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation-controller.ts'
 export { createCronJobController } from './cron-job/cron-job-controller.ts'
 export { createDaemonSetController } from './daemon-set/daemon-set-controller.ts'
 export { createDeploymentController } from './deployment/deployment-controller.ts'
+export { createDeviceTaintEvictionController } from './device-taint-eviction/device-taint-eviction-controller.ts'
 export { createDisruptionController } from './disruption/disruption-controller.ts'
 export {
   createEndpointSliceController,
@@ -35,10 +53,12 @@ export {
   createNamespaceController,
   type NamespaceControllerOptions,
 } from './namespace/namespace-controller.ts'
+export { createNodeIpamController, type NodeIpamOptions } from './node-ipam/node-ipam-controller.ts'
 export {
   createNodeLifecycleController,
   type NodeLifecycleOptions,
 } from './node-lifecycle/node-lifecycle-controller.ts'
+export { createTtlController } from './node-ttl/ttl-controller.ts'
 export { createEphemeralVolumeController } from './persistent-volume/ephemeral-volume-controller.ts'
 export {
   createLocalPathProvisioner,
@@ -50,6 +70,7 @@ export { createPersistentVolumeExpanderController } from './persistent-volume/pe
 export {
   createPersistentVolumeClaimProtectionController,
   createPersistentVolumeProtectionController,
+  createVolumeAttributesClassProtectionController,
 } from './persistent-volume/protection-controllers.ts'
 export { createPodGarbageCollector, type PodGarbageCollectorOptions } from './pod-gc/pod-garbage-collector.ts'
 export {
@@ -59,6 +80,10 @@ export {
 export { createResourceClaimController } from './resource-claim/resource-claim-controller.ts'
 export { createResourceQuotaController } from './resource-quota/resource-quota-controller.ts'
 export { createRootCaPublisher } from './root-ca/root-ca-publisher.ts'
+export {
+  createLegacyTokenCleaner,
+  type LegacyTokenCleanerOptions,
+} from './service-account/legacy-token-cleaner.ts'
 export { createServiceAccountController } from './service-account/service-account-controller.ts'
 export { createTokenController, type TokenControllerOptions } from './service-account/token-controller.ts'
 export { createServiceCidrController } from './service-cidrs/service-cidr-controller.ts'

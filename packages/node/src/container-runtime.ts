@@ -1,17 +1,33 @@
+import type { Clock } from '@coxswain/kit'
+
 /** What runs the containers of a node. The agent decides what has to run; a runtime runs it. */
 export interface ContainerRuntime extends AsyncDisposable {
   /** As in `containerID: NAME://...`. */
   readonly name: string
-  /** Ends what an earlier life of this runtime has left behind. Called once, before everything else. */
-  start(): Promise<void>
+  /**
+   * Nothing runs. Probes and hooks succeed without being asked, no tokens are made, volumes of every type are there, and
+   * each Pod has an address of its own. @default false
+   */
+  readonly isSimulated?: boolean
+  /** Ends what an earlier life of this runtime has left behind. Called before everything else, once in a life. */
+  start(clock: Clock): Promise<void>
+  /** What its nodes are made of. @default much of everything */
+  describeNode?(): NodeFacts
   /** Forgets the Pods of earlier lives that are not among these, by their uids. */
   keepPods(uids: ReadonlySet<string>): Promise<void>
   /** What stands for an image. */
   findImage(image: string): Promise<FoundImage>
+  /** Gets an image that a node has not had yet. Rejects when `signal` aborts. @default findImage */
+  pullImage?(image: string, signal: AbortSignal): Promise<FoundImage>
   /** Makes the directories of a Pod's volumes, and writes their files anew where they differ. */
   writeVolumes(pod: PodIdentity, volumes: readonly PodVolume[]): Promise<void>
-  /** Rejects when the container cannot be started: the message is for the user. */
-  startContainer(spec: ContainerSpec): Promise<RunningContainer>
+  /** Rejects when the container cannot be started: the message is for the user. Where starting takes time, `signal` ends it. */
+  startContainer(spec: ContainerSpec, signal: AbortSignal): Promise<RunningContainer>
+  /**
+   * Takes over a container that outlived the agent which started it, at `startedAt` in milliseconds since the epoch. A
+   * runtime that has this lets its containers run when it is disposed. @default they have ended
+   */
+  adoptContainer?(spec: ContainerSpec, startedAt: number): RunningContainer
   /** What a container printed in one of its lives. Throws when nothing is known of it. */
   readLog(container: ContainerIdentity, options: LogOptions): AsyncIterable<Uint8Array>
   /** Knocks on a port of a Pod. */
@@ -20,6 +36,34 @@ export interface ContainerRuntime extends AsyncDisposable {
   dial(pod: PodIdentity, port: number): Promise<PortStream>
   /** Forgets a Pod, of which nothing runs any more: its volumes and logs. */
   removePod(pod: PodIdentity): Promise<void>
+  /** What the containers use that run now. @default nobody knows */
+  usage?(): Promise<readonly ContainerUsage[]>
+}
+
+export interface NodeFacts {
+  /** `cpu`, `memory`, `pods`, `ephemeral-storage` as quantities. */
+  readonly capacity: Readonly<Record<string, string>>
+  readonly osImage: string
+  readonly kernelVersion?: string
+  /** As Go names them. @default 'linux' */
+  readonly operatingSystem?: string
+  /** As Go names them. @default 'amd64' */
+  readonly architecture?: string
+  readonly machineID?: string
+  readonly bootID?: string
+}
+
+export interface ContainerUsage {
+  readonly pod: PodIdentity
+  readonly container: string
+  /** When it was looked at, in milliseconds since the epoch. */
+  readonly time: number
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Processor time since the container's start, in nanoseconds; never goes back. */
+  readonly cpuNanoseconds: number
+  /** The memory that it works with, in bytes. */
+  readonly memoryBytes: number
 }
 
 export interface PodIdentity {
@@ -35,11 +79,19 @@ export interface ContainerIdentity {
   readonly attempt: number
 }
 
+/** A sidecar is an init container that is always restarted. */
+export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral'
+
 export type FoundImage =
-  | { readonly found: true; readonly id: string }
+  | { readonly found: true; readonly id: string; readonly sizeBytes?: number }
   | { readonly found: false; readonly message: string }
 
 export interface ContainerSpec extends ContainerIdentity {
+  readonly role: ContainerRole
+  /** Of the container, or the Pod's where it has none. */
+  readonly restartPolicy: string
+  /** The Pod's. */
+  readonly annotations: Readonly<Record<string, string>>
   readonly image: string
   /** Both as the Pod says, with variables put in; the image has its own where they are missing. */
   readonly command?: readonly string[]
@@ -78,6 +130,8 @@ export interface RunningContainer {
   readonly id: string
   /** Resolves when everything that belongs to it has ended. */
   readonly exited: Promise<ContainerExit>
+  /** Resolves when it would answer; only of simulated containers, which nobody can ask. @default from its start */
+  readonly ready?: Promise<void>
   /** Asks it to end, and ends it after `grace` milliseconds. Resolves when it has ended. A second call may only shorten. */
   stop(grace: number, stopSignal?: string): Promise<void>
   /** Runs another command beside it. Rejects when it cannot be started. */
@@ -130,6 +184,8 @@ export type NetworkProbe = {
   readonly timeout: number
 } & (
   | { readonly type: 'tcp' }
+  /** The health protocol of gRPC. */
+  | { readonly type: 'grpc'; readonly service: string }
   | {
       readonly type: 'http'
       readonly scheme: string

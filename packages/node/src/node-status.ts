@@ -1,103 +1,223 @@
 import { Lease } from '@coxswain/api/coordination/v1'
-import { Node } from '@coxswain/api/core/v1'
-import { formatMicroTime, formatTime } from '@coxswain/apimachinery'
+import { Node, type NodeCondition, type NodeStatus } from '@coxswain/api/core/v1'
+import {
+  type DeepReadonly,
+  formatMicroTime,
+  formatTime,
+  isConflict,
+  isNotFound,
+} from '@coxswain/apimachinery'
 import { retryOnConflict } from '@coxswain/client'
-import type { Clock } from '@coxswain/kit'
-import type { OperatorClient, TaskContext } from '@coxswain/runtime'
+import type { EventRecorder, TaskContext } from '@coxswain/runtime'
+import type { NodeFacts } from './container-runtime.ts'
 
 /** What a node says of itself. */
 export interface NodeDescription {
-  readonly osImage: string
+  readonly name: string
+  readonly address: string
   /** `NAME://VERSION` */
   readonly runtimeVersion: string
-  /** Of the Ready condition. */
-  readonly readyMessage: string
-  /** Where its Pods are reached. */
-  readonly address?: string
+  readonly facts: NodeFacts
+  /** The images it has, with their sizes in bytes. */
+  images(): ReadonlyMap<string, number>
 }
 
 const leaseNamespace = 'kube-node-lease'
 const leaseSeconds = 40
 const heartbeat = 10_000
+/** A status that says nothing new is written so often. */
+const reportInterval = 300_000
+/** So many nodes give their signs of life at once: their writes share a commit, and others get their turn in between. */
+const groupSize = 25
+/** As many images as kubelets tell of. */
+const maxImages = 50
 
-/** Registers the nodes and renews their leases, until the signal aborts. */
+type NodeContext = Pick<TaskContext, 'client' | 'env' | 'events' | 'signal'>
+
+/** Registers the nodes, renews their leases and tells how they are, until the signal aborts. */
 export async function keepNodesAlive(
-  { client, env, signal }: Pick<TaskContext, 'client' | 'env' | 'signal'>,
-  names: readonly string[],
-  description: NodeDescription,
+  context: NodeContext,
+  descriptions: readonly NodeDescription[],
 ): Promise<void> {
+  const { env, signal } = context
+  const nodes = descriptions.map(description => new NodeKeeper(context, description))
+  const groups: NodeKeeper[][] = []
+  for (let at = 0; at < nodes.length; at += groupSize) groups.push(nodes.slice(at, at + groupSize))
   // Others write to the same objects, and the server may be away: neither is a reason to give up.
-  const attempt = async (what: (name: string) => Promise<void>) => {
-    for (const name of names) {
+  const attempt = async (group: readonly NodeKeeper[], what: (node: NodeKeeper) => Promise<void>) => {
+    const tell = async (node: NodeKeeper) => {
       try {
-        await retryOnConflict(env, () => what(name), { signal })
+        await retryOnConflict(env, () => what(node), { signal })
       } catch (error) {
         signal.throwIfAborted()
-        env.log.warn('a node could not give its sign of life', { node: name, error })
+        env.log.warn('a node could not give its sign of life', { node: node.name, error })
       }
     }
+    await Promise.all(group.map(tell))
   }
-  await attempt(name => registerNode(client, env.clock, name, description))
+  for (const group of groups) await attempt(group, node => node.register())
   while (!signal.aborted) {
-    await attempt(name => renewLease(client, env.clock, name))
-    await env.clock.sleep(heartbeat, { signal })
+    for (const group of groups) {
+      await attempt(group, node => node.beat())
+      await env.clock.sleep(heartbeat / groups.length, { signal })
+    }
   }
 }
 
-async function registerNode(
-  client: OperatorClient,
-  clock: Clock,
-  name: string,
-  { osImage, runtimeVersion, readyMessage, address }: NodeDescription,
-): Promise<void> {
-  const existing = await client.get(Node, { name }, { cached: false })
-  const node =
-    existing ??
-    (await client.create(Node, {
-      metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' } },
-    }))
-  const resources = { cpu: '32', memory: '256Gi', pods: '110' }
-  const now = formatTime(clock.now())
-  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
-  await client.updateStatus(Node, {
-    ...node,
-    status: {
-      capacity: resources,
-      allocatable: resources,
-      addresses: [
-        ...(address === undefined ? [] : [{ type: 'InternalIP' as const, address }]),
-        { type: 'Hostname', address: name },
-      ],
-      nodeInfo: {
-        machineID: '',
-        systemUUID: '',
-        bootID: '',
-        kernelVersion: '',
-        osImage,
-        containerRuntimeVersion: runtimeVersion,
-        kubeletVersion: 'v1.36.4',
-        kubeProxyVersion: '',
-        operatingSystem: 'linux',
-        architecture: 'amd64',
-      },
-      conditions: [
-        {
-          type: 'Ready',
-          status: 'True',
-          reason: 'KubeletReady',
-          message: readyMessage,
-          lastHeartbeatTime: now,
-          lastTransitionTime: ready?.status === 'True' ? (ready.lastTransitionTime ?? now) : now,
+class NodeKeeper {
+  readonly #context: NodeContext
+  readonly #description: NodeDescription
+  #lease: Lease | undefined
+  #reportedAt = Number.NEGATIVE_INFINITY
+  #reportedImages = -1
+  #isUnschedulable = false
+
+  constructor(context: NodeContext, description: NodeDescription) {
+    this.#context = context
+    this.#description = description
+  }
+
+  get name(): string {
+    return this.#description.name
+  }
+
+  async register(): Promise<void> {
+    const { client } = this.#context
+    const { name, facts } = this.#description
+    const { operatingSystem = 'linux', architecture = 'amd64' } = facts
+    const existing = await client.get(Node, { name }, { cached: false })
+    const node =
+      existing ??
+      (await client.create(Node, {
+        metadata: {
+          name,
+          labels: {
+            'beta.kubernetes.io/arch': architecture,
+            'beta.kubernetes.io/os': operatingSystem,
+            'kubernetes.io/arch': architecture,
+            'kubernetes.io/hostname': name,
+            'kubernetes.io/os': operatingSystem,
+          },
+          annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
         },
-      ],
-    },
-  })
+      }))
+    await this.#report(node)
+    this.#events.normal(node, 'Starting', 'Starting kubelet.')
+    this.#tellOfChanges(node)
+    await this.#renewLease()
+  }
+
+  /** Renews the lease; tells the status when there is something new, or nothing was told for five minutes. */
+  async beat(): Promise<void> {
+    await this.#renewLease()
+    const { client, env } = this.#context
+    const node = await client.get(Node, { name: this.name })
+    if (!node) return
+    const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
+    const isDue = env.clock.monotonic() - this.#reportedAt >= reportInterval
+    const isNew = ready?.status !== 'True' || this.#description.images().size !== this.#reportedImages
+    if (isDue || isNew) await this.#report(node)
+    this.#tellOfChanges(node)
+  }
+
+  get #events(): EventRecorder {
+    return this.#context.events.from({ component: 'kubelet', host: this.name })
+  }
+
+  /** Says what is other now than in what was known of the node before this report, or when it was last looked at. */
+  #tellOfChanges(before: DeepReadonly<Node>): void {
+    const tell = (event: string) =>
+      this.#events.normal(before, event, `Node ${this.name} status is now: ${event}`)
+    const ready = before.status?.conditions?.find(({ type }) => type === 'Ready')
+    if (ready?.status !== 'True') tell('NodeReady')
+    const isUnschedulable = before.spec?.unschedulable ?? false
+    if (isUnschedulable === this.#isUnschedulable) return
+    this.#isUnschedulable = isUnschedulable
+    tell(isUnschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable')
+  }
+
+  async #report(node: DeepReadonly<Node>): Promise<void> {
+    const { client, env } = this.#context
+    const images = this.#description.images()
+    const status = makeNodeStatus(node, this.#description, formatTime(env.clock.now()))
+    await client.updateStatus(Node, { ...node, status: { ...node.status, ...status } })
+    this.#reportedAt = env.clock.monotonic()
+    this.#reportedImages = images.size
+  }
+
+  async #renewLease(): Promise<void> {
+    const { client, env } = this.#context
+    const { direct } = client
+    const { name } = this
+    const renewTime = formatMicroTime(env.clock.now())
+    const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime }
+    try {
+      this.#lease ??= await direct.get(Lease, { namespace: leaseNamespace, name })
+      this.#lease = this.#lease
+        ? await direct.update(Lease, { ...this.#lease, spec: { ...this.#lease.spec, ...spec } })
+        : await direct.create(Lease, { metadata: { namespace: leaseNamespace, name }, spec })
+    } catch (error) {
+      // Whatever was known of it is not true any more.
+      this.#lease = undefined
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+  }
 }
 
-async function renewLease(client: OperatorClient, clock: Clock, name: string): Promise<void> {
-  const renewTime = formatMicroTime(clock.now())
-  const lease = await client.get(Lease, { namespace: leaseNamespace, name }, { cached: false })
-  const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime }
-  if (lease) await client.update(Lease, { ...lease, spec: { ...lease.spec, ...spec } })
-  else await client.create(Lease, { metadata: { namespace: leaseNamespace, name }, spec })
+/** What a kubelet in good health says. */
+function makeNodeStatus(
+  node: DeepReadonly<Node>,
+  { name, address, facts, runtimeVersion, images }: NodeDescription,
+  now: string,
+): NodeStatus {
+  const condition = (
+    type: string,
+    status: 'True' | 'False',
+    reason: string,
+    message: string,
+  ): NodeCondition => {
+    const before = node.status?.conditions?.find(found => found.type === type)
+    const since = before?.status === status ? (before.lastTransitionTime ?? now) : now
+    return { type, status, lastHeartbeatTime: now, lastTransitionTime: since, reason, message }
+  }
+  const known = [
+    condition(
+      'MemoryPressure',
+      'False',
+      'KubeletHasSufficientMemory',
+      'kubelet has sufficient memory available',
+    ),
+    condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+    condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
+  ]
+  const others = (node.status?.conditions ?? []).filter(
+    ({ type }) => !known.some(condition => condition.type === type),
+  )
+  return {
+    capacity: { ...facts.capacity },
+    allocatable: { ...facts.capacity },
+    addresses: [
+      { type: 'InternalIP', address },
+      { type: 'Hostname', address: name },
+    ],
+    conditions: [...others.map(other => ({ ...other })), ...known],
+    nodeInfo: {
+      machineID: facts.machineID ?? '',
+      systemUUID: facts.machineID ?? '',
+      bootID: facts.bootID ?? '',
+      kernelVersion: facts.kernelVersion ?? '',
+      osImage: facts.osImage,
+      containerRuntimeVersion: runtimeVersion,
+      kubeletVersion: 'v1.36.4',
+      kubeProxyVersion: '',
+      operatingSystem: facts.operatingSystem ?? 'linux',
+      architecture: facts.architecture ?? 'amd64',
+    },
+    images: [...images()]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, maxImages)
+      .map(([image, sizeBytes]) => ({ names: [image], sizeBytes })),
+    declaredFeatures: ['RestartAllContainersOnContainerExits'],
+  }
 }

@@ -22,8 +22,12 @@ export interface ControllerOptions {
   readonly timeout?: number
   /** Every object of the `for` kind is looked at again this often, in milliseconds, give or take a tenth; 0: never. @default 10 hours */
   readonly resyncPeriod?: number
+  /** Milliseconds from one start to the next for the same object when events are the reason; what comes in between is one reason. @default 0 */
+  readonly minInterval?: number
   /** Only the replica that leads runs it. @default true */
   readonly needsLeader?: boolean
+  /** Who its events come from. @default the operator's name */
+  readonly eventSource?: string
   /** Objects are reconciled often by nature: nobody is warned of a hot loop. @default false */
   readonly busy?: boolean
 }

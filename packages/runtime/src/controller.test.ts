@@ -59,6 +59,29 @@ describe('a controller', () => {
     assert.ok(sim.records.every(({ result }) => result === 'success'))
   })
 
+  it('starts at once, and then leaves a least time between two starts for one object', async () => {
+    await using sim = new Simulation()
+    const times: number[] = []
+    const reconcile: Reconciler = ({ clock }) => {
+      times.push(clock.monotonic())
+    }
+    sim.start(operatorOf(reconcile, builder => builder.options({ minInterval: 1_000 })))
+    await sim.world.advance(10)
+    const begin = sim.world.clock.monotonic()
+    for (let size = 1; size <= 25; size++) {
+      sim.createWidget('w', size)
+      await sim.world.advance(100)
+    }
+    await sim.world.advance(5_000)
+    assert.ok(times[0]! < begin + 100)
+    const gaps = times.slice(1).map((time, index) => time - times[index]!)
+    assert.ok(gaps.length >= 2 && gaps.length <= 3, `${gaps}`)
+    assert.ok(
+      gaps.every(gap => gap >= 1_000),
+      `${gaps}`,
+    )
+  })
+
   it('backs off when it fails, and starts over when it has succeeded', async () => {
     await using sim = new Simulation()
     const times: number[] = []

@@ -10,6 +10,7 @@ import type { EventRecorder } from './event-recorder.ts'
 import { Attempt } from './internal/attempt.ts'
 import { EventSources } from './internal/event-sources.ts'
 import { HotLoopDetector } from './internal/hot-loop.ts'
+import { Pace } from './internal/pace.ts'
 import { withFinalizer } from './internal/with-finalizer.ts'
 import type { ControllerMetrics } from './metrics/controller-metrics.ts'
 import type { MetricsRegistry } from './metrics/registry.ts'
@@ -38,6 +39,7 @@ export class Controller {
   readonly #sources: EventSources
   readonly #triggers = new TriggerLog()
   readonly #hotLoops: HotLoopDetector
+  readonly #pace: Pace
   readonly #reconciler: Reconciler
 
   constructor(definition: ControllerDefinition, deps: ControllerDependencies) {
@@ -48,6 +50,7 @@ export class Controller {
     this.#deps = { ...deps, env }
     this.#reconciler = kind && finalizer ? withFinalizer(kind, finalizer, reconcile) : reconcile
     this.#hotLoops = new HotLoopDetector(env.clock)
+    this.#pace = new Pace(env.clock, options.minInterval)
     this.#queue = new WorkQueue({
       clock: env.clock,
       metrics: metrics.queue,
@@ -56,7 +59,7 @@ export class Controller {
     const onKey = (key: ObjectKey, trigger: Trigger, priority: number, delay = 0): void => {
       const text = formatKey(key)
       this.#triggers.add(text, trigger)
-      this.#queue.add(text, { priority, after: delay })
+      this.#queue.add(text, { priority, after: Math.max(delay, this.#pace.wait(text)) })
     }
     this.#sources = new EventSources({ definition, cache, clusters: deps.clusters, env, onKey })
   }

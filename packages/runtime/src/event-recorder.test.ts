@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newForbidden, newServiceUnavailable } from '@coxswain/apimachinery'
-import { defineOperator, type EventRecorder } from './index.ts'
+import { defineOperator, type EventRecorder, type ReconcileContext } from './index.ts'
 import type { EventObject } from './internal/kinds.ts'
-import { Simulation, type Widget, widgetPath } from './test-support/simulation.ts'
+import { Simulation, type Widget, widgetKind, widgetPath } from './test-support/simulation.ts'
 
 /** A running operator and its recorder. */
 async function start(sim: Simulation): Promise<{ events: EventRecorder; widget: Widget }> {
@@ -53,6 +53,58 @@ describe('an event recorder', () => {
       reportingComponent: 'teller',
       reportingInstance: '',
     })
+  })
+
+  it('tells for others: who they are, and on which node', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    events.from({ component: 'kubelet', host: 'node-1' }).normal(widget, 'Started', 'it runs')
+    events.from({ component: 'kubelet', host: 'node-2' }).normal(widget, 'Started', 'it runs')
+    await sim.world.settle()
+    const [event, other] = stored(sim)
+    assert.deepEqual(event?.source, { component: 'kubelet', host: 'node-1' })
+    assert.equal(event?.reportingComponent, 'kubelet')
+    assert.equal(event?.reportingInstance, 'node-1')
+    assert.equal(other?.reportingInstance, 'node-2')
+  })
+
+  it('says of a controller in an operator of many what the controller calls itself', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    const widget = sim.server.object<Widget>(widgetPath('a'))!
+    const operator = defineOperator('all', builder => {
+      const reconcile = ({ events }: ReconcileContext) => events.normal(widget, 'Seen', 'it is there')
+      builder
+        .controller('first')
+        .for(widgetKind)
+        .options({ eventSource: 'first-controller' })
+        .reconcile(async context => reconcile(context))
+      builder
+        .controller('second')
+        .for(widgetKind)
+        .reconcile(async context => reconcile(context))
+    })
+    sim.start(operator)
+    await sim.world.settle()
+    assert.deepEqual(
+      stored(sim)
+        .map(({ source }) => source.component)
+        .sort(),
+      ['all', 'first-controller'],
+    )
+  })
+
+  it('names events so that they are listed in the order in which they were told', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    const reasons = ['Scheduled', 'Pulling', 'Pulled', 'Created', 'Started', 'Killing']
+    for (const reason of reasons) events.normal(widget, reason, 'all in one millisecond')
+    await sim.world.settle()
+    const listed = stored(sim).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    assert.deepEqual(
+      listed.map(({ reason }) => reason),
+      reasons,
+    )
   })
 
   it('counts up what repeats', async () => {

@@ -16,7 +16,7 @@ export type {
   WatchOptions,
 } from './controller-builder.ts'
 export { isRuntimeError, RuntimeError, type RuntimeErrorCode, TerminalError } from './errors.ts'
-export type { EventRecorder, EventSubject } from './event-recorder.ts'
+export type { EventRecorder, EventSource, EventSubject } from './event-recorder.ts'
 export { Expectations, slowStart } from './expectations.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
 export { formatHealth, type HealthReport } from './health.ts'

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { newInternalError } from '@coxswain/apimachinery'
 import { VirtualWorld } from '@coxswain/kit'
 import { defineOperator, isRuntimeError, LeaderElector } from './index.ts'
-import type { Lease } from './internal/kinds.ts'
+import type { EventObject, Lease } from './internal/kinds.ts'
 import { Simulation, type Widget, widgetKind, widgetPath } from './test-support/simulation.ts'
 
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/writer'
@@ -38,6 +38,9 @@ describe('leader election', () => {
     assert.match(spec?.holderIdentity ?? '', /^writer_[0-9a-f-]{36}$/)
     assert.match(spec?.renewTime ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
     assert.deepEqual([spec?.leaseDurationSeconds, spec?.leaseTransitions], [15, 1])
+    const [event] = sim.server.objects('/api/v1/events') as unknown as EventObject[]
+    assert.equal(event?.message, `${spec?.holderIdentity} became leader`)
+    assert.equal(event?.involvedObject.kind, 'Lease')
   })
 
   it('keeps the lease while the last reconcile ends, and releases it then', async () => {

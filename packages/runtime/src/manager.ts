@@ -5,6 +5,7 @@ import { Cache } from './cache.ts'
 import { Clusters, type OtherCluster } from './clusters.ts'
 import { Controller } from './controller.ts'
 import { RuntimeError } from './errors.ts'
+import type { EventSubject } from './event-recorder.ts'
 import { type HealthReport, runChecks } from './health.ts'
 import { createCachedClient } from './internal/cached-client.ts'
 import { EventBroadcaster } from './internal/event-broadcaster.ts'
@@ -106,7 +107,7 @@ export class Manager {
         cache: this.cache,
         clusters: this.#clusters,
         env: this.#env,
-        events: this.#broadcaster.recorderFor(name),
+        events: this.#broadcaster.recorderFor({ component: controller.options.eventSource ?? name }),
         metrics: createControllerMetrics(this.metrics, controller.name),
         registry: this.metrics,
         ...(guard && { guard }),
@@ -244,7 +245,7 @@ export class Manager {
       ...(guard && { guard }),
     })
     const env = { ...this.#env, log: log.child({ task: name }) }
-    const events = this.#broadcaster.recorderFor(this.definition.name)
+    const events = this.#broadcaster.recorderFor({ component: this.definition.name })
     await task({ client, env, signal, events, metrics: this.metrics })
   }
 
@@ -299,13 +300,21 @@ export class Manager {
     })
     const lease = leaderElection.name ?? name
     status.set(0, lease)
-    return new LeaderElector({
+    const events = this.#broadcaster.recorderFor({ component: name })
+    const metadata = { namespace: leaderElection.namespace, name: lease }
+    const subject = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata } as EventSubject
+    const elector: LeaderElector = new LeaderElector({
       ...leaderElection,
       client: this.#client,
       env: this.#env,
       operator: name,
-      onChange: leading => status.set(leading ? 1 : 0, lease),
+      onChange: leading => {
+        status.set(leading ? 1 : 0, lease)
+        // That it no longer does is for others to tell: it may not write any more.
+        if (leading) events.normal(subject, 'LeaderElection', `${elector.identity} became leader`)
+      },
     })
+    return elector
   }
 }
 

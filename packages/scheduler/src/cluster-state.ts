@@ -18,6 +18,7 @@ export class ClusterState {
   readonly #nodes = new Map<string, NodeInfo>()
   readonly #placements = new Map<string, Placement>()
   readonly #homeless = new Map<string, Map<string, PodInfo>>()
+  readonly #withAffinity = new Set<NodeInfo>()
   #order: readonly NodeInfo[] | undefined
 
   /** All nodes, those of one zone never in a row where there are several. */
@@ -26,22 +27,29 @@ export class ClusterState {
     return this.#order
   }
 
+  /** Those of them on which any pod has something to say about its neighbours. */
+  nodesWithAffinity(): Iterable<NodeInfo> {
+    return this.#withAffinity
+  }
+
   node(name: string): NodeInfo | undefined {
     return this.#nodes.get(name)
   }
 
   setNode(node: NodeView): void {
     const { name } = node.metadata
-    this.#order = undefined
     const existing = this.#nodes.get(name)
     if (existing) {
+      if (zoneOf(existing.node) !== zoneOf(node)) this.#order = undefined
       existing.setNode(node)
       return
     }
+    this.#order = undefined
     const info = new NodeInfo(node)
     this.#nodes.set(name, info)
     for (const pod of this.#homeless.get(name)?.values() ?? []) info.addPod(pod)
     this.#homeless.delete(name)
+    this.#noteAffinity(info)
   }
 
   deleteNode(name: string): void {
@@ -49,6 +57,7 @@ export class ClusterState {
     if (!info) return
     this.#order = undefined
     this.#nodes.delete(name)
+    this.#withAffinity.delete(info)
     if (info.podCount > 0) this.#homeless.set(name, new Map([...info.pods()].map(pod => [pod.uid, pod])))
   }
 
@@ -57,12 +66,16 @@ export class ClusterState {
     this.#place({ info: createPodInfo(pod), node: pod.spec.nodeName ?? '', assumed: false })
   }
 
-  deletePod(uid: string): void {
+  /** Whether it was there. */
+  deletePod(uid: string): boolean {
     const placement = this.#placements.get(uid)
-    if (!placement) return
+    if (!placement) return false
     this.#placements.delete(uid)
-    this.#nodes.get(placement.node)?.removePod(uid)
+    const node = this.#nodes.get(placement.node)
+    node?.removePod(uid)
+    if (node && placement.info.hasAffinity) this.#noteAffinity(node)
     this.#homeless.get(placement.node)?.delete(uid)
+    return true
   }
 
   /** The pod counts as being on `node` from now on. */
@@ -79,6 +92,11 @@ export class ClusterState {
     return this.#placements.get(uid)?.assumed === true
   }
 
+  #noteAffinity(node: NodeInfo): void {
+    if (node.podsWithAffinity().size > 0) this.#withAffinity.add(node)
+    else this.#withAffinity.delete(node)
+  }
+
   #place(placement: Placement): void {
     const { info, node } = placement
     this.deletePod(info.uid)
@@ -86,6 +104,7 @@ export class ClusterState {
     const target = this.#nodes.get(node)
     if (target) {
       target.addPod(info)
+      if (info.hasAffinity) this.#noteAffinity(target)
       return
     }
     const waiting = this.#homeless.get(node) ?? new Map<string, PodInfo>()
@@ -94,10 +113,15 @@ export class ClusterState {
   }
 }
 
+function zoneOf({ metadata }: NodeView): string {
+  for (const label of zoneLabels) if (metadata.labels?.[label] !== undefined) return metadata.labels[label]
+  return ''
+}
+
 function interleaveZones(nodes: readonly NodeInfo[]): NodeInfo[] {
   const zones = new Map<string, NodeInfo[]>()
   for (const node of nodes) {
-    const zone = zoneLabels.map(label => node.labels[label]).find(value => value !== undefined) ?? ''
+    const zone = zoneOf(node.node)
     const members = zones.get(zone)
     if (members) members.push(node)
     else zones.set(zone, [node])

@@ -9,7 +9,7 @@ import type { Profile, WeightedPlugin } from './profile.ts'
 import { Scheduler } from './scheduler.ts'
 
 export interface SchedulerOptions {
-  /** Plug-ins of your own beside the default ones. */
+  /** Plug-ins of your own beside the default ones, or instead of those that have the same names. */
   readonly plugins?: readonly (SchedulerPlugin | WeightedPlugin)[]
   /** Other profiles instead; `evict` makes a pod leave for another. @default one, `default-scheduler` */
   readonly profiles?: (evict: Evict) => readonly Profile[]
@@ -32,16 +32,15 @@ export function createScheduler(options: SchedulerOptions = {}): Operator {
   return defineOperator('kube-scheduler', operator => {
     operator.task('scheduler', async ({ client: { direct: client }, env, events, signal }) => {
       const { evict } = new PodStatusWriter(client, env.clock, events)
+      const own = plugins.map(entry => ('plugin' in entry ? entry : { plugin: entry }))
+      const isOwn = (name: string) => own.some(({ plugin }) => plugin.name === name)
+      const others = createDefaultPlugins(evict).filter(({ plugin }) => !isOwn(plugin.name))
       const chosen = profiles?.(evict) ?? [
-        {
-          schedulerName: defaultSchedulerName,
-          plugins: [
-            ...plugins.map(entry => ('plugin' in entry ? entry : { plugin: entry })),
-            ...createDefaultPlugins(evict),
-          ],
-        },
+        { schedulerName: defaultSchedulerName, plugins: [...own, ...others] },
       ]
-      await new Scheduler({ ...settings, client, env, events, profiles: chosen }).run(signal)
+      const read = chosen.flatMap(profile => profile.plugins.flatMap(({ plugin }) => plugin.kinds ?? []))
+      const kinds = [...(settings.kinds ?? []), ...read]
+      await new Scheduler({ ...settings, client, env, events, profiles: chosen, kinds }).run(signal)
     })
   })
 }

@@ -2,7 +2,15 @@ import type { Random } from '@coxswain/kit'
 import type { Extender } from './extender.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { Nominations } from './nominations.ts'
-import { type Cycle, type CycleData, highestScore, type NodeScore, skip, type Verdict } from './plugin.ts'
+import {
+  type Cycle,
+  type CycleData,
+  highestScore,
+  type NodeScore,
+  type SchedulerPlugin,
+  skip,
+  type Verdict,
+} from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { CompiledProfile } from './profile.ts'
 
@@ -10,9 +18,12 @@ import type { CompiledProfile } from './profile.ts'
 export interface Attempt extends Cycle {
   readonly profile: CompiledProfile
   readonly nominations: Nominations
-  /** Plug-ins that have nothing to do with the pod, by `point/name`. */
-  readonly skipped: Set<string>
+  readonly extenders: readonly Extender[]
+  /** The filters that have something to do with the pod; set when the pod was looked at. */
+  filters: readonly FilterPlugin[]
 }
+
+type FilterPlugin = SchedulerPlugin & Required<Pick<SchedulerPlugin, 'filter'>>
 
 /** No node, and why. */
 export interface Failure {
@@ -22,6 +33,8 @@ export interface Failure {
   /** Said before any node was looked at. */
   readonly preFilter?: Verdict
   readonly refusedBy: readonly string[]
+  /** Those of them that wait for something outside. */
+  readonly pending: readonly string[]
 }
 
 export interface Found {
@@ -39,20 +52,25 @@ function enoughNodes(all: number, percentage = 0): number {
   return Math.max(alwaysAll, Math.trunc((all * share) / 100))
 }
 
-const notEligible: Verdict = {
-  code: 'UnschedulableAndUnresolvable',
-  reasons: ["node(s) didn't satisfy plugin(s)"],
+/** The only nodes that come into question, and who says so. */
+interface Narrowed {
+  readonly only: ReadonlySet<string>
+  readonly by: readonly string[]
 }
 
+/** What extenders refuse is tried again whatever happens: there is no plug-in of this name. */
+const byExtender = 'Extender'
+
 /** Asks every plug-in about the pod alone. Undefined when all nodes come into question. */
-function runPreFilters(attempt: Attempt): ReadonlySet<string> | Verdict | undefined {
+function runPreFilters(attempt: Attempt): Narrowed | Verdict | undefined {
   let only: Set<string> | undefined
   const narrowedBy: string[] = []
+  const skipped = new Set<SchedulerPlugin>()
   for (const plugin of attempt.profile.at('preFilter')) {
     const result = plugin.preFilter(attempt)
     if (result === undefined) continue
     if (result === skip) {
-      attempt.skipped.add(`filter/${plugin.name}`)
+      skipped.add(plugin)
       continue
     }
     if ('code' in result) return { ...result, plugin: plugin.name }
@@ -65,17 +83,26 @@ function runPreFilters(attempt: Attempt): ReadonlySet<string> | Verdict | undefi
       return { code: 'UnschedulableAndUnresolvable', reasons: [reason], plugin: plugin.name }
     }
   }
-  return only
+  attempt.filters = attempt.profile.at('filter').filter(plugin => !skipped.has(plugin))
+  return only && { only, by: narrowedBy.sort() }
 }
 
 /** The first verdict against `node`, as it stands. */
 function runFilters(attempt: Attempt, node: NodeInfo): Verdict | undefined {
-  for (const plugin of attempt.profile.at('filter')) {
-    if (attempt.skipped.has(`filter/${plugin.name}`)) continue
-    const verdict = plugin.filter(attempt, node)
+  for (const plugin of attempt.filters) {
+    const verdict = askFilter(plugin, attempt, node)
     if (verdict) return { ...verdict, plugin: plugin.name }
   }
   return undefined
+}
+
+/** Says in the error who was at work. */
+function askFilter(plugin: FilterPlugin, attempt: Attempt, node: NodeInfo): Verdict | undefined {
+  try {
+    return plugin.filter(attempt, node)
+  } catch (error) {
+    throw new Error(`running "${plugin.name}" filter plugin: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 /**
@@ -83,9 +110,9 @@ function runFilters(attempt: Attempt, node: NodeInfo): Verdict | undefined {
  * the pod has to fit both with them and without.
  */
 export function runFiltersWithNominated(attempt: Attempt, node: NodeInfo): Verdict | undefined {
-  const promised = [...attempt.nominations.on(node.name)].filter(
-    other => other.uid !== attempt.pod.uid && other.priority >= attempt.pod.priority,
-  )
+  const promised = attempt.nominations
+    .on(node.name)
+    .filter(other => other.uid !== attempt.pod.uid && other.priority >= attempt.pod.priority)
   if (promised.length > 0) {
     const crowded = copyAttempt(attempt)
     const copy = node.clone()
@@ -123,53 +150,81 @@ export interface SearchOptions {
 
 /** Finds the best node for the pod of an attempt. */
 export async function findNode(attempt: Attempt, options: SearchOptions): Promise<Found | Failure> {
-  const only = runPreFilters(attempt)
-  if (only && 'code' in only) {
-    const refusedBy = only.plugin === undefined ? [] : [only.plugin]
-    return { kind: 'failure', verdicts: new Map(), preFilter: only, refusedBy }
+  const narrowed = runPreFilters(attempt)
+  if (narrowed && 'code' in narrowed) {
+    if (narrowed.code === 'Error') throw new Error(narrowed.reasons.join(', '))
+    const refusedBy = [narrowed.plugin ?? '']
+    const pending = narrowed.code === 'Pending' ? refusedBy : []
+    return { kind: 'failure', verdicts: new Map(), preFilter: narrowed, refusedBy, pending }
   }
   const verdicts = new Map<string, Verdict>()
-  const feasible = findFeasible(attempt, options, only, verdicts)
+  const promised = await findPromised(attempt, options, narrowed, verdicts)
+  if (promised) return { kind: 'found', node: promised }
+  const feasible = findFeasible(attempt, options, narrowed, verdicts)
   const left = await askExtenders(attempt, options.extenders, feasible, verdicts)
   if (left.length === 0) {
-    const names = [...verdicts.values()].flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]))
-    return { kind: 'failure', verdicts, refusedBy: [...new Set(names)] }
+    const refusedBy = new Set(narrowed?.by)
+    const pending = new Set<string>()
+    for (const { code, plugin, reasons } of verdicts.values()) {
+      if (code === 'Error') throw new Error(reasons.join(', '))
+      if (plugin !== undefined) refusedBy.add(plugin)
+      if (plugin !== undefined && code === 'Pending') pending.add(plugin)
+    }
+    if (feasible.length > 0) refusedBy.add(byExtender)
+    return { kind: 'failure', verdicts, refusedBy: [...refusedBy], pending: [...pending] }
   }
   const node = left.length === 1 ? left[0]! : await chooseBest(attempt, options, left)
   return { kind: 'found', node }
 }
 
+/** The node that was promised to the pod, when it fits there. */
+async function findPromised(
+  attempt: Attempt,
+  { extenders }: SearchOptions,
+  narrowed: Narrowed | undefined,
+  verdicts: Map<string, Verdict>,
+): Promise<NodeInfo | undefined> {
+  const promised = attempt.nominations.nodeOf(attempt.pod.uid)
+  const node = promised === undefined ? undefined : attempt.nodes.find(({ name }) => name === promised)
+  if (!node || (narrowed && !narrowed.only.has(node.name))) return undefined
+  const verdict = runFiltersWithNominated(attempt, node)
+  if (verdict) {
+    verdicts.set(node.name, verdict)
+    return undefined
+  }
+  return (await askExtenders(attempt, extenders, [node], verdicts))[0]
+}
+
 function findFeasible(
   attempt: Attempt,
   { percentageOfNodesToScore, position, extenders }: SearchOptions,
-  only: ReadonlySet<string> | undefined,
+  narrowed: Narrowed | undefined,
   verdicts: Map<string, Verdict>,
 ): NodeInfo[] {
-  const { nodes, nominations, pod } = attempt
-  const promised = nominations.nodeOf(pod.uid)
-  const own = promised === undefined ? undefined : nodes.find(({ name }) => name === promised)
-  if (own && (!only || only.has(own.name))) {
-    const verdict = runFiltersWithNominated(attempt, own)
-    if (!verdict) return [own]
-    verdicts.set(own.name, verdict)
-  }
-  if (only) for (const { name } of nodes) if (!only.has(name)) verdicts.set(name, notEligible)
-  const candidates = only ? nodes.filter(({ name }) => only.has(name)) : nodes
-  const hasFilters = attempt.profile.at('filter').length > 0
-  const enough =
-    hasFilters || extenders.length > 0 ? enoughNodes(candidates.length, percentageOfNodesToScore) : 1
+  const { nodes, profile } = attempt
+  if (narrowed) excludeOthers(nodes, narrowed, verdicts)
+  const candidates = narrowed ? nodes.filter(({ name }) => narrowed.only.has(name)) : nodes
+  const isScored = profile.at('score').length > 0 || extenders.length > 0
+  const enough = isScored ? enoughNodes(candidates.length, percentageOfNodesToScore) : 1
   const found: NodeInfo[] = []
   let looked = 0
   const start = candidates.length === 0 ? 0 : position.next % candidates.length
   for (; looked < candidates.length && found.length < enough; looked++) {
     const node = candidates[(start + looked) % candidates.length]!
-    if (node === own) continue
     const verdict = runFiltersWithNominated(attempt, node)
     if (verdict) verdicts.set(node.name, verdict)
     else found.push(node)
   }
   position.next = start + looked
   return found
+}
+
+function excludeOthers(nodes: readonly NodeInfo[], { only, by }: Narrowed, verdicts: Map<string, Verdict>) {
+  const verdict: Verdict = {
+    code: 'UnschedulableAndUnresolvable',
+    reasons: [`node(s) didn't satisfy plugin(s) [${by.join(' ')}]`],
+  }
+  for (const { name } of nodes) if (!only.has(name)) verdicts.set(name, verdict)
 }
 
 async function askExtenders(
@@ -194,39 +249,40 @@ async function chooseBest(
   const totals = scoreNodes(attempt, nodes)
   for (const extender of extenders) {
     if (!extender.isInterestedIn(attempt.pod.pod)) continue
-    for (const [name, score] of await extender.prioritize(attempt.pod.pod, nodes))
-      totals.set(name, (totals.get(name) ?? 0) + score)
+    const scores = await extender.prioritize(attempt.pod.pod, nodes)
+    for (const [index, { name }] of nodes.entries()) totals[index]! += scores.get(name) ?? 0
   }
-  let best = nodes[0]!
-  let bestScore = Number.NEGATIVE_INFINITY
-  let ties = 0
-  for (const node of nodes) {
-    const score = totals.get(node.name) ?? 0
-    if (score > bestScore) {
-      best = node
-      bestScore = score
+  let best = 0
+  let ties = 1
+  for (let index = 1; index < nodes.length; index++) {
+    if (totals[index]! > totals[best]!) {
+      best = index
       ties = 1
-    } else if (score === bestScore && random.below(++ties) === 0) best = node
+    } else if (totals[index] === totals[best] && random.below(++ties) === 0) best = index
   }
-  return best
+  return nodes[best]!
 }
 
-/** The sum of all plug-ins' scores of each node, by name. */
-function scoreNodes(attempt: Attempt, nodes: readonly NodeInfo[]): Map<string, number> {
-  const totals = new Map<string, number>()
-  for (const plugin of attempt.profile.at('preScore'))
-    if (plugin.preScore(attempt, nodes) === skip) attempt.skipped.add(`score/${plugin.name}`)
-  for (const plugin of attempt.profile.at('score')) {
-    if (attempt.skipped.has(`score/${plugin.name}`)) continue
-    const scores: NodeScore[] = nodes.map(node => ({ node, score: plugin.score(attempt, node) }))
+/** The sum of all plug-ins' scores of each node, in the order of the nodes. */
+function scoreNodes(attempt: Attempt, nodes: readonly NodeInfo[]): number[] {
+  const { profile } = attempt
+  const totals = new Array<number>(nodes.length).fill(0)
+  const skipped = new Set<SchedulerPlugin>()
+  for (const plugin of profile.at('preScore'))
+    if (plugin.preScore(attempt, nodes) === skip) skipped.add(plugin)
+  const scores: NodeScore[] = nodes.map(node => ({ node, score: 0 }))
+  for (const plugin of profile.at('score')) {
+    if (skipped.has(plugin)) continue
+    for (const entry of scores) entry.score = plugin.score(attempt, entry.node)
     plugin.normalize?.(attempt, scores)
-    const weight = attempt.profile.weights.get(plugin.name) ?? 1
-    for (const { node, score } of scores) {
+    const weight = profile.weights.get(plugin.name) ?? 1
+    for (let index = 0; index < scores.length; index++) {
+      const { node, score } = scores[index]!
       if (!(score >= 0 && score <= highestScore))
         throw new RangeError(
           `plugin ${plugin.name} gave node ${node.name} the score ${score}; it has to be from 0 to ${highestScore}`,
         )
-      totals.set(node.name, (totals.get(node.name) ?? 0) + score * weight)
+      totals[index]! += score * weight
     }
   }
   return totals
@@ -234,13 +290,16 @@ function scoreNodes(attempt: Attempt, nodes: readonly NodeInfo[]): Map<string, n
 
 /** Upstream's sentence for the pod's condition and event. */
 export function describeFailure({ verdicts, preFilter }: Failure, all: number, postFilter = ''): string {
-  let text = `0/${all} nodes are available:`
-  if (preFilter) text += ` ${preFilter.reasons.join(', ')}.`
-  else {
-    const counts = countReasons(verdicts.values())
-    if (counts.length > 0) text += ` ${counts.join(', ')}.`
-  }
+  const text = preFilter
+    ? `0/${all} nodes are available: ${preFilter.reasons.join(', ')}.`
+    : describeReasons(verdicts.values(), all)
   return postFilter === '' ? text : `${text} ${postFilter}`
+}
+
+export function describeReasons(verdicts: Iterable<Verdict>, all: number): string {
+  const text = `0/${all} nodes are available:`
+  const counts = countReasons(verdicts)
+  return counts.length === 0 ? text : `${text} ${counts.join(', ')}.`
 }
 
 /** `3 Insufficient cpu` and so on, sorted as text. */

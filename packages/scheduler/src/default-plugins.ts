@@ -1,8 +1,12 @@
+import type { PluginReference } from './configuration/types.ts'
+import type { SchedulerPlugin } from './plugin.ts'
 import { createBalancedAllocation } from './plugins/balanced-allocation.ts'
 import { defaultBinder } from './plugins/default-binder.ts'
+import { createDynamicResources, type DynamicResourcesArgs } from './plugins/dynamic-resources.ts'
 import { imageLocality } from './plugins/image-locality.ts'
 import { createInterPodAffinity, type InterPodAffinityArgs } from './plugins/inter-pod-affinity.ts'
 import { createNodeAffinity, type NodeAffinityArgs } from './plugins/node-affinity.ts'
+import { nodeDeclaredFeatures } from './plugins/node-declared-features.ts'
 import { nodeName } from './plugins/node-name.ts'
 import { nodePorts } from './plugins/node-ports.ts'
 import {
@@ -20,7 +24,7 @@ import { createVolumeBinding, type VolumeBindingArgs } from './plugins/volume-bi
 import { volumeRestrictions } from './plugins/volume-restrictions.ts'
 import { volumeZone } from './plugins/volume-zone.ts'
 import { createPreemption, type Evict, type PreemptionArgs } from './preemption.ts'
-import type { WeightedPlugin } from './profile.ts'
+import type { ExtensionPoint, WeightedPlugin } from './profile.ts'
 
 /** What `pluginConfig` of a scheduler configuration holds, by plug-in. */
 export interface PluginArgs {
@@ -30,29 +34,96 @@ export interface PluginArgs {
   readonly PodTopologySpread?: TopologySpreadArgs
   readonly InterPodAffinity?: InterPodAffinityArgs
   readonly VolumeBinding?: VolumeBindingArgs
+  readonly DynamicResources?: DynamicResourcesArgs
   readonly DefaultPreemption?: PreemptionArgs
 }
 
+/** A plug-in that is made with arguments: what stands under its name in `pluginConfig`, unchecked. */
+export interface PluginFactory {
+  readonly name: string
+  readonly create: (args: unknown) => SchedulerPlugin
+}
+
+/** A plug-in that profiles can name. */
+export interface DefaultPlugin {
+  readonly create: (args: unknown) => SchedulerPlugin
+  /** Where upstream's plug-in of this name is asked. This one may have nothing to say there, or something elsewhere. */
+  readonly points?: readonly ExtensionPoint[]
+}
+
+const filtering = ['preFilter', 'filter'] as const
+const scoring = ['preScore', 'score'] as const
+
+/** Upstream's plug-ins, in their order. `ignoredResources` are looked after by extenders. */
+export function builtinPlugins(
+  evict: Evict,
+  ignoredResources: readonly string[] = [],
+): [name: string, plugin: DefaultPlugin][] {
+  const fixed = (plugin: SchedulerPlugin, points: readonly ExtensionPoint[]): [string, DefaultPlugin] => [
+    plugin.name,
+    { create: () => plugin, points },
+  ]
+  const made = <N extends keyof PluginArgs>(
+    name: N,
+    create: (args: PluginArgs[N]) => SchedulerPlugin,
+    points: readonly ExtensionPoint[],
+  ): [string, DefaultPlugin] => [name, { create: args => create(args as PluginArgs[N]), points }]
+  return [
+    fixed(schedulingGates, ['preEnqueue']),
+    fixed(prioritySort, ['queueSort']),
+    fixed(nodeUnschedulable, ['filter']),
+    fixed(nodeName, ['filter']),
+    fixed(taintToleration, ['filter', ...scoring]),
+    made('NodeAffinity', createNodeAffinity, [...filtering, ...scoring]),
+    fixed(nodePorts, filtering),
+    made(
+      'NodeResourcesFit',
+      (args = {}) => {
+        const ignored = [...(args.ignoredResources ?? []), ...ignoredResources]
+        return createNodeResourcesFit({ ...args, ignoredResources: ignored })
+      },
+      [...filtering, ...scoring],
+    ),
+    fixed(volumeRestrictions, filtering),
+    fixed(nodeVolumeLimits, filtering),
+    made('VolumeBinding', createVolumeBinding, [...filtering, ...scoring, 'reserve', 'preBind']),
+    fixed(volumeZone, filtering),
+    made('PodTopologySpread', createTopologySpread, [...filtering, ...scoring]),
+    made('InterPodAffinity', createInterPodAffinity, [...filtering, ...scoring]),
+    made('DynamicResources', createDynamicResources, [
+      'preEnqueue',
+      ...filtering,
+      'postFilter',
+      'score',
+      'reserve',
+      'preBind',
+    ]),
+    made('DefaultPreemption', args => createPreemption(evict, args), ['postFilter', 'preEnqueue']),
+    made('NodeResourcesBalancedAllocation', args => createBalancedAllocation(args?.resources), scoring),
+    fixed(imageLocality, ['score']),
+    fixed(defaultBinder, ['bind']),
+    fixed(nodeDeclaredFeatures, filtering),
+  ]
+}
+
+const weights: Readonly<Record<string, number>> = {
+  TaintToleration: 3,
+  NodeAffinity: 2,
+  PodTopologySpread: 2,
+  InterPodAffinity: 2,
+  DynamicResources: 2,
+}
+
+/** What profiles begin with, under `multiPoint`. */
+export const defaultPluginSet: readonly PluginReference[] = builtinPlugins(async () => {}).map(([name]) => ({
+  name,
+  weight: weights[name] ?? 1,
+}))
+
 /** Upstream's plug-ins with their weights, in their order. */
 export function createDefaultPlugins(evict: Evict, args: PluginArgs = {}): WeightedPlugin[] {
-  return [
-    { plugin: schedulingGates },
-    { plugin: prioritySort },
-    { plugin: nodeUnschedulable },
-    { plugin: nodeName },
-    { plugin: taintToleration, weight: 3 },
-    { plugin: createNodeAffinity(args.NodeAffinity), weight: 2 },
-    { plugin: nodePorts },
-    { plugin: createNodeResourcesFit(args.NodeResourcesFit), weight: 1 },
-    { plugin: volumeRestrictions },
-    { plugin: nodeVolumeLimits },
-    { plugin: createVolumeBinding(args.VolumeBinding) },
-    { plugin: volumeZone },
-    { plugin: createTopologySpread(args.PodTopologySpread), weight: 2 },
-    { plugin: createInterPodAffinity(args.InterPodAffinity), weight: 2 },
-    { plugin: createPreemption(evict, args.DefaultPreemption) },
-    { plugin: createBalancedAllocation(args.NodeResourcesBalancedAllocation?.resources), weight: 1 },
-    { plugin: imageLocality, weight: 1 },
-    { plugin: defaultBinder },
-  ]
+  return builtinPlugins(evict).map(([name, { create }]) => ({
+    plugin: create(args[name as keyof PluginArgs]),
+    weight: weights[name] ?? 1,
+  }))
 }

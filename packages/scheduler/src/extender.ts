@@ -1,11 +1,12 @@
 import type { NodeInfo } from './node-info.ts'
 import type { Verdict } from './plugin.ts'
-import type { PodView } from './pod-info.ts'
+import type { PodInfo, PodView } from './pod-info.ts'
 
 /** What upstream's `extenders` of a scheduler configuration say. */
 export interface ExtenderConfiguration {
   readonly urlPrefix: string
   readonly filterVerb?: string
+  readonly preemptVerb?: string
   readonly prioritizeVerb?: string
   readonly bindVerb?: string
   /** @default 1 */
@@ -15,15 +16,45 @@ export interface ExtenderConfiguration {
   /** Pods are scheduled without it when it does not answer. @default false */
   readonly ignorable?: boolean
   /** Only pods that ask for one of these. @default all pods */
-  readonly managedResources?: readonly { readonly name: string }[]
+  readonly managedResources?: readonly {
+    readonly name: string
+    /** NodeResourcesFit leaves it to the extender. @default false */
+    readonly ignoredByScheduler?: boolean
+  }[]
+  /** For whoever makes the connection, as is what follows. @default false */
+  readonly enableHTTPS?: boolean
+  readonly tlsConfig?: ExtenderTlsConfiguration
+  /** A Go duration. @default `5s` */
+  readonly httpTimeout?: string
+}
+
+/** Files, or their contents in base64. */
+export interface ExtenderTlsConfiguration {
+  readonly insecure?: boolean
+  readonly serverName?: string
+  readonly certFile?: string
+  readonly keyFile?: string
+  readonly caFile?: string
+  readonly certData?: string
+  readonly keyData?: string
+  readonly caData?: string
 }
 
 /** Sends `body` as JSON to a URL and gives the answer's JSON. Rejects when there is none. */
 export type PostJson = (url: string, body: unknown) => Promise<unknown>
 
+/** A node, and who would have to leave it. */
+export interface NodeVictims {
+  readonly node: NodeInfo
+  readonly victims: readonly PodInfo[]
+  /** How many of them have a disruption budget that is used up. */
+  readonly violations: number
+}
+
 /** Another process that is asked about nodes over HTTP. */
 export interface Extender {
   readonly canBind: boolean
+  readonly canPreempt: boolean
   isInterestedIn(pod: PodView): boolean
   /** The nodes that are left; verdicts say why the others are not. Rejects unless it is ignorable. */
   filter(
@@ -33,14 +64,27 @@ export interface Extender {
   ): Promise<readonly NodeInfo[]>
   /** Weighted scores by node; on the scale of the plug-ins' sums. */
   prioritize(pod: PodView, nodes: readonly NodeInfo[]): Promise<ReadonlyMap<string, number>>
+  /** The nodes, and the victims there, that it agrees with. Rejects unless it is ignorable. */
+  preempt(pod: PodView, candidates: readonly NodeVictims[]): Promise<readonly NodeVictims[]>
   bind(pod: PodView, node: string): Promise<void>
+}
+
+interface HostPriority {
+  readonly host: string
+  readonly score?: number
+}
+
+/** Keys in lower case: in Go it is all the same. */
+function lowerKeys(answer: unknown): Record<string, unknown> {
+  const entries = Object.entries((answer ?? {}) as object)
+  return Object.fromEntries(entries.map(([key, value]) => [key.toLowerCase(), value]))
 }
 
 interface FilterAnswer {
   readonly nodes?: { readonly items?: readonly { readonly metadata: { readonly name: string } }[] }
   readonly nodenames?: readonly string[]
-  readonly failedNodes?: Readonly<Record<string, string>>
-  readonly failedAndUnresolvableNodes?: Readonly<Record<string, string>>
+  readonly failednodes?: Readonly<Record<string, string>>
+  readonly failedandunresolvablenodes?: Readonly<Record<string, string>>
   readonly error?: string
 }
 
@@ -53,10 +97,11 @@ export function createExtender(configuration: ExtenderConfiguration, post: PostJ
   const managed = new Set(configuration.managedResources?.map(({ name }) => name))
   const argumentsOf = (pod: PodView, nodes: readonly NodeInfo[]) =>
     configuration.nodeCacheCapable
-      ? { pod, nodenames: nodes.map(({ name }) => name) }
-      : { pod, nodes: { items: nodes.map(({ node }) => node) } }
+      ? { Pod: pod, NodeNames: nodes.map(({ name }) => name) }
+      : { Pod: pod, Nodes: { items: nodes.map(({ node }) => node) } }
   return {
     canBind: bindVerb !== undefined,
+    canPreempt: Boolean(configuration.preemptVerb),
     isInterestedIn: pod => {
       if (managed.size === 0) return true
       const { containers, initContainers = [] } = pod.spec
@@ -70,15 +115,15 @@ export function createExtender(configuration: ExtenderConfiguration, post: PostJ
       if (filterVerb === undefined) return nodes
       let answer: FilterAnswer
       try {
-        answer = (await post(url(filterVerb), argumentsOf(pod, nodes))) as FilterAnswer
+        answer = lowerKeys(await post(url(filterVerb), argumentsOf(pod, nodes))) as FilterAnswer
         if (answer.error) throw new Error(answer.error)
       } catch (error) {
         if (ignorable) return nodes
         throw error
       }
-      for (const [name, reason] of Object.entries(answer.failedNodes ?? {}))
+      for (const [name, reason] of Object.entries(answer.failednodes ?? {}))
         verdicts.set(name, { code: 'Unschedulable', reasons: [reason] })
-      for (const [name, reason] of Object.entries(answer.failedAndUnresolvableNodes ?? {}))
+      for (const [name, reason] of Object.entries(answer.failedandunresolvablenodes ?? {}))
         verdicts.set(name, { code: 'UnschedulableAndUnresolvable', reasons: [reason] })
       const names = new Set(answer.nodenames ?? answer.nodes?.items?.map(({ metadata }) => metadata.name))
       return nodes.filter(({ name }) => names.has(name))
@@ -87,17 +132,66 @@ export function createExtender(configuration: ExtenderConfiguration, post: PostJ
       if (prioritizeVerb === undefined) return new Map()
       try {
         const answer = await post(url(prioritizeVerb), argumentsOf(pod, nodes))
-        const scores = answer as readonly { readonly host: string; readonly score: number }[]
-        return new Map(scores.map(({ host, score }) => [host, score * weight * scoreFactor]))
+        const scores = (answer as readonly object[]).map(lowerKeys) as unknown as readonly HostPriority[]
+        return new Map(scores.map(({ host, score = 0 }) => [host, score * weight * scoreFactor]))
       } catch {
         return new Map() // scores are advice: the scheduler does without
       }
     },
+    async preempt(pod, candidates) {
+      try {
+        const body = { Pod: pod, ...victimsOf(candidates, configuration.nodeCacheCapable) }
+        const answer = await post(url(configuration.preemptVerb!), body)
+        return readVictims(answer, candidates, configuration)
+      } catch (error) {
+        if (ignorable) return candidates
+        throw error
+      }
+    },
     async bind({ metadata }, node) {
       const { name, namespace, uid } = metadata
-      const body = { podName: name, podNamespace: namespace, podUID: uid, node }
-      const answer = (await post(url(bindVerb!), body)) as { error?: string }
+      const body = { PodName: name, PodNamespace: namespace, PodUID: uid, Node: node }
+      const answer = lowerKeys(await post(url(bindVerb!), body)) as { error?: string }
       if (answer.error) throw new Error(answer.error)
     },
   }
+}
+
+/** By the name of the node; pods by their uid where the extender knows them. */
+function victimsOf(candidates: readonly NodeVictims[], isCacheCapable = false): object {
+  const entries = candidates.map(({ node, victims, violations }) => {
+    const pods = victims.map(({ pod, uid }) => (isCacheCapable ? { UID: uid } : pod))
+    return [node.name, { Pods: pods, NumPDBViolations: violations }]
+  })
+  const field = isCacheCapable ? 'NodeNameToMetaVictims' : 'NodeNameToVictims'
+  return { [field]: Object.fromEntries(entries) }
+}
+
+/** Extenders always answer with uids. */
+function readVictims(
+  answer: unknown,
+  candidates: readonly NodeVictims[],
+  { urlPrefix, ignorable }: ExtenderConfiguration,
+): NodeVictims[] {
+  const byNode = lowerKeys(answer).nodenametometavictims ?? {}
+  return Object.entries(byNode).flatMap(([name, given]) => {
+    const { pods = [], numpdbviolations: violations = 0 } = lowerKeys(given) as unknown as {
+      readonly pods?: readonly object[]
+      readonly numpdbviolations?: number
+    }
+    const node = candidates.find(candidate => candidate.node.name === name)?.node
+    if (pods.length === 0 && ignorable) return []
+    if (!node || pods.length === 0)
+      throw new Error(`expected at least one victim pod on node ${JSON.stringify(name)}`)
+    const present = new Map([...node.pods()].map(pod => [pod.uid, pod]))
+    const victims = pods.map(entry => {
+      const uid = String(lowerKeys(entry).uid)
+      const victim = present.get(uid)
+      if (victim) return victim
+      throw new Error(
+        `extender: ${urlPrefix} claims to preempt pod (UID: ${uid}) on node: ${name}, but the pod is not found on that node`,
+      )
+    })
+    return { node, victims, violations }
+  })
 }

@@ -6,8 +6,17 @@
  *
  * @module
  */
+export {
+  type ReadConfigurationOptions,
+  readSchedulerConfiguration,
+} from './configuration/read-configuration.ts'
 export { createScheduler, defaultSchedulerName, type SchedulerOptions } from './create-scheduler.ts'
-export { createDefaultPlugins, type PluginArgs } from './default-plugins.ts'
+export {
+  createDefaultPlugins,
+  type PluginArgs,
+  type PluginFactory,
+} from './default-plugins.ts'
+export { isSchedulerError, SchedulerError, type SchedulerErrorCode } from './errors.ts'
 export { createExtender, type Extender, type ExtenderConfiguration, type PostJson } from './extender.ts'
 export type { NodeInfo, NodeView } from './node-info.ts'
 export {
@@ -25,6 +34,7 @@ export {
   type Verdict,
   type Wait,
 } from './plugin.ts'
+export type { DynamicResourcesArgs } from './plugins/dynamic-resources.ts'
 export type { PodInfo, PodView } from './pod-info.ts'
 export type { Evict, PreemptionArgs } from './preemption.ts'
-export type { Profile, WeightedPlugin } from './profile.ts'
+export type { ExtensionPoint, Profile, WeightedPlugin } from './profile.ts'

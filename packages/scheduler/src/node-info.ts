@@ -6,6 +6,11 @@ import { type Amounts, addAmounts, emptyAmounts, parseAmounts, parseCached } fro
 
 export type NodeView = DeepReadonly<Node>
 
+export function allowedPodsOf({ status }: NodeView): number {
+  const pods = status?.allocatable?.pods
+  return pods === undefined ? 0 : Number(parseCached(pods).value)
+}
+
 /** A node and what is on it. Belongs to the scheduler; plug-ins read it. */
 export class NodeInfo {
   readonly name: string
@@ -75,9 +80,8 @@ export class NodeInfo {
 
   setNode(node: NodeView): void {
     this.#node = node
-    const allocatable = node.status?.allocatable ?? {}
-    this.#allocatable = parseAmounts(allocatable)
-    this.#allowedPods = allocatable.pods === undefined ? 0 : Number(parseCached(allocatable.pods).value)
+    this.#allocatable = parseAmounts(node.status?.allocatable)
+    this.#allowedPods = allowedPodsOf(node)
     const images = new Map<string, number>()
     for (const { names = [], sizeBytes = 0 } of node.status?.images ?? [])
       for (const name of names) images.set(name, sizeBytes)

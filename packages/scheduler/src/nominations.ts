@@ -1,5 +1,7 @@
 import type { PodInfo } from './pod-info.ts'
 
+const nobody: readonly PodInfo[] = []
+
 /** Pods that were promised a place on a node, which others have to leave first. */
 export class Nominations {
   readonly #byNode = new Map<string, Map<string, PodInfo>>()
@@ -26,7 +28,9 @@ export class Nominations {
     return this.#nodeOf.get(uid)
   }
 
-  on(node: string): IterableIterator<PodInfo> | readonly PodInfo[] {
-    return this.#byNode.get(node)?.values() ?? []
+  on(node: string): readonly PodInfo[] {
+    if (this.#byNode.size === 0) return nobody
+    const pods = this.#byNode.get(node)
+    return pods ? [...pods.values()] : nobody
   }
 }

@@ -1,6 +1,23 @@
 import type { Clock } from '@coxswain/kit'
 import type { Verdict } from './plugin.ts'
 
+/** The longest anybody waits, in milliseconds. */
+const longestWait = 15 * 60_000
+
+/** As Go prints durations: `1m30s`, `500ms`. */
+function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${ms}ms`
+  const minutes = Math.floor(ms / 60_000)
+  const seconds = `${(ms % 60_000) / 1_000}s`
+  return minutes > 0 ? `${minutes}m${seconds}` : seconds
+}
+
+/** How long who lets a pod wait. */
+export interface PermitWait {
+  readonly ms: number
+  readonly plugin: string
+}
+
 /** Where pods wait for somebody's permission to be bound. */
 export class PermitRoom {
   readonly #clock: Clock
@@ -10,10 +27,13 @@ export class PermitRoom {
     this.#clock = clock
   }
 
-  /** Resolves with nothing when the pod is allowed, with a verdict when it is rejected or `ms` milliseconds are over. */
-  enter(uid: string, ms: number): Promise<Verdict | undefined> {
+  /** Resolves with nothing when the pod is allowed, with a verdict when it is rejected or the shortest wait is over. */
+  enter(uid: string, waits: readonly PermitWait[]): Promise<Verdict | undefined> {
+    const { ms, plugin } = waits.reduce((shortest, wait) => (wait.ms < shortest.ms ? wait : shortest))
+    const limit = Math.min(ms, longestWait)
     return new Promise(resolve => {
-      const timer = this.#clock.after(ms, () => this.reject(uid, 'rejected due to timeout after waiting'))
+      const text = `rejected due to timeout after waiting ${formatDuration(limit)} at plugin ${plugin}`
+      const timer = this.#clock.after(limit, () => this.reject(uid, text, plugin))
       this.#waiting.set(uid, verdict => {
         timer.cancel()
         this.#waiting.delete(uid)
@@ -26,7 +46,10 @@ export class PermitRoom {
     this.#waiting.get(uid)?.(undefined)
   }
 
-  reject(uid: string, reason: string): void {
-    this.#waiting.get(uid)?.({ code: 'Unschedulable', reasons: [reason] })
+  /** Whether it was waiting. `plugin`: who refuses it. */
+  reject(uid: string, reason: string, plugin?: string): boolean {
+    const answer = this.#waiting.get(uid)
+    answer?.({ code: 'Unschedulable', reasons: [reason], ...(plugin !== undefined && { plugin }) })
+    return answer !== undefined
   }
 }

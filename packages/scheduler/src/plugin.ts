@@ -1,6 +1,7 @@
 import type { DeepReadonly, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import type { Env } from '@coxswain/kit'
+import type { EventRecorder } from '@coxswain/runtime'
 import type { NodeInfo, NodeView } from './node-info.ts'
 import type { PodInfo, PodView } from './pod-info.ts'
 
@@ -42,6 +43,8 @@ export interface Cycle {
   readonly pod: PodInfo
   /** All nodes, as they were when the attempt began. */
   readonly nodes: readonly NodeInfo[]
+  /** Those of them on which any pod has something to say about its neighbours. */
+  readonly nodesWithAffinity: Iterable<NodeInfo>
   readonly handle: SchedulerHandle
   /** What plug-ins keep, under names of their own; see {@link CycleData}. */
   readonly data: Map<string, object>
@@ -51,14 +54,28 @@ export interface Cycle {
 export interface SchedulerHandle {
   readonly env: Env
   readonly client: Client
+  readonly events: EventRecorder
   /** The scheduler's own copies of what it watches; undefined for an object that is not there. */
   get<K extends Kind>(kind: K, key: ObjectKey): DeepReadonly<KindOf<K>> | undefined
   list<K extends Kind>(kind: K, namespace?: string): readonly DeepReadonly<KindOf<K>>[]
   /** Lets a pod go on that a `permit` told to wait. */
   allow(podUid: string): void
-  /** Refuses it. */
-  reject(podUid: string, reason: string): void
+  /** Refuses it. Whether it was waiting. */
+  reject(podUid: string, reason: string): boolean
 }
+
+/** What of a node or a pod has changed. A node that is uncordoned counts as one with other taints. */
+export type Change =
+  | 'allocatable'
+  | 'annotations'
+  | 'claims'
+  | 'conditions'
+  | 'features'
+  | 'gates'
+  | 'labels'
+  | 'scaleDown'
+  | 'taints'
+  | 'tolerations'
 
 /** Something happened in the cluster. */
 export interface ClusterEvent {
@@ -67,6 +84,8 @@ export interface ClusterEvent {
   readonly action: 'add' | 'update' | 'delete'
   readonly old?: unknown
   readonly object?: unknown
+  /** Of an update of a node or a pod. Updates of nodes in which none of it has changed are no events. */
+  readonly changes?: ReadonlySet<Change>
 }
 
 export interface NodeScore {
@@ -84,14 +103,19 @@ export interface Wait {
 
 /** Chosen by the preemption: where the pod may go once others have left. */
 export interface PostFilterResult {
+  /** Empty: what was promised to the pod before no longer holds. */
   readonly nominatedNode?: string
   /** For the end of the message. */
   readonly message: string
+  /** Nobody else is asked. @default false */
+  readonly isLast?: boolean
 }
 
 /** Part of a scheduler's decisions. Every function is optional: a plug-in is at work where it has one. */
 export interface SchedulerPlugin {
   readonly name: string
+  /** Kinds it reads from the handle besides those that every scheduler watches. */
+  readonly kinds?: readonly Kind[]
   /** Whether `a` comes before `b`. One plug-in of a profile has it. */
   readonly before?: (a: QueuedPod, b: QueuedPod) => boolean
   /** A verdict keeps the pod out of the queue. */
@@ -111,15 +135,17 @@ export interface SchedulerPlugin {
   readonly normalize?: (cycle: Cycle, scores: NodeScore[]) => void
   /** Takes what the pod needs on `node`. `unreserve` gives it back when the pod does not get there after all. */
   readonly reserve?: (cycle: Cycle, node: NodeInfo) => Verdict | undefined
-  readonly unreserve?: (cycle: Cycle, node: NodeInfo) => void
+  readonly unreserve?: (cycle: Cycle, node: NodeInfo) => void | Promise<void>
   readonly permit?: (cycle: Cycle, node: NodeInfo) => Verdict | Wait | undefined
+  /** Whether `preBind` will have something to do: then the pod is told its node before. @default false */
+  readonly willPreBind?: (cycle: Cycle, node: NodeInfo) => boolean
   /** What has to be done before the pod is bound. */
   readonly preBind?: (cycle: Cycle, node: NodeInfo) => Promise<Verdict | undefined>
   /** Binds the pod and says true, or leaves it to the next plug-in. */
   readonly bind?: (cycle: Cycle, node: NodeInfo) => Promise<boolean>
   readonly postBind?: (cycle: Cycle, node: NodeInfo) => void
   /** Whether an event may let a pod pass that this plug-in has refused. @default any event may */
-  readonly wakesOn?: (event: ClusterEvent, pod: PodView) => boolean
+  readonly wakesOn?: (event: ClusterEvent, pod: PodView, handle: SchedulerHandle) => boolean
 }
 
 /** A pod that waits for its turn. */
@@ -143,25 +169,43 @@ export function normalizeToHighest(scores: NodeScore[], reverse = false): void {
   }
 }
 
-/** The node of an event, for `wakesOn`. */
-export function nodesOf(event: ClusterEvent): { old?: NodeView; node?: NodeView } | undefined {
-  if (event.resource !== 'Node') return undefined
+/** The node of an event, for `wakesOn`: one that came, or one in which any of `changes` has changed. */
+export function nodesOf(
+  event: ClusterEvent,
+  ...changes: readonly Change[]
+): { old?: NodeView; node: NodeView } | undefined {
+  if (event.resource !== 'Node' || event.action === 'delete') return undefined
+  if (event.action === 'update' && !changes.some(change => event.changes?.has(change))) return undefined
   return {
     ...(event.old !== undefined && { old: event.old as NodeView }),
-    ...(event.object !== undefined && { node: event.object as NodeView }),
+    node: event.object as NodeView,
   }
 }
 
-/** Whether an event says that a pod has left its node, or left some of it. */
-export function isRoomMade({ resource, action }: ClusterEvent): boolean {
-  return resource === 'Pod' && action !== 'add'
+/**
+ * Whether a node has other taints now. Nodes come tainted, so plug-ins that wait for nodes and do not look at taints look
+ * again then: what they said of the node may not have been heard yet.
+ */
+export function isTaintChange({ resource, changes }: ClusterEvent): boolean {
+  return resource === 'Node' && changes?.has('taints') === true
 }
 
-/** Whether the event is a change of the very pod that waits. */
-export function isChangeOf({ resource, action, object }: ClusterEvent, pod: PodView): boolean {
+/** The pod that has left its node, by an event. */
+export function leaverOf({ resource, action, old }: ClusterEvent): PodView | undefined {
+  return resource === 'Pod' && action === 'delete' ? (old as PodView) : undefined
+}
+
+/** Whether an event says that a pod has left its node, or left some of it. */
+export function isRoomMade({ resource, action, changes }: ClusterEvent): boolean {
+  return resource === 'Pod' && (action === 'delete' || changes?.has('scaleDown') === true)
+}
+
+/** Whether the event is a change of the very pod that waits; in any of `changes`, where some are named. */
+export function isChangeOf(event: ClusterEvent, pod: PodView, ...changes: readonly Change[]): boolean {
   return (
-    resource === 'UnscheduledPod' &&
-    action === 'update' &&
-    (object as PodView).metadata.uid === pod.metadata.uid
+    event.resource === 'UnscheduledPod' &&
+    event.action === 'update' &&
+    (event.object as PodView).metadata.uid === pod.metadata.uid &&
+    (changes.length === 0 || changes.some(change => event.changes?.has(change)))
   )
 }

@@ -1,13 +1,15 @@
+import { Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
 import { type DeepReadonly, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
 import {
   type Attempt,
   addPod,
   copyAttempt,
-  countReasons,
+  describeReasons,
   removePod,
   runFiltersWithNominated,
 } from './cycle.ts'
+import type { NodeVictims } from './extender.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PostFilterResult, SchedulerPlugin, Verdict } from './plugin.ts'
 import type { PodInfo, PodView } from './pod-info.ts'
@@ -22,12 +24,8 @@ export interface PreemptionArgs {
 /** Makes a pod leave for another. Resolves when it is on its way. */
 export type Evict = (victim: PodView, preemptor: PodView, node: string) => Promise<void>
 
-/** A node, and who would have to leave it. The most important victim first. */
-interface Candidate {
-  readonly node: NodeInfo
-  readonly victims: readonly PodInfo[]
-  readonly violations: number
-}
+/** The most important victim first. */
+type Candidate = NodeVictims
 
 type BudgetView = DeepReadonly<PodDisruptionBudget>
 
@@ -48,24 +46,68 @@ export function createPreemption(evict: Evict, args: PreemptionArgs = {}): Sched
       const attempt = cycle as Attempt // the scheduler makes no other cycles
       const objection = findObjection(attempt, failures)
       if (objection) return { message: `preemption: ${objection}` }
-      const { candidates, verdicts } = findCandidates(attempt, failures, args)
+      const { candidates: found, verdicts } = findCandidates(attempt, failures, args)
+      let candidates: readonly Candidate[]
+      try {
+        candidates = await askExtenders(attempt, found)
+      } catch (error) {
+        return { message: `preemption: ${(error as Error).message}` }
+      }
+      if (found.length > 0 && candidates.length === 0)
+        return { message: 'preemption: no candidate node for preemption' }
       const best = candidates.reduce<Candidate | undefined>(
-        (found, next) => (found && !isBetter(next, found) ? found : next),
+        (leader, next) => (leader && !isBetter(next, leader) ? leader : next),
         undefined,
       )
-      if (!best) return { message: `preemption: ${describe(verdicts, attempt.nodes.length)}` }
-      const { pod } = attempt.pod
-      for (const victim of best.victims) await evict(victim.pod, pod, best.node.name)
-      for (const other of [...attempt.nominations.on(best.node.name)])
-        if (other.priority < attempt.pod.priority) attempt.nominations.delete(other.uid)
+      if (!best)
+        return {
+          nominatedNode: '',
+          message: `preemption: ${describeReasons(verdicts, attempt.nodes.length)}`,
+        }
+      await takeBackPromises(attempt, best.node.name)
+      await makeLeave(attempt, best, evict)
       return { nominatedNode: best.node.name, message: '' }
     },
     wakesOn: () => false,
   }
 }
 
-function describe(verdicts: readonly Verdict[], all: number): string {
-  return `0/${all} nodes are available: ${countReasons(verdicts).join(', ')}.`
+/** Extenders may spare nodes and pods. */
+async function askExtenders(
+  { extenders, pod: { pod } }: Attempt,
+  candidates: readonly Candidate[],
+): Promise<readonly Candidate[]> {
+  let left = candidates
+  for (const extender of extenders)
+    if (left.length > 0 && extender.canPreempt && extender.isInterestedIn(pod))
+      left = await extender.preempt(pod, left)
+  return left
+}
+
+/** The last victim goes when all the others are on their way: then there is room. */
+async function makeLeave(
+  { pod, handle }: Attempt,
+  { node, victims }: Candidate,
+  evict: Evict,
+): Promise<void> {
+  const present = victims.filter(victim => !victim.pod.metadata.deletionTimestamp)
+  const tell = async (victim: PodInfo) => {
+    if (!handle.reject(victim.uid, 'preempted')) await evict(victim.pod, pod.pod, node.name)
+  }
+  await Promise.all(present.slice(0, -1).map(tell))
+  await Promise.all(present.slice(-1).map(tell))
+}
+
+/** Less important pods that were promised a place on `node` have to look for another. */
+async function takeBackPromises({ pod, nominations, handle }: Attempt, node: string): Promise<void> {
+  for (const { uid, priority, pod: other } of nominations.on(node)) {
+    if (priority >= pod.priority) continue
+    nominations.delete(uid)
+    if (!other.status?.nominatedNodeName) continue
+    const key = { namespace: other.metadata.namespace ?? '', name: other.metadata.name }
+    const patch = { metadata: { uid }, status: { nominatedNodeName: null } }
+    await handle.client.patch(Pod, key, patch, { type: 'strategic', subresource: 'status' }).catch(() => {})
+  }
 }
 
 /** Why this pod may not make others leave. */
@@ -141,6 +183,7 @@ function chooseVictims(
   }
   const violations = violating.filter(pod => !mayStay(pod)).length
   for (const pod of others) mayStay(pod)
+  if (victims.length === 0) return nobody
   return { node: original, victims: victims.sort(compareImportance), violations }
 }
 
@@ -149,8 +192,10 @@ function compareImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || startOf(a) - startOf(b)
 }
 
+/** Pods that have not started count as the youngest. */
 function startOf({ pod }: PodInfo): number {
-  return Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp)
+  const { startTime } = pod.status ?? {}
+  return startTime === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(startTime)
 }
 
 function splitByBudget(pods: readonly PodInfo[], budgets: readonly BudgetView[]) {

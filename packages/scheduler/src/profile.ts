@@ -7,34 +7,72 @@ export interface WeightedPlugin {
   readonly weight?: number
 }
 
+/** Upstream's extension points, in the order in which it fills them. */
+export const extensionPoints = [
+  'preFilter',
+  'filter',
+  'postFilter',
+  'reserve',
+  'preScore',
+  'score',
+  'preBind',
+  'bind',
+  'postBind',
+  'permit',
+  'preEnqueue',
+  'queueSort',
+] as const
+
+export type ExtensionPoint = (typeof extensionPoints)[number]
+
 /** How the pods of one `schedulerName` are scheduled. */
 export interface Profile {
   readonly schedulerName: string
   /** In the order in which they are asked. */
   readonly plugins: readonly WeightedPlugin[]
+  /** Which of them are asked at each point, in order, by name. @default all that have something to say there */
+  readonly points?: Readonly<Record<ExtensionPoint, readonly string[]>>
+  /** Instead of that of the scheduler. */
+  readonly percentageOfNodesToScore?: number
 }
+
+type PluginFunction = Exclude<keyof SchedulerPlugin, 'name' | 'kinds'>
 
 /** A profile sorted by extension points, for the hot path. */
 export interface CompiledProfile {
   readonly schedulerName: string
   readonly byName: ReadonlyMap<string, SchedulerPlugin>
   readonly weights: ReadonlyMap<string, number>
-  at<P extends keyof SchedulerPlugin>(
-    point: P,
-  ): readonly (SchedulerPlugin & Required<Pick<SchedulerPlugin, P>>)[]
+  readonly percentageOfNodesToScore?: number
+  at<P extends PluginFunction>(point: P): readonly (SchedulerPlugin & Required<Pick<SchedulerPlugin, P>>)[]
 }
 
-export function compileProfile({ schedulerName, plugins }: Profile): CompiledProfile {
-  const points = new Map<string, readonly SchedulerPlugin[]>()
+/** Functions that are not called what their point is called; `wakesOn` is asked of all. */
+const pointOf: Readonly<Partial<Record<PluginFunction, ExtensionPoint>>> = {
+  before: 'queueSort',
+  unreserve: 'reserve',
+  normalize: 'score',
+  willPreBind: 'preBind',
+}
+
+export function compileProfile(profile: Profile): CompiledProfile {
+  const { schedulerName, plugins, points, percentageOfNodesToScore } = profile
+  const byName = new Map(plugins.map(({ plugin }) => [plugin.name, plugin]))
+  const namesAt = (point: PluginFunction): Iterable<string> =>
+    points?.[pointOf[point] ?? (point as ExtensionPoint)] ?? byName.keys()
+  const compiled = new Map<PluginFunction, readonly SchedulerPlugin[]>()
   return {
     schedulerName,
-    byName: new Map(plugins.map(({ plugin }) => [plugin.name, plugin])),
+    byName,
     weights: new Map(plugins.map(({ plugin, weight = 1 }) => [plugin.name, weight])),
-    at<P extends keyof SchedulerPlugin>(point: P) {
-      let found = points.get(point)
+    ...(percentageOfNodesToScore !== undefined && { percentageOfNodesToScore }),
+    at<P extends PluginFunction>(point: P) {
+      let found = compiled.get(point)
       if (!found) {
-        found = plugins.filter(({ plugin }) => plugin[point] !== undefined).map(({ plugin }) => plugin)
-        points.set(point, found)
+        found = [...namesAt(point)]
+          .map(name => byName.get(name)!)
+          .filter(plugin => plugin[point] !== undefined)
+        compiled.set(point, found)
       }
       return found as readonly (SchedulerPlugin & Required<Pick<SchedulerPlugin, P>>)[]
     },

@@ -79,19 +79,15 @@ export interface PodRequests {
 }
 
 export function computeRequests(pod: PodView): PodRequests {
-  const plain = sumRequests(pod, ({ resources }) => parseAmounts(resources?.requests))
-  const usual = sumRequests(pod, ({ resources }) => {
-    const amounts = parseAmounts(resources?.requests)
-    if (resources?.requests?.cpu === undefined) amounts.milliCpu = unsaidMilliCpu
-    if (resources?.requests?.memory === undefined) amounts.memory = unsaidMemory
+  const plain = sumRequests(pod, requests => requests)
+  const usual = sumRequests(pod, (amounts, { resources }) => {
+    if (resources?.requests?.cpu === undefined) amounts.milliCpu ||= unsaidMilliCpu
+    if (resources?.requests?.memory === undefined) amounts.memory ||= unsaidMemory
     return amounts
   })
-  const whole = pod.spec.resources?.requests
-  if (whole) {
-    for (const [name, text] of Object.entries(whole)) {
-      setAmount(plain, name, text)
-      setAmount(usual, name, text)
-    }
+  for (const [name, text] of Object.entries(requestsOfWhole(pod))) {
+    setAmount(plain, name, text)
+    setAmount(usual, name, text)
   }
   const overhead = parseAmounts(pod.spec.overhead)
   addAmounts(plain, overhead)
@@ -99,15 +95,62 @@ export function computeRequests(pod: PodView): PodRequests {
   return { requests: plain, nonZero: { milliCpu: usual.milliCpu, memory: usual.memory } }
 }
 
-function sumRequests(pod: PodView, requestsOf: (container: DeepReadonly<Container>) => Amounts): Amounts {
+/** What the pod asks for as a whole, instead of the sum of what its containers ask for. */
+function requestsOfWhole({ spec, status }: PodView): Requests {
+  const wanted = Object.entries(spec.resources?.requests ?? {}).filter(([name]) => isForWhole(name))
+  if (!status?.resources) return Object.fromEntries(wanted)
+  const state = { wanted: spec.resources?.requests, ...status }
+  return Object.fromEntries(wanted.map(([name]) => [name, largest(state, name, isInfeasible({ status }))]))
+}
+
+function isForWhole(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
+}
+
+/** What was asked for, what was given, and what is in use. */
+interface ResizeState {
+  readonly wanted: Requests | undefined
+  readonly allocatedResources?: Requests
+  readonly resources?: { readonly requests?: Requests }
+}
+
+/** The largest of them: while it is being resized, something counts with all it may have. */
+function largest(
+  { wanted, allocatedResources, resources }: ResizeState,
+  name: string,
+  isRefused: boolean,
+): string {
+  const texts = [
+    resources?.requests?.[name],
+    allocatedResources?.[name],
+    ...(isRefused ? [] : [wanted?.[name]]),
+  ]
+  return texts.reduce<string>(
+    (most, text) => (text !== undefined && parseCached(text).compare(parseCached(most)) > 0 ? text : most),
+    '0',
+  )
+}
+
+function isInfeasible({ status }: Pick<PodView, 'status'>): boolean {
+  const pending = status?.conditions?.find(({ type }) => type === 'PodResizePending')
+  return pending?.reason === 'Infeasible'
+}
+
+/** `adapt`: what a container's requests count for. */
+function sumRequests(
+  pod: PodView,
+  adapt: (requests: Amounts, container: DeepReadonly<Container>) => Amounts,
+): Amounts {
   const { containers, initContainers = [] } = pod.spec
   const total = emptyAmounts()
-  for (const container of containers) addAmounts(total, largerOf(pod, container, requestsOf(container)))
+  for (const container of containers) addAmounts(total, adapt(effectiveRequests(pod, container), container))
   const sidecars = emptyAmounts()
   const starting = emptyAmounts()
   for (const container of initContainers) {
-    const needs = requestsOf(container)
-    if (container.restartPolicy === 'Always') {
+    const isSidecar = container.restartPolicy === 'Always'
+    const own = isSidecar ? effectiveRequests(pod, container) : parseAmounts(container.resources?.requests)
+    const needs = adapt(own, container)
+    if (isSidecar) {
       addAmounts(total, needs)
       addAmounts(sidecars, needs)
       raiseAmounts(starting, sidecars)
@@ -121,12 +164,15 @@ function sumRequests(pod: PodView, requestsOf: (container: DeepReadonly<Containe
   return total
 }
 
-/** While a container is being resized it counts with what it has if that is more than what it asks for. */
-function largerOf(pod: PodView, { name }: { readonly name: string }, wanted: Amounts): Amounts {
-  const status = pod.status?.containerStatuses?.find(found => found.name === name)
-  const actual = status?.resources?.requests ?? status?.allocatedResources
-  if (!actual) return wanted
-  const larger = copyAmounts(wanted)
-  raiseAmounts(larger, parseAmounts(actual))
-  return larger
+function effectiveRequests({ status }: PodView, { name, resources }: DeepReadonly<Container>): Amounts {
+  const wanted = resources?.requests
+  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])]
+  const found = statuses.length === 0 ? undefined : statuses.find(each => each.name === name)
+  if (!found?.resources) return parseAmounts(wanted)
+  const state = { wanted, ...found }
+  const names = [wanted, found.resources.requests, found.allocatedResources].flatMap(each =>
+    Object.keys(each ?? {}),
+  )
+  const isRefused = isInfeasible({ status })
+  return parseAmounts(Object.fromEntries(names.map(each => [each, largest(state, each, isRefused)])))
 }

@@ -1,10 +1,11 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
-import { deepEqual, type Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
+import { findNodeChanges, findPodChanges, isChanged, isFinished } from './changes.ts'
 import { ClusterState } from './cluster-state.ts'
-import { type Attempt, describeFailure, type Failure, findNode } from './cycle.ts'
+import { type Attempt, describeFailure, describeReasons, type Failure, findNode } from './cycle.ts'
 import type { Extender } from './extender.ts'
 import type { NodeInfo } from './node-info.ts'
 import { Nominations } from './nominations.ts'
@@ -13,6 +14,7 @@ import type { QueuedPod, SchedulerHandle, Verdict } from './plugin.ts'
 import type { PodInfo, PodView } from './pod-info.ts'
 import { PodStatusWriter } from './pod-status.ts'
 import { type CompiledProfile, compileProfile, type Profile } from './profile.ts'
+import { naming, reserve } from './reserve.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
 import { WatchedKinds } from './watched-kinds.ts'
 
@@ -60,6 +62,7 @@ export class Scheduler {
     this.#handle = {
       env,
       client,
+      events,
       get: (kind, key) => this.#watched.get(kind, key),
       list: (kind, namespace) => this.#watched.list(kind, namespace),
       allow: uid => this.#permits.allow(uid),
@@ -69,6 +72,7 @@ export class Scheduler {
     const before = first?.at('before')[0]?.before ?? ((a, b) => a.since < b.since)
     this.#queue = new SchedulingQueue({
       clock: env.clock,
+      handle: this.#handle,
       before,
       admit: pod => this.#admit(pod),
       pluginOf: (pod, name) => this.#profileOf(pod)?.byName.get(name),
@@ -122,7 +126,9 @@ export class Scheduler {
       },
       onUpdate: (old, node) => {
         this.#state.setNode(node)
-        this.#queue.move({ resource: 'Node', action: 'update', old, object: node })
+        const changes = findNodeChanges(old, node)
+        if (changes.size > 0)
+          this.#queue.move({ resource: 'Node', action: 'update', old, object: node, changes })
       },
       onDelete: node => {
         this.#state.deleteNode(node.metadata.name)
@@ -150,30 +156,62 @@ export class Scheduler {
       this.#queue.done(uid)
       this.#nominations.delete(uid)
       this.#state.setPod(pod)
-      const isNew = !old?.spec.nodeName
-      this.#queue.move({
-        resource: 'Pod',
-        action: isNew ? 'add' : 'update',
-        object: pod,
-        ...(!isNew && { old }),
-      })
+      if (!old?.spec.nodeName) this.#queue.move({ resource: 'Pod', action: 'add', object: pod })
+      else {
+        const changes = findPodChanges(old, pod)
+        if (changes.size > 0 || isChanged(old, pod))
+          this.#queue.move({ resource: 'Pod', action: 'update', old, object: pod, changes })
+      }
       return
     }
-    if (!this.#profileOf(pod) || this.#state.isAssumed(uid)) return
+    if (!this.#profileOf(pod)) return
+    if (this.#state.isAssumed(uid)) {
+      this.#queue.refresh(pod)
+      if (pod.metadata.deletionTimestamp && !old?.metadata.deletionTimestamp) this.#giveUp(pod)
+      return
+    }
     if (!old) this.#queue.add(pod)
-    else if (isChanged(old, pod)) this.#queue.update(old, pod)
+    else {
+      const changes = findPodChanges(old, pod)
+      if (changes.size > 0 || isChanged(old, pod)) this.#queue.update(old, pod, changes)
+      else this.#queue.refresh(pod)
+    }
+    this.#nominate(old, pod)
+  }
+
+  /** A promise that others made, or took back, counts as much as one of ours; ours may not be written yet. */
+  #nominate(old: PodView | undefined, pod: PodView): void {
+    const { uid } = pod.metadata
+    const before = old?.status?.nominatedNodeName
     const promised = pod.status?.nominatedNodeName
     const info = this.#queue.get(uid)
     if (info && promised) this.#nominations.set(info, promised)
+    else if (before) this.#nominations.delete(uid)
+    if (before && before !== promised) this.#freeFor(old ?? pod)
+  }
+
+  /** What was promised to a pod is free for those that are not more important. */
+  #freeFor(old: PodView): void {
+    const limit = old.spec.priority ?? 0
+    this.#queue.move({ resource: 'Pod', action: 'delete', old }, ({ priority }) => priority <= limit)
   }
 
   #podGone(pod: PodView): void {
     const { uid } = pod.metadata
+    const isAssumed = this.#state.isAssumed(uid)
     this.#queue.delete(uid)
     this.#nominations.delete(uid)
-    this.#permits.reject(uid, 'pod deleted')
-    this.#state.deletePod(uid)
-    if (pod.spec.nodeName) this.#queue.move({ resource: 'Pod', action: 'delete', old: pod })
+    if (isAssumed) this.#giveUp(pod)
+    else if (this.#state.deletePod(uid)) this.#queue.move({ resource: 'Pod', action: 'delete', old: pod })
+    else if (pod.status?.nominatedNodeName) this.#freeFor(pod)
+  }
+
+  /** A pod goes that was on its way to a node. Its binding will fail, but others need not wait for that. */
+  #giveUp(pod: PodView): void {
+    const { uid } = pod.metadata
+    this.#permits.reject(uid, 'removed')
+    this.#state.forget(uid)
+    this.#queue.move({ resource: 'Pod', action: 'delete', old: pod })
   }
 
   async #schedule(queued: QueuedPod, group: TaskGroup): Promise<void> {
@@ -187,24 +225,31 @@ export class Scheduler {
       pod,
       profile,
       nodes: this.#state.nodes(),
+      nodesWithAffinity: this.#state.nodesWithAffinity(),
       handle: this.#handle,
       nominations: this.#nominations,
+      extenders: this.#settings.extenders ?? [],
       data: new Map(),
-      skipped: new Set(),
+      filters: [],
     }
     try {
       if (attempt.nodes.length === 0)
-        return await this.#fail(pod, 'Unschedulable', 'no nodes available to schedule pods', [''])
+        return await this.#fail(pod, {
+          message: 'no nodes available to schedule pods',
+          refusedBy: [anyEvent],
+          nominatedNode: '',
+        })
       const result = await findNode(attempt, {
         random: this.#settings.env.random,
         extenders: this.#settings.extenders ?? [],
-        percentageOfNodesToScore: this.#settings.percentageOfNodesToScore ?? 0,
+        percentageOfNodesToScore:
+          profile.percentageOfNodesToScore ?? this.#settings.percentageOfNodesToScore ?? 0,
         position: this.#position,
       })
       if (result.kind === 'failure') await this.#makeRoom(attempt, result)
       else await this.#place(attempt, result.node, group)
     } catch (error) {
-      await this.#fail(pod, 'SchedulerError', (error as Error).message, [])
+      await this.#fail(pod, { message: (error as Error).message, refusedBy: [], nominatedNode: '' })
     }
   }
 
@@ -215,105 +260,121 @@ export class Scheduler {
       failure.preFilter === undefined
         ? failure.verdicts
         : new Map(nodes.map(({ name }) => [name, failure.preFilter!]))
-    const messages: string[] = []
+    let messages: string[] = []
     let nominated: string | undefined
     for (const plugin of profile.at('postFilter')) {
-      const { nominatedNode, message } = await plugin.postFilter(attempt, verdicts)
+      const { nominatedNode, message, isLast } = await plugin.postFilter(attempt, verdicts)
+      nominated = nominatedNode ?? nominated
+      if (nominatedNode) messages = []
       if (message !== '') messages.push(message)
-      if (nominatedNode === undefined) continue
-      nominated = nominatedNode
-      break
+      if (nominatedNode || isLast) break
     }
-    if (nominated !== undefined) this.#nominations.set(pod, nominated)
-    const text = describeFailure(failure, nodes.length, messages.join(', '))
-    await this.#fail(pod, 'Unschedulable', text, failure.refusedBy, nominated)
+    const { refusedBy, pending } = failure
+    const message = describeFailure(failure, nodes.length, messages.join(', '))
+    await this.#fail(pod, { message, refusedBy, pending, nominatedNode: nominated })
   }
 
-  async #fail(
-    pod: PodInfo,
-    reason: 'Unschedulable' | 'SchedulerError',
-    message: string,
-    refusedBy: readonly string[],
-    nominatedNode?: string,
-  ): Promise<void> {
-    this.#queue.failed(pod.uid, refusedBy)
-    if (!this.#queue.get(pod.uid)) return
-    await this.#status.unscheduled(pod.pod, { reason, message, nominatedNode })
+  /** Without anybody who refused it, something went wrong. */
+  async #fail({ uid }: PodInfo, { message, refusedBy, pending, nominatedNode }: Refusal): Promise<void> {
+    this.#queue.failed(uid, refusedBy, pending)
+    const info = this.#queue.get(uid)
+    if (!info) return
+    if (nominatedNode) this.#nominations.set(info, nominatedNode)
+    else if (nominatedNode === '') this.#nominations.delete(uid)
+    const reason = refusedBy.length > 0 ? 'Unschedulable' : 'SchedulerError'
+    const written = await this.#status.unscheduled(info.pod, { reason, message, nominatedNode })
+    if (written) this.#queue.refresh(written)
   }
 
   /** The pod counts as being on `node` at once; that it really gets there is seen to beside the next attempts. */
   async #place(attempt: Attempt, node: NodeInfo, group: TaskGroup): Promise<void> {
     const { pod, profile } = attempt
     this.#state.assume(pod, node.name)
-    for (const plugin of profile.at('reserve')) {
-      const verdict = plugin.reserve(attempt, node)
-      if (verdict) return await this.#withdraw(attempt, node, { ...verdict, plugin: plugin.name })
-    }
-    const waits: number[] = []
-    for (const plugin of profile.at('permit')) {
-      const answer = plugin.permit(attempt, node)
-      if (answer === undefined) continue
-      if ('wait' in answer) waits.push(answer.wait)
-      else return await this.#withdraw(attempt, node, { ...answer, plugin: plugin.name })
-    }
-    const permitted = waits.length === 0 ? undefined : this.#permits.enter(pod.uid, Math.max(...waits))
+    this.#nominations.delete(pod.uid)
+    const reserved = reserve(attempt, node)
+    if ('code' in reserved) return await this.#withdraw(attempt, node, reserved)
+    const permitted = reserved.length === 0 ? undefined : this.#permits.enter(pod.uid, reserved)
     group.spawn(async () => {
       let verdict: Verdict | undefined
       try {
+        const mayTakeLong =
+          permitted || profile.at('willPreBind').some(each => each.willPreBind(attempt, node))
+        if (mayTakeLong) await this.#tellExpected(pod, node.name)
         verdict = await permitted
         verdict ??= await this.#bind(attempt, node)
       } catch (error) {
-        verdict = { code: 'Error', reasons: [`binding rejected: ${(error as Error).message}`] }
+        verdict = { code: 'Error', reasons: [(error as Error).message] }
       }
       if (verdict) return await this.#withdraw(attempt, node, verdict)
       this.#queue.done(pod.uid)
-      this.#nominations.delete(pod.uid)
       this.#status.scheduled(pod.pod, node.name)
-      for (const plugin of profile.at('postBind')) plugin.postBind(attempt, node)
+      this.#tellBound(attempt, node)
     })
+  }
+
+  #tellBound(attempt: Attempt, node: NodeInfo): void {
+    for (const plugin of attempt.profile.at('postBind')) {
+      try {
+        plugin.postBind(attempt, node)
+      } catch (error) {
+        this.#settings.env.log.error('postBind failed', { plugin: plugin.name, error })
+      }
+    }
+  }
+
+  /** Others are told where the pod is about to go when it takes a while to get there. */
+  async #tellExpected({ uid, pod }: PodInfo, node: string): Promise<void> {
+    const written = await this.#status.expected(this.#queue.get(uid)?.pod ?? pod, node)
+    if (written) this.#queue.refresh(written)
   }
 
   async #bind(attempt: Attempt, node: NodeInfo): Promise<Verdict | undefined> {
     const { profile, pod } = attempt
+    this.#queue.binding(pod.uid)
     for (const plugin of profile.at('preBind')) {
-      const verdict = await plugin.preBind(attempt, node)
-      if (verdict) return { ...verdict, plugin: plugin.name }
+      const verdict = await naming(`running PreBind plugin "${plugin.name}"`, plugin.preBind(attempt, node))
+      if (verdict) return { code: 'Error', reasons: verdict.reasons }
     }
     for (const extender of this.#settings.extenders ?? []) {
       if (!extender.canBind || !extender.isInterestedIn(pod.pod)) continue
       await extender.bind(pod.pod, node.name)
       return undefined
     }
-    for (const plugin of profile.at('bind')) if (await plugin.bind(attempt, node)) return undefined
+    for (const plugin of profile.at('bind'))
+      if (await naming(`running Bind plugin "${plugin.name}"`, plugin.bind(attempt, node))) return undefined
     return { code: 'Error', reasons: ['no plugin of the profile binds pods'] }
   }
 
   /** The pod does not get to `node` after all. */
   async #withdraw(attempt: Attempt, node: NodeInfo, verdict: Verdict): Promise<void> {
     const { pod, profile } = attempt
-    for (const plugin of [...profile.at('unreserve')].reverse()) plugin.unreserve(attempt, node)
+    for (const plugin of [...profile.at('unreserve')].reverse()) await plugin.unreserve(attempt, node)
     this.#state.forget(pod.uid)
-    this.#queue.move({ resource: 'Pod', action: 'delete', old: pod.pod })
-    const isError = verdict.code === 'Error'
-    const refusedBy = isError || verdict.plugin === undefined ? [] : [verdict.plugin]
-    const reason = isError ? 'SchedulerError' : 'Unschedulable'
-    await this.#fail(pod, reason, verdict.reasons.join(', '), refusedBy)
+    const { code, plugin = anyEvent, reasons } = verdict
+    const isError = code === 'Error'
+    const { uid } = pod
+    this.#queue.move(
+      { resource: 'Pod', action: 'delete', old: pod.pod },
+      other => isError || other.uid !== uid,
+    )
+    const message = isError ? reasons.join(', ') : describeReasons([verdict], 1)
+    await this.#fail(pod, {
+      message,
+      refusedBy: isError ? [] : [plugin],
+      ...(code === 'Pending' && { pending: [plugin] }),
+      nominatedNode: '',
+    })
   }
 }
 
-function isFinished({ status }: PodView): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+/** Why a pod has no node, for its status and for the queue. */
+interface Refusal {
+  readonly message: string
+  readonly refusedBy: readonly string[]
+  readonly pending?: readonly string[] | undefined
+  /** Empty: what was promised before no longer holds. */
+  readonly nominatedNode?: string | undefined
 }
 
-/** Whether anything changed that a plug-in could look at; what the scheduler itself writes to the status is not. */
-function isChanged(old: PodView, pod: PodView): boolean {
-  const { labels, annotations, ownerReferences, deletionTimestamp } = pod.metadata
-  const before = old.metadata
-  return !(
-    deepEqual(old.spec, pod.spec) &&
-    deepEqual(before.labels, labels) &&
-    deepEqual(before.annotations, annotations) &&
-    deepEqual(before.ownerReferences, ownerReferences) &&
-    before.deletionTimestamp === deletionTimestamp
-  )
-}
+/** What no plug-in is called: pods that it refused are tried again whatever happens. */
+const anyEvent = ''

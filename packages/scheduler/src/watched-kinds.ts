@@ -19,7 +19,7 @@ import {
   type ObjectKey,
 } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
-import { type EventHandler, Informer } from '@coxswain/informers'
+import { type EventHandler, Informer, type Registration } from '@coxswain/informers'
 import type { Env } from '@coxswain/kit'
 import { listerWatcherOf } from '@coxswain/runtime'
 
@@ -45,6 +45,7 @@ const idOf = ({ group, kind }: Kind): string => `${group}/${kind}`
 export class WatchedKinds {
   readonly #informers = new Map<string, Informer<ApiObject>>()
   readonly #kinds = new Map<string, Kind>()
+  readonly #registrations: Registration[] = []
 
   /** `more`: kinds that plug-ins of one's own read. */
   constructor(client: Client, env: Env, more: readonly Kind[] = []) {
@@ -62,7 +63,8 @@ export class WatchedKinds {
   }
 
   addHandler<K extends Kind>(kind: K, handler: EventHandler<KindOf<K> & ApiObject>): void {
-    this.#informerOf(kind).addHandler(handler as unknown as EventHandler<ApiObject>)
+    const registration = this.#informerOf(kind).addHandler(handler as unknown as EventHandler<ApiObject>)
+    this.#registrations.push(registration)
   }
 
   get<K extends Kind>(kind: K, key: ObjectKey): DeepReadonly<KindOf<K>> | undefined {
@@ -77,8 +79,10 @@ export class WatchedKinds {
     await Promise.all([...this.#informers.values()].map(informer => informer.run(signal)))
   }
 
+  /** Resolves when all copies are there and the handlers know of everything in them. */
   async synced(signal: AbortSignal): Promise<void> {
     for (const informer of this.#informers.values()) await informer.synced(signal)
+    for (const registration of this.#registrations) await registration.synced(signal)
   }
 
   #informerOf(kind: Kind): Informer<ApiObject> {

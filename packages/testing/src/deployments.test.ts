@@ -70,6 +70,15 @@ describe('Deployments', () => {
     })
   })
 
+  it('without replicas know that nothing is on its way out', async () => {
+    await withControllers(async cluster => {
+      await create(cluster, { replicas: 0 })
+      await cluster.advance(10_000)
+      assert.equal((await get(cluster)).status?.terminatingReplicas, 0)
+      assert.equal((await setsOf(cluster))[0]?.status?.terminatingReplicas, 0)
+    })
+  })
+
   it('roll a new template out within maxSurge and maxUnavailable, and back again', async () => {
     await withControllers(async cluster => {
       const strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } }

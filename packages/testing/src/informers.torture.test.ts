@@ -189,7 +189,7 @@ describe('a quiet resource', () => {
     await cluster.run(client.create(ConfigMap, { metadata: { namespace: 'default', name: 'late' } }))
     await world.settle()
     const { items } = await cluster.run(client.list(ConfigMap))
-    assert.equal(items.length, 1)
+    assert.ok(items.some(({ metadata }) => metadata.name === 'late'))
     witness.assertAgrees(items, 'after a quiet hour')
     controller.abort()
     await world.run(running)

@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ConfigMap, Event, Node, Pod, Secret } from '@coxswain/api/core/v1'
+import { ConfigMap, Node, Pod, Secret } from '@coxswain/api/core/v1'
 import { isStatusError } from '@coxswain/apimachinery'
-import { VirtualWorld } from '@coxswain/kit'
+import { createInProcessRuntime, createNodeAgent, type ImageFunction } from '@coxswain/node'
+import type { Cluster } from './cluster.ts'
 import {
-  createInProcessRuntime,
-  createNodeAgent,
-  createSimulatedNodes,
-  type ImageFunction,
-  type NodeAgent,
-} from '@coxswain/node'
-import { type Cluster, startCluster } from './cluster.ts'
+  addPod,
+  conditionsOf,
+  eventsOf,
+  find,
+  gone,
+  logOf,
+  mainOf,
+  type NodeStage,
+  one,
+  onNodes,
+} from './test-support/node-stage.ts'
 
 /** Ends when it is asked to. */
 const server: ImageFunction = async ({ print, signal, clock }) => {
@@ -50,100 +55,13 @@ const images: Record<string, ImageFunction> = {
   },
 }
 
-interface Stage {
-  readonly cluster: Cluster
-  readonly agent: NodeAgent
-  /** Stops the agent; what it ran is gone. */
-  readonly stop: () => Promise<void>
-}
-
 const agentOf = (cluster: Cluster) =>
   createNodeAgent({
     runtime: createInProcessRuntime({ images, clock: cluster.env.clock }),
     address: '10.0.0.7',
   })
 
-async function withAgent(body: (stage: Stage) => Promise<void>): Promise<void> {
-  await using cluster = await startCluster({ env: new VirtualWorld({ seed: 11 }) })
-  const agent = agentOf(cluster)
-  const stop = cluster.start(agent.operator)
-  await cluster.advance(1_000)
-  await body({ cluster, agent, stop })
-}
-
-async function addPod(cluster: Cluster, name: string, spec: object): Promise<void> {
-  await cluster.run(
-    cluster.client.create(Pod, {
-      metadata: { name, namespace: 'default', labels: { app: name } },
-      spec: {
-        nodeName: 'node-1',
-        automountServiceAccountToken: false,
-        containers: [{ name: 'main', image: 'server' }],
-        ...spec,
-      },
-    }),
-  )
-}
-
-const one = (image: string, extras: object = {}) => ({ containers: [{ name: 'main', image, ...extras }] })
-
-async function find(cluster: Cluster, name: string): Promise<Pod> {
-  const pod = await cluster.run(cluster.client.get(Pod, { namespace: 'default', name }))
-  assert.ok(pod, `there is no pod ${name}`)
-  return pod
-}
-
-const gone = async (cluster: Cluster, name: string) =>
-  (await cluster.run(cluster.client.get(Pod, { namespace: 'default', name }))) === undefined
-
-async function eventsOf(cluster: Cluster, name: string): Promise<string[]> {
-  const { items } = await cluster.run(cluster.client.list(Event, { namespace: 'default' }))
-  return items
-    .filter(({ involvedObject }) => involvedObject.name === name)
-    .map(({ reason, message }) => `${reason}: ${message}`)
-}
-
-async function logOf(
-  { cluster, agent }: Stage,
-  name: string,
-  options: { previous?: boolean; container?: string } = {},
-) {
-  const read = async () => {
-    const { previous = false, container = 'main' } = options
-    const signal = new AbortController().signal
-    const address = { namespace: 'default', name }
-    const log = await agent.connection.readLog(address, container, {
-      follow: false,
-      timestamps: false,
-      previous,
-      signal,
-    })
-    let text = ''
-    for await (const chunk of log) text += new TextDecoder().decode(chunk)
-    return text
-  }
-  return await cluster.run(read())
-}
-
-const conditionsOf = ({ status }: Pod) =>
-  Object.fromEntries((status?.conditions ?? []).map(({ type, status: is }) => [type, is]))
-const mainOf = ({ status }: Pod) => status!.containerStatuses![0]!
-
-describe('a simulated node', () => {
-  it('waits for an image that it was told is missing, and runs the others', async () => {
-    await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
-    cluster.start(createSimulatedNodes({ missingImages: ['lost'] }))
-    await cluster.advance(1_000)
-    await addPod(cluster, 'a', one('lost'))
-    await addPod(cluster, 'b', one('there'))
-    await cluster.advance(5_000)
-    const pod = await find(cluster, 'a')
-    assert.equal(pod.status?.phase, 'Pending')
-    assert.equal(mainOf(pod).state?.waiting?.reason, 'ImagePullBackOff')
-    assert.ok((await eventsOf(cluster, 'a')).includes('Failed: Error: ErrImagePull'))
-    assert.equal((await find(cluster, 'b')).status?.phase, 'Running')
-  })
-})
+const withAgent = (body: (stage: NodeStage) => Promise<void>) => onNodes(agentOf, body)
 
 describe('a node agent', () => {
   it('registers its node and renews its lease', async () => {
@@ -151,6 +69,22 @@ describe('a node agent', () => {
       const node = await cluster.run(cluster.client.get(Node, { name: 'node-1' }))
       assert.equal(node?.status?.nodeInfo?.containerRuntimeVersion, 'in-process://0.1.0')
       assert.deepEqual(node?.status?.addresses?.[0], { type: 'InternalIP', address: '10.0.0.7' })
+    })
+  })
+
+  it('tells when a node is ready, and when it is closed to pods or opened', async () => {
+    await withAgent(async ({ cluster }) => {
+      const { client, run, advance } = cluster
+      for (const unschedulable of [true, false]) {
+        await run(client.patch(Node, { name: 'node-1' }, { spec: { unschedulable } }, { type: 'merge' }))
+        await advance(20_000)
+      }
+      assert.deepEqual(await eventsOf(cluster, 'node-1'), [
+        'Starting: Starting kubelet.',
+        'NodeReady: Node node-1 status is now: NodeReady',
+        'NodeNotSchedulable: Node node-1 status is now: NodeNotSchedulable',
+        'NodeSchedulable: Node node-1 status is now: NodeSchedulable',
+      ])
     })
   })
 

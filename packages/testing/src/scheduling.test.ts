@@ -94,7 +94,7 @@ describe('the scheduler in a cluster', () => {
       assert.equal(condition?.reason, 'Unschedulable')
       assert.equal(
         condition?.message,
-        '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+        '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
       )
       await addNode(cluster, 'late', { cpu: '8' })
       await cluster.advance(15_000)
@@ -197,6 +197,47 @@ describe('the scheduler in a cluster', () => {
       await addPod(cluster, 'other', { spec: { schedulerName: 'mine' } })
       await cluster.advance(5_000)
       assert.equal((await pod(cluster, 'other'))?.spec.nodeName, undefined)
+    })
+  })
+
+  it('does nothing when there is nothing to do, however many pods there are', async () => {
+    let tries = 0
+    const counter: SchedulerPlugin = {
+      name: 'Counter',
+      preFilter: () => {
+        tries++
+        return undefined
+      },
+    }
+    await withScheduler({ plugins: [counter] }, async cluster => {
+      await addNode(cluster, 'only', { cpu: '64' })
+      for (let index = 0; index < 10; index++) await addPod(cluster, `p${index}`)
+      await cluster.advance(5_000)
+      assert.equal(tries, 10)
+      const asked: string[] = []
+      using _ = cluster.intercept(async (request, next) => {
+        asked.push(`${request.method} ${request.path}`)
+        return await next(request)
+      })
+      const node = await cluster.run(cluster.client.get(Node, { name: 'only' }))
+      for (let beat = 0; beat < 10; beat++) {
+        const heartbeat = {
+          type: 'Ready',
+          status: 'True' as const,
+          lastHeartbeatTime: `2026-01-01T00:00:0${beat}Z`,
+        }
+        const status = { ...node!.status, conditions: [heartbeat] }
+        await cluster.run(
+          cluster.client.patch(Node, { name: 'only' }, { status }, { type: 'merge', subresource: 'status' }),
+        )
+        await cluster.advance(20_000)
+      }
+      assert.equal(tries, 10)
+      const isOthers = (request: string) => /nodes\/only|\/apis?$/.test(request) // heartbeats, discovery
+      assert.deepEqual(
+        asked.filter(request => !isOthers(request)),
+        [],
+      )
     })
   })
 })

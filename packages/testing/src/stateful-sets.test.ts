@@ -106,6 +106,7 @@ describe('StatefulSets', () => {
         'apps.kubernetes.io/pod-index': '1',
         'controller-revision-hash': status?.currentRevision,
       })
+      assert.equal(pod.metadata.generateName, 'web-')
       assert.equal(pod.spec.hostname, 'web-1')
       assert.equal(pod.spec.subdomain, 'web')
       const { items } = await stage.run(stage.client.list(Event, { namespace }))

@@ -6,7 +6,9 @@
  * In this entry: the contract, and the transport without sockets. `@coxswain/wire/node` has TLS, HTTP/1.1 and HTTP/2.
  * @module
  */
+
 export { discardBody, isStream, joinChunks, readBody } from './body.ts'
+export type { ByteStream } from './byte-stream.ts'
 export {
   isTransportError,
   TransportError,
@@ -14,6 +16,7 @@ export {
   type TransportErrorOptions,
 } from './errors.ts'
 export { getHeader, getHeaderValues, type MediaType, parseMediaType, splitHeaderList } from './headers.ts'
+export { type Http1Request, type Http1Response, sendHttp1 } from './http1/exchange.ts'
 export { createInProcessTransport, type InProcessTransportOptions } from './in-process.ts'
 export type {
   Conversation,

@@ -10,6 +10,11 @@ export interface WireRequest {
   readonly body?: Uint8Array
   /** The body was longer than the server takes; it was not kept, and `body` is absent. The answer is a 413. */
   readonly bodyTooLarge?: boolean
+  /**
+   * The body as it comes, for one reader, where the server was told to pass it on unread; `body` is then absent. It
+   * throws when the client breaks off; whoever does not want (the rest of) it calls its `return`, or just answers.
+   */
+  readonly bodyStream?: AsyncIterable<Uint8Array>
   /** The certificate the client proved to own, verified against the client CA. Set by the transport alone. */
   readonly peer?: PeerCertificate
   /** Why the certificate that the client showed does not count. The answer is a 401 unless something else proves who it is. */
@@ -44,6 +49,8 @@ export interface WireResponse {
    * must iterate it or call its `return`.
    */
   readonly body?: WireBody
+  /** The client may leave a stream unread for as long as it likes: what is behind it waits too. @default false */
+  readonly unhurried?: boolean
   /** With status 101, to a request that asks for an upgrade: what both sides say on the connection from now on. */
   readonly conversation?: Conversation
 }
@@ -52,6 +59,11 @@ export interface WireResponse {
 export interface Conversation {
   /** The subprotocols that are spoken. */
   readonly protocols: readonly string[]
+  /**
+   * Nothing is negotiated: the answer's headers go out as they are, and the channel is the connection's bytes, whatever
+   * protocol they are. @default false
+   */
+  readonly raw?: boolean
   /** Talks until it is over; the connection is closed when this resolves. Called once, with the protocol chosen. */
   talk(channel: MessageChannel): Promise<void>
 }

@@ -15,7 +15,7 @@ const kinds: Readonly<Record<string, string>> = {
 const booleans = ['stdin', 'stdout', 'stderr', 'tty'] as const
 
 /** What the query of a connection (`pods/exec?command=ls`) asks for, as the object that admission sees. */
-export function connectOptions({ info, query }: ResourceContext): {
+export function connectOptions({ info, query, path: { trailingSlash } }: ResourceContext): {
   readonly kind: GroupVersionKind
   readonly object: JsonObject
 } {
@@ -30,8 +30,9 @@ export function connectOptions({ info, query }: ResourceContext): {
     const ports = query.getAll('ports').flatMap(text => text.split(',').map(Number))
     if (ports.length > 0) object.ports = ports
   } else {
-    const path = `/${info.rest.join('/')}`
-    if (path !== '/') object.path = path
+    const rest = info.rest.join('/')
+    const path = `${rest === '' ? '' : '/'}${rest}${trailingSlash ? '/' : ''}`
+    if (path !== '') object.path = path
   }
   return { kind: { group: '', version: 'v1', kind }, object }
 }

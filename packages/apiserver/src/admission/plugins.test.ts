@@ -199,4 +199,17 @@ describe('Priority', () => {
     })
     assert.match(second.body.message, /PriorityClass a is already marked as default/)
   })
+
+  it('calls a pod whose name is made later by what it will begin with', async () => {
+    await using server = await start()
+    const refused = await server.send('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { generateName: 'web-' },
+      spec: { priorityClassName: 'nothing', containers: [{ name: 'c', image: 'i' }] },
+    })
+    assert.equal(refused.status, 403)
+    assert.equal(
+      refused.body.message,
+      'pods "web-" is forbidden: no PriorityClass with name nothing was found',
+    )
+  })
 })

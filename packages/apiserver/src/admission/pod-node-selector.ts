@@ -1,7 +1,7 @@
-import { newForbidden } from '@coxswain/apimachinery'
 import { childObject, isObject } from '../json.ts'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
 import { findNamespace } from './matching/selectors.ts'
+import { forbidden } from './policies/policy-request.ts'
 
 /** Node selectors (`a=b,c=d`) by namespace, and as `clusterDefaultNodeSelector` for those that say nothing. */
 export type PodNodeSelectorConfiguration = Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export function createPodNodeSelector(configuration: PodNodeSelectorConfiguratio
     const wanted = readLabels(
       String(annotations[annotation] ?? configuration.clusterDefaultNodeSelector ?? ''),
     )
-    const refuse = (problem: string) => newForbidden(attributes.resource.info, attributes.name, problem)
+    const refuse = (problem: string) => forbidden(attributes, problem)
     if (Object.entries(wanted).some(([key, value]) => (own[key] ?? value) !== value))
       throw refuse('pod node label selector conflicts with its namespace node label selector')
     const selector = { ...wanted, ...own }

@@ -3,6 +3,7 @@ import { childObject, type JsonObject } from '../json.ts'
 import type { ServerState } from '../request/context.ts'
 import { systemPriorityClasses } from '../strategies/scheduling/priority-class.ts'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
+import { forbidden } from './policies/policy-request.ts'
 
 interface PriorityClass {
   readonly metadata: { readonly name: string }
@@ -29,12 +30,7 @@ export const priority: AdmissionPlugin = {
       return
     }
     const found = findClass(attributes, spec)
-    const refuse = (detail: string) =>
-      newForbidden(
-        attributes.resource.info,
-        String((attributes.object!.metadata as JsonObject).name ?? ''),
-        detail,
-      )
+    const refuse = (detail: string) => forbidden(attributes, detail)
     const value = found?.value ?? 0
     const policy = found?.preemptionPolicy ?? 'PreemptLowerPriority'
     if (spec.priority !== undefined && spec.priority !== value) {
@@ -74,17 +70,14 @@ function keepOneDefault(attributes: Attributes): void {
   throw newForbidden(resource.info, name, detail)
 }
 
-function findClass({ state, resource, object }: Attributes, spec: JsonObject): PriorityClass | undefined {
+function findClass(attributes: Attributes, spec: JsonObject): PriorityClass | undefined {
+  const { state } = attributes
   const classes = state.cache.resource(prefix)
   const name = spec.priorityClassName as string | undefined
   if (name) {
     const found = classes.get(prefix + name)
     if (found) return found.peek() as unknown as PriorityClass
-    throw newForbidden(
-      resource.info,
-      String((object!.metadata as JsonObject).name ?? ''),
-      `no PriorityClass with name ${name} was found`,
-    )
+    throw forbidden(attributes, `no PriorityClass with name ${name} was found`)
   }
   return defaultClasses(state)[0]
 }

@@ -1,6 +1,7 @@
-import { deepEqual, newForbidden, type StatusError } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../json.ts'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
+import { forbidden } from './policies/policy-request.ts'
 
 interface RuntimeClass {
   readonly overhead?: { readonly podFixed?: JsonObject }
@@ -23,7 +24,7 @@ export const runtimeClass: AdmissionPlugin = {
     if (found?.overhead) {
       const overhead = found.overhead.podFixed ?? {}
       if (isSet(spec.overhead) && !deepEqual(spec.overhead, overhead))
-        throw refuse(attributes, differentOverhead)
+        throw forbidden(attributes, differentOverhead)
       if (isSet(overhead)) spec.overhead = { ...overhead }
     }
     if (found?.scheduling) applyScheduling(attributes, spec, found.scheduling)
@@ -34,26 +35,22 @@ export const runtimeClass: AdmissionPlugin = {
     const found = findClass(attributes, spec)
     if (found?.overhead) {
       if (!deepEqual(spec.overhead ?? {}, found.overhead.podFixed ?? {}))
-        throw refuse(attributes, differentOverhead)
+        throw forbidden(attributes, differentOverhead)
     } else if (spec.overhead !== undefined) {
       const detail = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'
-      throw refuse(attributes, detail)
+      throw forbidden(attributes, detail)
     }
   },
 }
 
 const isSet = (value: unknown): boolean => isObject(value) && Object.keys(value).length > 0
 
-function refuse({ resource, name }: Attributes, detail: string): StatusError {
-  return newForbidden(resource.info, name, detail)
-}
-
 function findClass(attributes: Attributes, spec: JsonObject): RuntimeClass | undefined {
   const name = spec.runtimeClassName as string | undefined
   if (name === undefined) return undefined
   const found = attributes.state.cache.resource(prefix).get(prefix + name)
   if (found) return found.parse() as RuntimeClass
-  throw refuse(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+  throw forbidden(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
 }
 
 function applyScheduling(
@@ -67,7 +64,7 @@ function applyScheduling(
     for (const [key, value] of Object.entries(nodeSelector)) {
       if (own[key] !== undefined && own[key] !== value) {
         const detail = `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own[key]}`
-        throw refuse(attributes, detail)
+        throw forbidden(attributes, detail)
       }
       own[key] = value
     }

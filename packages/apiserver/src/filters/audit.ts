@@ -6,7 +6,7 @@ import { readRequestObject, readResponseObject, withoutManagedFields } from '../
 import { type AuditPolicy, createEvaluator, isAtLeast, type Stage, type Verdict } from '../audit/policy.ts'
 import type { JsonObject } from '../json.ts'
 import type { RequestContext } from '../request/context.ts'
-import { whenFinished } from '../response.ts'
+import { whenOver } from '../response.ts'
 import type { Filter, Next } from './filter.ts'
 import { isLongRunning } from './long-running.ts'
 
@@ -74,10 +74,17 @@ async function follow(context: RequestContext, next: Next, trail: Trail): Promis
   }
   if (isAtLeast(verdict.level, 'Request')) record.requestObject = clean(readRequestObject(context))
   record.responseStatus = { metadata: {}, code: response.status }
-  const { body } = response
-  if (body !== undefined && Symbol.asyncIterator in body && isLongRunning(context.info)) {
+  const { request } = context
+  const long = isLongRunning(context.info)
+    ? whenOver(
+        response,
+        () => request.signal,
+        () => emit('ResponseComplete'),
+      )
+    : undefined
+  if (long) {
     emit('ResponseStarted')
-    return { ...response, body: whenFinished(body, () => emit('ResponseComplete')) }
+    return long
   }
   if (isAtLeast(verdict.level, 'RequestResponse')) record.responseObject = clean(readResponseObject(response))
   emit('ResponseComplete')

@@ -37,6 +37,6 @@ function finish(context: RequestContext, response: WireResponse): WireResponse {
     ...own,
   }
   if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings)
-  if (response.conversation) return { ...response, headers }
+  if (response.conversation || response.unhurried) return { ...response, headers }
   return body === undefined ? { status, headers } : { status, headers, body }
 }

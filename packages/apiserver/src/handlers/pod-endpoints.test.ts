@@ -84,7 +84,7 @@ describe('pods/log', () => {
     await server.send('POST', `${pods}/p/binding`, bindTo('n1'))
     const { status, body } = await server.send('GET', `${pods}/p/log`)
     assert.equal(status, 404)
-    assert.match(body.message, /nodes "n1" not found/)
+    assert.match(body.message, /pods "n1" not found/)
   })
 })
 

@@ -1,16 +1,10 @@
-import {
-  field,
-  newBadRequest,
-  newInvalid,
-  newNotFound,
-  newUnknownError,
-  parseIP,
-  StatusError,
-} from '@coxswain/apimachinery'
+import { field, newBadRequest, newForbidden, newInternalError, newInvalid } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitConnect } from '../admission/admit-part.ts'
 import { connectOptions } from '../admission/connect-options.ts'
 import type { JsonObject } from '../json.ts'
+import { getNode } from '../nodes/kubelet.ts'
+import { readFromKubelet, upgradeToKubelet } from '../nodes/kubelet-request.ts'
 import type { NodeConnection, PodAddress } from '../nodes/node-connection.ts'
 import { createPortConversation } from '../nodes/port-forward.ts'
 import { createCommandConversation, type RunCommand } from '../nodes/remote-command.ts'
@@ -28,10 +22,12 @@ export async function readLog(context: ResourceContext, endpoint: Endpoint): Pro
   const { query, request } = context
   const container = chooseContainer(pod, query.get('container') ?? '')
   if (nodeOf(pod) === '') return { status: 204, headers: {}, body: new Uint8Array() }
+  const nodes = ownNodeOf(context, pod)
+  if (!nodes) return { ...plainText, body: await readForeignLog(context, pod, container) }
   const since = sinceOf(context)
   const tailLines = readInteger(query, 'tailLines')
   const limitBytes = readInteger(query, 'limitBytes')
-  const body = await nodesOf(context, pod).readLog(addressOf(pod), container, {
+  const body = await nodes.readLog(addressOf(pod), container, {
     follow: isTrue(query.get('follow')),
     previous: isTrue(query.get('previous')),
     timestamps: isTrue(query.get('timestamps')),
@@ -40,18 +36,61 @@ export async function readLog(context: ResourceContext, endpoint: Endpoint): Pro
     ...(limitBytes !== undefined && { limitBytes }),
     signal: request.signal,
   })
-  return { status: 200, headers: { 'content-type': 'text/plain' }, body }
+  return { ...plainText, body }
+}
+
+const plainText = { status: 200, headers: { 'content-type': 'text/plain' }, unhurried: true }
+
+/** From the kubelet of a node that is not ours. */
+async function readForeignLog(
+  { state, query, request }: ResourceContext,
+  pod: JsonObject,
+  container: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { namespace, name } = addressOf(pod)
+  const isSet = (parameter: string) => (isTrue(query.get(parameter)) ? 'true' : undefined)
+  const given = (parameter: string) => query.get(parameter) || undefined
+  const asked = {
+    node: nodeOf(pod),
+    path: `/containerLogs/${namespace}/${name}/${container}`,
+    query: {
+      follow: isSet('follow'),
+      limitBytes: given('limitBytes'),
+      previous: isSet('previous'),
+      sinceSeconds: given('sinceSeconds'),
+      sinceTime: given('sinceTime'),
+      tailLines: given('tailLines'),
+      timestamps: isSet('timestamps'),
+    },
+  }
+  const insecure = isTrue(query.get('insecureSkipTLSVerifyBackend'))
+  return await readFromKubelet(state, asked, { signal: request.signal, name, insecure, resource: 'pods/log' })
 }
 
 /** `pods/exec` and `pods/attach`. */
 export async function openTerminal(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  await admitConnect(context, endpoint, connectOptions(context))
+  await beginConnect(context, endpoint)
   const pod = await readPod(context, endpoint)
   const { query, info } = context
   const container = chooseContainer(pod, query.get('container') ?? '')
   checkHost(pod)
-  const nodes = nodesOf(context, pod)
+  const nodes = ownNodeOf(context, pod)
   requireUpgrade(context)
+  if (!nodes) {
+    const { namespace, name } = addressOf(pod)
+    const isSet = (parameter: string) => (isTrue(query.get(parameter)) ? '1' : undefined)
+    return await upgradeToKubelet(context.state, context.request, {
+      node: nodeOf(pod),
+      path: `/${info.subresource}/${namespace}/${name}/${container}`,
+      query: {
+        ...(info.subresource === 'exec' && { command: query.getAll('command') }),
+        error: isSet('stderr'),
+        input: isSet('stdin'),
+        output: isSet('stdout'),
+        tty: isSet('tty'),
+      },
+    })
+  }
   const request = { stdin: isTrue(query.get('stdin')), tty: isTrue(query.get('tty')) }
   const run: RunCommand = async streams => {
     if (info.subresource === 'exec')
@@ -68,12 +107,20 @@ export async function openTerminal(context: ResourceContext, endpoint: Endpoint)
 
 /** `pods/portforward`. */
 export async function forwardPort(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  await admitConnect(context, endpoint, connectOptions(context))
+  await beginConnect(context, endpoint)
   const pod = await readPod(context, endpoint)
   checkHost(pod)
-  const nodes = nodesOf(context, pod)
+  const nodes = ownNodeOf(context, pod)
   requireUpgrade(context)
   const ports = context.query.getAll('ports').flatMap(text => text.split(',').map(Number))
+  if (!nodes) {
+    const { namespace, name } = addressOf(pod)
+    return await upgradeToKubelet(context.state, context.request, {
+      node: nodeOf(pod),
+      path: `/portForward/${namespace}/${name}`,
+      query: { port: ports.length > 0 ? ports.join(',') : undefined },
+    })
+  }
   const dial = (port: number) => nodes.dial(addressOf(pod), port)
   const isTunnel = /(?:^|[\s,])SPDY\/3\.1\+/.test(
     getHeader(context.request.headers, 'sec-websocket-protocol') ?? '',
@@ -83,6 +130,32 @@ export async function forwardPort(context: ResourceContext, endpoint: Endpoint):
       ? createSpdyPortConversation(spdyOf(context), dial)
       : createPortConversation(ports, dial)
   return { status: 101, headers: {}, conversation }
+}
+
+/**
+ * Asks those who may object to a connection. A WebSocket begins with a GET, which roles that may only read allow: what it
+ * opens is a `create`, and has to be allowed as one.
+ */
+async function beginConnect(context: ResourceContext, endpoint: Endpoint): Promise<void> {
+  const { state, user, info, query } = context
+  if (query.has('dryRun')) throw newBadRequest('dryRun is not supported')
+  await admitConnect(context, endpoint, connectOptions(context))
+  if (info.verb === 'create') return
+  const {
+    verdict,
+    reason = '',
+    error,
+  } = await state.authorizer({ state, user, info: { ...info, verb: 'create' } })
+  if (verdict === 'allow') return
+  if (error) throw newInternalError(error)
+  throw newForbidden({ group: info.group, resource: info.resource }, info.name, reason)
+}
+
+/** The way to the pod's node where it is one of ours. Throws a 404 when there is no such node. */
+function ownNodeOf({ state }: ResourceContext, pod: JsonObject): NodeConnection | undefined {
+  const name = nodeOf(pod)
+  getNode(state, name, 'pods')
+  return state.nodes?.hasNode(name) ? state.nodes : undefined
 }
 
 const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1'
@@ -108,24 +181,8 @@ function addressOf(pod: JsonObject): PodAddress {
   return { namespace: textOf(namespace), name: textOf(name) }
 }
 
-/** Throws where the pod's node, or the way to it, is not there. */
-function nodesOf(context: ResourceContext, pod: JsonObject): NodeConnection {
-  const { nodes } = context.state
-  if (!nodes || !isNode(context, nodeOf(pod))) throw unreachable(context, pod)
-  return nodes
-}
-
 function requireUpgrade({ request }: ResourceContext): void {
   if (getHeader(request.headers, 'upgrade') === undefined) throw newBadRequest('Upgrade request required')
-}
-
-/** `pods/proxy`. The pod's address decides; loopback and link-local ones are not the cluster's. */
-export async function proxyToPod(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  await admitConnect(context, endpoint, connectOptions(context))
-  const pod = await readPod(context, endpoint)
-  const ip = parseIP(textOf(objectOf(pod.status).podIP))
-  if (!ip || !isGlobalUnicast(ip.bytes)) throw newBadRequest('address not allowed')
-  throw notServed('connections to pods are not served')
 }
 
 async function readPod(context: ResourceContext, endpoint: Endpoint): Promise<JsonObject> {
@@ -154,31 +211,6 @@ function chooseContainer(pod: JsonObject, container: string): string {
 
 function checkHost(pod: JsonObject): void {
   if (nodeOf(pod) === '') throw newBadRequest(`pod ${nameOf(pod)} does not have a host assigned`)
-}
-
-function isNode({ state }: ResourceContext, name: string): boolean {
-  const { cache } = state.registry.find('', 'v1', 'nodes')!.resource
-  return cache.get(cache.prefix + name) !== undefined
-}
-
-/** A node that exists cannot be reached, one that does not is not found. */
-function unreachable(context: ResourceContext, pod: JsonObject): StatusError {
-  const nodes = context.state.registry.find('', 'v1', 'nodes')!.resource
-  const name = nodeOf(pod)
-  if (!isNode(context, name)) return newNotFound(nodes.info, name)
-  return notServed('connections to kubelets are not served')
-}
-
-function notServed(message: string): StatusError {
-  return new StatusError({ ...newUnknownError(message).status, reason: 'NotImplemented', code: 501 })
-}
-
-function isGlobalUnicast(bytes: Uint8Array): boolean {
-  const [first = 0, second = 0] = bytes
-  if (bytes.length === 4)
-    return first !== 0 && first !== 127 && first < 224 && !(first === 169 && second === 254)
-  const isLow = bytes.slice(0, 15).every(byte => byte === 0)
-  return !isLow && first !== 0xff && !(first === 0xfe && (second & 0xc0) === 0x80)
 }
 
 function checkLogOptions({ query }: ResourceContext): void {

@@ -11,10 +11,12 @@ import type { Endpoint } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
 import type { RequestVerb, ResourceRequestInfo } from '../request/request-info.ts'
 import { notFoundPage, unknownResource } from '../response.ts'
+import { findComponentHandler } from './component-status.ts'
 import { handleCreate } from './create.ts'
 import { handleDelete, handleDeleteCollection } from './delete.ts'
 import { serveDocument } from './document.ts'
 import { handlePatch } from './patch.ts'
+import { findProxyHandler } from './proxies.ts'
 import { handleGet, handleList } from './read.ts'
 import { findReviewHandler } from './reviews/index.ts'
 import { findSubresourceHandler } from './subresources.ts'
@@ -23,7 +25,7 @@ import { handleWatch } from './watch.ts'
 
 export type EndpointHandler = (context: ResourceContext, endpoint: Endpoint) => Answer
 
-const handlers: Readonly<Record<RequestVerb, EndpointHandler>> = {
+const handlers: Readonly<Partial<Record<RequestVerb, EndpointHandler>>> = {
   create: handleCreate,
   delete: handleDelete,
   deletecollection: handleDeleteCollection,
@@ -34,6 +36,8 @@ const handlers: Readonly<Record<RequestVerb, EndpointHandler>> = {
   watch: handleWatch,
 }
 
+/** Whoever is behind a proxy may be asked anything. */
+const proxiedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
 const servedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** What may be asked of all namespaces at once. */
@@ -51,7 +55,8 @@ export function route(context: RequestContext): Answer {
       return notFoundPage
     throw isOldDefinition(info) ? oldDefinition(context) : unknownResource()
   }
-  if (!servedMethods.has(request.method)) throw methodNotAllowed()
+  const proxy = findProxyHandler(info.group, info.resource, info.subresource)
+  if (!(proxy ? proxiedMethods : servedMethods).has(request.method)) throw methodNotAllowed()
   const { info: resource } = endpoint.resource
   const namespaceObject = info.group === '' && info.resource === 'namespaces'
   const isElsewhere = resource.namespaced
@@ -65,6 +70,10 @@ export function route(context: RequestContext): Answer {
   const resourceContext = context as ResourceContext
   const deprecated = endpoint.version.deprecated ?? endpoint.resource.strategy.deprecated
   if (deprecated !== undefined) context.warnings.push(deprecated)
+  if (proxy) {
+    if (isElsewhere || info.legacyWatch || info.name === '') throw unknownResource()
+    return proxy(resourceContext, endpoint)
+  }
   if (info.subresource !== '') return routeSubresource(resourceContext, endpoint)
   if (resource.namespaced && info.namespace === '' && info.name !== '') throw unknownResource()
   if (!(endpoint.version.verbs as readonly string[]).includes(info.verb))
@@ -78,7 +87,8 @@ export function route(context: RequestContext): Answer {
   const handler =
     info.verb === 'create'
       ? (findReviewHandler(endpoint) ?? findSubresourceHandler(endpoint, info) ?? handleCreate)
-      : handlers[info.verb]
+      : (findComponentHandler(endpoint, info.verb) ?? handlers[info.verb])
+  if (!handler) throw methodNotAllowed()
   return handler(resourceContext, endpoint)
 }
 

@@ -11,7 +11,7 @@ import { receiveObject } from './incoming.ts'
 import { metadataOf, placeInNamespace } from './lifecycle.ts'
 import { bindPod, createBinding } from './pod-binding.ts'
 import { evictPod } from './pod-eviction.ts'
-import { forwardPort, openTerminal, proxyToPod, readLog } from './pod-streams.ts'
+import { forwardPort, openTerminal, readLog } from './pod-streams.ts'
 import type { EndpointHandler } from './route.ts'
 import { handleScale } from './scale.ts'
 import { createToken } from './token-request.ts'
@@ -40,7 +40,6 @@ export function findSubresourceHandler(
 ): EndpointHandler | undefined {
   if (info.subresource === 'scale') return handleScale
   const { group, resource } = endpoint.resource.info
-  if (group === '' && resource === 'pods' && info.subresource === 'proxy') return proxyToPod
   return handlers[`${group}/${resource}/${info.subresource} ${info.verb}`]
 }
 

@@ -124,7 +124,11 @@ export class View implements EventEncoder {
     return listBody(head, objects.slice(), custom ? typedItems : untypedItems)
   }
 
-  #tableOf(objects: readonly StoredObject[], metadata: ListMetadata, transform: Transform): JsonObject {
+  #tableOf(
+    objects: readonly (StoredObject | JsonObject)[],
+    metadata: Partial<ListMetadata>,
+    transform: Transform,
+  ): JsonObject {
     const rows = objects.map(object => this.#row(this.#value(object), transform))
     return this.#table(rows, metadata, { transform, columns: true })
   }
@@ -134,6 +138,17 @@ export class View implements EventEncoder {
     return encodedListBody(empty.slice(0, -']}'.length), objects.slice(), object =>
       writeJsonBytes(this.#row(this.#value(object), transform)),
     )
+  }
+
+  /** A list of what is stored nowhere, and so has no version. */
+  made(objects: readonly JsonObject[]): WireResponse {
+    const { transform } = this.#accepted
+    if (transform?.as === 'Table')
+      return this.#response(200, this.#encode(this.#tableOf(objects, {}, transform)))
+    const kind = transform ? 'PartialObjectMetadataList' : this.#endpoint.resource.info.listKind
+    const apiVersion = transform ? `meta.k8s.io/${transform.version}` : this.#apiVersion
+    const items = objects.map(object => this.#item(this.#value(object)))
+    return this.#response(200, this.#encode({ kind, apiVersion, metadata: {}, items }))
   }
 
   /** The head of a watch's answer; the body is made of {@link event} and {@link bookmark}. */
@@ -281,7 +296,7 @@ export class View implements EventEncoder {
 
   #table(
     rows: readonly JsonObject[],
-    metadata: ListMetadata,
+    metadata: Partial<ListMetadata>,
     form: { readonly transform: Transform; readonly columns: boolean },
   ): JsonObject {
     return {

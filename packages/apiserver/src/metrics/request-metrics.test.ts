@@ -56,7 +56,7 @@ describe('/metrics', () => {
       `apiserver_request_total{verb="LIST",dry_run="",${place},scope="namespace",component="apiserver",code="200"} 1`,
       `apiserver_request_duration_seconds_count{verb="GET",dry_run="",${place},scope="resource",component="apiserver"} 2`,
       `apiserver_response_sizes_count{verb="LIST",${place},scope="namespace",component="apiserver"} 1`,
-      'apiserver_storage_objects{resource="configmaps"} 1',
+      'apiserver_storage_objects{resource="configmaps"} 2',
       'apiserver_resource_objects{group="apps",resource="deployments"} 0',
       'apiserver_admission_controller_admission_duration_seconds_count{name="NamespaceLifecycle",operation="CREATE",rejected="false",type="admit"} 2',
       'apiserver_admission_step_admission_duration_seconds_count{operation="CREATE",rejected="false",type="validate"} 2',

@@ -4,7 +4,7 @@ import { isStream, type WireBody, type WireResponse } from '@coxswain/wire'
 import type { Filter } from '../filters/filter.ts'
 import { isLongRunning } from '../filters/long-running.ts'
 import type { RequestContext } from '../request/context.ts'
-import { whenFinished } from '../response.ts'
+import { whenOver } from '../response.ts'
 
 const durationBuckets = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -117,18 +117,20 @@ export function createRequestMetrics(registry: MetricsRegistry, clock: Clock): F
     started: number,
   ): WireResponse {
     const finish = () => count(kind, response.status, (clock.monotonic() - started) / 1_000)
-    if (!isLongRunning(context.info) || !isStream(response.body)) {
-      const length = lengthOf(response.body)
-      if (length !== undefined) kind.size?.observe(length)
-      finish()
-      return response
-    }
-    longRunning.add(1, ...kind.labels, component)
-    const body = whenFinished(response.body, () => {
+    const over = () => {
       longRunning.add(-1, ...kind.labels, component)
       finish()
-    })
-    return body === response.body ? response : { ...response, body }
+    }
+    const { request } = context
+    const long = isLongRunning(context.info) ? whenOver(response, () => request.signal, over) : undefined
+    if (long) {
+      longRunning.add(1, ...kind.labels, component)
+      return long
+    }
+    const length = lengthOf(response.body)
+    if (length !== undefined) kind.size?.observe(length)
+    finish()
+    return response
   }
 }
 
@@ -148,12 +150,20 @@ function labelsOf({ info, path, request, state }: RequestContext): Kind['labels'
   const scope =
     info.name !== '' || info.verb === 'create' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster'
   const isServed = state.registry.find(info.group, info.version, info.resource) !== undefined
-  const verb =
-    info.verb === 'watch' ? 'WATCH' : info.verb === 'list' ? 'LIST' : verbOf(request.method, info.verb)
+  const verb = connections.has(info.subresource)
+    ? 'CONNECT'
+    : info.verb === 'watch'
+      ? 'WATCH'
+      : info.verb === 'list'
+        ? 'LIST'
+        : verbOf(request.method, info.verb)
   if (!isServed) return [verb, '', '', '', '', scope]
   const subresource = knownSubresource(info.subresource)
   return [verb, info.group, info.version, info.resource, subresource, scope]
 }
+
+/** What leads to a node or to what it runs is counted as a connection, whatever the method. */
+const connections = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 const subresources = new Set(
   'approval attach binding ephemeralcontainers eviction exec finalize log portforward proxy resize scale status token'.split(

@@ -1,3 +1,5 @@
+import type { ByteStream, WireRequest, WireResponse } from '@coxswain/wire'
+
 /** Names a Pod that a node runs. */
 export interface PodAddress {
   readonly namespace: string
@@ -6,6 +8,10 @@ export interface PodAddress {
 
 /** The way to the nodes' agents. What they refuse they refuse with a `StatusError`, as the client is to see it. */
 export interface NodeConnection {
+  /** Whether a node is one of those that this leads to. */
+  hasNode(node: string): boolean
+  /** Asks a node's agent what others ask a kubelet's own server (`/healthz`, `/pods`, `/stats/summary`, ...). */
+  ask(node: string, request: WireRequest): Promise<WireResponse>
   /** What a container has printed, and with `follow` goes on printing. */
   readLog(pod: PodAddress, container: string, options: NodeLogOptions): Promise<AsyncIterable<Uint8Array>>
   /** Runs a command in a container. Resolves with its exit code; rejects when it cannot be started. */
@@ -41,10 +47,4 @@ export interface TerminalStreams {
 }
 
 /** A connection to a port. */
-export interface PortStream {
-  readonly data: AsyncIterable<Uint8Array>
-  write(chunk: Uint8Array): Promise<void>
-  /** No more is written; what comes is still read. */
-  end(): void
-  destroy(): void
-}
+export type PortStream = ByteStream

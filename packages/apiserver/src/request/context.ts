@@ -6,9 +6,12 @@ import type { Admission } from '../admission/admission.ts'
 import type { ResolvedAuthentication } from '../authn/authentication.ts'
 import type { Authorizer } from '../authz/authorizer.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
+import type { Compression } from '../compression.ts'
 import type { Documents } from '../documents.ts'
 import type { FlowControl } from '../flow/flow-control.ts'
-import type { HealthCheck } from '../health.ts'
+import type { ComponentCheck, HealthCheck } from '../health.ts'
+import type { Dialer } from '../nodes/dialer.ts'
+import type { KubeletClient } from '../nodes/kubelet.ts'
 import type { NodeConnection } from '../nodes/node-connection.ts'
 import type { AcceptSpdy } from '../nodes/spdy.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -48,6 +51,8 @@ export interface ServerState {
   readonly documents: Documents
   readonly admission: Admission
   readonly healthChecks: readonly HealthCheck[]
+  /** The other parts of the control plane, by the names `componentstatuses` has for them. */
+  readonly components: Readonly<Record<string, ComponentCheck>>
   /** What `/metrics` shows; whoever has something to count registers it here. */
   readonly metrics: MetricsRegistry
   readonly network: ClusterNetwork
@@ -59,6 +64,12 @@ export interface ServerState {
   readonly outbound: Outbound
   /** The way to the nodes' agents, where there is one. */
   readonly nodes?: NodeConnection
+  /** The way to Pods and kubelets of other nodes. */
+  readonly dialer: Dialer
+  /** What kubelets of other nodes are shown, and expected to show. */
+  readonly kubelets: () => KubeletClient
+  /** For pages that come compressed through a proxy. */
+  readonly compression?: Compression
   /** Speaks SPDY with clients of `exec`, `attach` and `portforward`, where that is possible. */
   readonly acceptSpdy?: AcceptSpdy
   /** Calls webhooks by their `clientConfig`. */

@@ -31,7 +31,9 @@ export interface NonResourceRequestInfo {
   readonly path: string
 }
 
+/** Empty for methods that have no verb (OPTIONS): only rules for all verbs are about those. */
 export type RequestVerb =
+  | ''
   | 'create'
   | 'delete'
   | 'deletecollection'
@@ -67,7 +69,7 @@ export function parseRequestInfo(
   let at = core ? 2 : 3
   if (group === undefined || version === undefined || segments.length === at) return nonResource(method, path)
 
-  let verb = verbs[method] ?? 'get'
+  let verb = verbs[method] ?? ''
   const legacyWatch = segments[at] === 'watch' && segments.length > at + 1
   if (legacyWatch) {
     at++

@@ -13,6 +13,7 @@ export function withoutHeaders(request: WireRequest, isHidden: (name: string) =>
     query: request.query,
     headers,
     ...(request.body && { body: request.body }),
+    ...(request.bodyStream && { bodyStream: request.bodyStream }),
     ...(request.bodyTooLarge && { bodyTooLarge: true }),
     ...(request.peer && { peer: request.peer }),
     ...(request.peerError !== undefined && { peerError: request.peerError }),

@@ -16,6 +16,7 @@ import { apiServiceStrategy } from './apiregistration/api-service.ts'
 import { horizontalPodAutoscalerStrategy } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { certificateSigningRequestStrategy } from './certificates/signing-request.ts'
 import { leaseStrategy } from './coordination/lease.ts'
+import { componentStatusStrategy } from './core/component-status.ts'
 import { configMapStrategy } from './core/config-map.ts'
 import { createEventStrategy, defaultEventTtl } from './core/event.ts'
 import { limitRangeStrategy } from './core/limit-range.ts'
@@ -82,6 +83,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'rbac.authorization.k8s.io/clusterroles': clusterRoleStrategy,
   'rbac.authorization.k8s.io/rolebindings': roleBindingStrategy,
   'rbac.authorization.k8s.io/roles': roleStrategy,
+  '/componentstatuses': componentStatusStrategy,
   '/configmaps': configMapStrategy,
   '/limitranges': limitRangeStrategy,
   '/namespaces': namespaceStrategy,

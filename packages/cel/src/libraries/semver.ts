@@ -45,7 +45,7 @@ function compareIdentifiers(a: Identifier, b: Identifier): number {
 }
 
 /** The version, or what is wrong with the text. */
-function parseSemver(text: string): SemverValue | string {
+export function parseSemver(text: string): SemverValue | string {
   if (text === '') return 'Version string empty'
   const parts = splitAtMost(text, '.', 3)
   if (parts.length !== 3) return 'No Major.Minor.Patch elements found'

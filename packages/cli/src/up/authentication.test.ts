@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { generateSigningKey, readSigningKey } from '@coxswain/apiserver/node'
 import { createRealEnv } from '@coxswain/kit'
+import { createCertificate } from '@coxswain/wire/node'
 import { Command } from 'commander'
 import { createAuthentication } from './authentication.ts'
 import { type AuthenticationFlags, addAuthenticationOptions } from './authentication-options.ts'
@@ -140,5 +141,32 @@ describe('createAuthentication', () => {
     )
     assert.equal(clientCa, `CA\n${more}`)
     assert.deepEqual(options.trust, { 'client-ca-file': `CA\n${more}` })
+  })
+
+  it('tells servers behind it of front proxies: those of the flags, else those of the data directory', async () => {
+    using directory = scratch()
+    const env = createRealEnv()
+    const times = { notBefore: env.clock.now() - 1_000, notAfter: env.clock.now() + 1_000_000 }
+    const { certificate: ca } = createCertificate(
+      { subject: { commonName: 'ca' }, usages: ['ca'], ...times },
+      env.random,
+    )
+    const trustOf = async (...args: string[]) => {
+      const surroundings = { directory: directory.path, env, ca, frontProxyCa: 'PROXIES' }
+      return (await createAuthentication(parse(...args), surroundings)).options.trust
+    }
+    assert.deepEqual(await trustOf(), {
+      'client-ca-file': ca,
+      'requestheader-client-ca-file': 'PROXIES',
+      'requestheader-allowed-names': '["front-proxy-client"]',
+      'requestheader-username-headers': '["X-Remote-User"]',
+      'requestheader-uid-headers': '[]',
+      'requestheader-group-headers': '["X-Remote-Group"]',
+      'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+    })
+    const file = `--requestheader-client-ca-file=${directory.write('proxies.crt', ca)}`
+    const given = await trustOf(file, '--requestheader-username-headers=X-U')
+    assert.equal(given?.['requestheader-client-ca-file'], ca)
+    assert.equal(given?.['requestheader-allowed-names'], '[]')
   })
 })

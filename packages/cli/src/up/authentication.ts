@@ -19,6 +19,8 @@ export interface AuthenticationSurroundings {
   readonly env: Env
   /** PEM: the CA of the data directory. */
   readonly ca: string
+  /** PEM: what others are told to believe of front proxies where no flag names any. */
+  readonly frontProxyCa?: string
 }
 
 /** Who is who, and whose certificates the transport has to look at for it. */
@@ -33,7 +35,7 @@ export interface Authentication {
 /** Everything the flags say about who is who. What only some flags need is loaded when they are there. */
 export async function createAuthentication(
   flags: AuthenticationFlags,
-  { directory, env, ca }: AuthenticationSurroundings,
+  { directory, env, ca, frontProxyCa }: AuthenticationSurroundings,
 ): Promise<Authentication> {
   const { tokenAuthFile, apiAudiences, clientCaFile, requestheaderClientCaFile: proxyCaFile } = flags
   const clientCa = [
@@ -61,7 +63,12 @@ export async function createAuthentication(
     knownTokens: known,
     tokens,
     serviceAccounts,
-    trust: { 'client-ca-file': clientCa, ...describeProxies(flags, proxyCa[0]) },
+    trust: {
+      'client-ca-file': clientCa,
+      ...(proxyCa[0] === undefined
+        ? describeProxies(kubeadmProxies, frontProxyCa)
+        : describeProxies(flags, proxyCa[0])),
+    },
     ...(apiAudiences?.length && { audiences: apiAudiences }),
   }
   return {
@@ -76,8 +83,19 @@ function readCertificates(text: string): string {
   return text
 }
 
+/** The names that kubeadm gives. */
+const kubeadmProxies = {
+  requestheaderAllowedNames: ['front-proxy-client'],
+  requestheaderUsernameHeaders: ['X-Remote-User'],
+  requestheaderGroupHeaders: ['X-Remote-Group'],
+  requestheaderExtraHeadersPrefix: ['X-Remote-Extra-'],
+}
+
 /** What servers behind this one have to know of front proxies. */
-function describeProxies(flags: AuthenticationFlags, ca: string | undefined): Record<string, string> {
+function describeProxies(
+  flags: Partial<AuthenticationFlags>,
+  ca: string | undefined,
+): Record<string, string> {
   if (ca === undefined) return {}
   const print = (names: readonly string[] = []) => JSON.stringify(names)
   return {

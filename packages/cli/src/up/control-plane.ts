@@ -1,11 +1,12 @@
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type ApiServer, createApiServer } from '@coxswain/apiserver'
+import { type ApiServer, createApiServer, isProxyPath } from '@coxswain/apiserver'
 import { createYamlThread } from '@coxswain/apiserver/node'
 import { createKubeconfig, writeKubeconfig } from '@coxswain/client/kubeconfig'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
+import type { SchedulerOptions } from '@coxswain/scheduler'
 import type { Store } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, type PeerCertificate } from '@coxswain/wire'
 import {
@@ -14,15 +15,31 @@ import {
   type HttpServer,
   nodeCompression,
   serve,
+  socketDialer,
 } from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { createAdmissionSetup } from './admission.ts'
+import { answerMirrorPods } from './answer-mirror-pods.ts'
 import { createAuthentication } from './authentication.ts'
 import { createAuthorization } from './authorization.ts'
+import { createComponentChecks } from './component-health.ts'
+import type { ComponentLogs } from './component-logs.ts'
 import { serveControlSocket } from './control-socket.ts'
 import { type ControllerName, selectServerControllers } from './controller-names.ts'
+import { createKubeletClient } from './kubelets.ts'
+import { createLateConnection } from './late-connection.ts'
+import { leaderElectionOf } from './leader-election.ts'
+import { nodeNamesOf } from './node-names.ts'
+import { nodeRangesOf } from './node-ranges.ts'
 import { socketOutbound } from './outbound.ts'
-import { ensurePki, type Pki } from './pki.ts'
+import {
+  componentNames,
+  ensureComponentCertificate,
+  ensureFrontProxyCa,
+  ensureKubeletClientCertificate,
+  ensurePki,
+  type Pki,
+} from './pki.ts'
 import type { UpOptions } from './up.ts'
 
 /** Who the control loops and operators in this process are to the API server. */
@@ -42,6 +59,8 @@ export interface ControlPlane {
   readonly options: UpOptions
   readonly dataDir: string
   readonly env: Env
+  /** What the parts have said. */
+  readonly logs: ComponentLogs
   readonly controllers: readonly ControllerName[]
   /** Being opened while this module is loaded. */
   readonly opening: Promise<Store>
@@ -52,10 +71,14 @@ export async function runControlPlane({
   options,
   dataDir,
   env,
+  logs,
   controllers,
   opening,
 }: ControlPlane): Promise<void> {
-  const pki = ensurePki(join(dataDir, 'pki'), env)
+  const leaderElection = leaderElectionOf(options, env)
+  const nodeRanges = nodeRangesOf(options)
+  const scheduler = await loadScheduler(options, env)
+  const pki = ensurePki(join(dataDir, 'pki'), env, options.serviceClusterIpRange)
   await using inner = await opening
   const { store, reload } = await encrypt(inner, options, env)
   const directory = join(dataDir, 'pki')
@@ -67,6 +90,7 @@ export async function runControlPlane({
     directory,
     env,
     ca: pki.ca.certificate,
+    ...(controllers.length === 0 && { frontProxyCa: ensureFrontProxyCa(directory, env) }),
   })
   await using audit = await loadAuditing(options, env)
   const loadNodes = async () =>
@@ -78,16 +102,31 @@ export async function runControlPlane({
       address: chooseAddress(),
       apiServer: async () => ({ host: '127.0.0.1', port: await boundPort }),
     })
+  const kubelets = createKubeletClient(options, () => ensureKubeletClientCertificate(directory, env, pki.ca))
   const metrics = new MetricsRegistry()
   registerProcessMetrics(metrics)
-  const agent = options.runtime === 'process' && controllers.length > 0 ? await loadNodes() : undefined
+  let loading: ReturnType<typeof loadNodes> | undefined
+  const nodesOnce = () => {
+    loading ??= loadNodes()
+    return loading
+  }
+  const nodeNames = new Set(controllers.length > 0 ? nodeNamesOf(options.nodes) : [])
+  const [firstNode] = nodeNames
+  let haveLoopsStarted = false
+  const nodeConnection = createLateConnection(nodeNames, async () => (await nodesOnce())?.connection)
   const server = createApiServer({
     env,
     store,
     authentication,
     authorizer: await createAuthorization(options),
     outbound: socketOutbound,
-    ...(agent?.connection && { nodes: agent.connection, acceptSpdy }),
+    dialer: socketDialer,
+    kubelets,
+    ...(firstNode !== undefined && {
+      nodes: answerMirrorPods(nodeConnection, firstNode, logs),
+      acceptSpdy,
+    }),
+    components: createComponentChecks(controllers.length > 0, () => haveLoopsStarted),
     compression: nodeCompression,
     readLargeYaml: createYamlThread(),
     metrics,
@@ -106,20 +145,31 @@ export async function runControlPlane({
   })
   using stop = abortOnSignals()
   await using group = new TaskGroup()
+  // Stops before the server does: leases are given back.
+  const loops = new TaskGroup(group.signal)
   group.spawn(signal => server.run(signal))
   if (reload) group.spawn(reload)
   const listening = listen({ port: options.port, handler: server.handler, pki, clientCa, env })
   const boundPort = listening.then(({ port }) => port).catch(() => options.port)
   stop.signal.addEventListener('abort', () => {
-    const end = () => group.abort(stop.signal.reason)
-    listening.then(http => drain(http, server)).then(end, end)
+    loops.abort(stop.signal.reason)
+    const drained = listening.then(http => drain(http, server))
+    Promise.allSettled([drained, loops.join()]).then(() => group.abort(stop.signal.reason))
   })
   await using http = await listening
   await server.ready
   await using _control = await serveControlSocket(dataDir, inner)
   const kubeconfig = await writeAdminKubeconfig(options, dataDir, http.url, pki)
+  if (controllers.length === 0) await writeComponentKubeconfigs(dataDir, http.url, pki, env)
   const sayReady = () =>
     process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)
+  const loadNodeParts = async () => {
+    const nodes = firstNode === undefined ? undefined : await nodesOnce()
+    if (!nodes) return undefined
+    const { joinControlPlane } = await import('./control-plane-pods.ts')
+    const part = { options, controllers, dataDir, port: http.port, address: chooseAddress(), log: env.log }
+    return await joinControlPlane(nodes.operator, part)
+  }
   // The framework is loaded when the server answers already; with operators, ready means that their kinds are there too.
   const files = options.operator ?? []
   if (files.length === 0) sayReady()
@@ -130,20 +180,25 @@ export async function runControlPlane({
     ])
     const operators = await loadOperators(files)
     const connect = () => createInProcessTransport(server.handler, env, { peer: insider })
-    // Simulated nodes are not needed before the server answers.
-    const nodes = agent ?? (controllers.length > 0 ? await loadNodes() : undefined)
+    const nodes = await loadNodeParts()
     await startControlLoops({
       connect,
       env,
-      group,
+      group: loops,
       operators,
       controllers,
-      ...(nodes && { nodes: nodes.operator }),
+      cloudProvider: options.cloudProvider,
+      ...(nodeRanges && { nodeRanges }),
+      ...(leaderElection && { leaderElection }),
+      ...(scheduler && { scheduler }),
+      ...(nodes && { nodes }),
       volumes: join(dataDir, 'volumes'),
       rootCa: pki.ca.certificate,
       ca: pki.ca,
       signToken,
     })
+    haveLoopsStarted = true
+    group.spawn(() => loops.join())
   }
   if (files.length > 0) sayReady()
   await group.join()
@@ -167,6 +222,12 @@ async function encrypt(
   const { encryptStore } = await import('./encryption.ts')
   const encrypted = encryptStore(store, file, env)
   return mayReload ? encrypted : { store: encrypted.store }
+}
+
+/** The scheduler is loaded early only where there is something to say about it. */
+async function loadScheduler(options: UpOptions, env: Env): Promise<SchedulerOptions | undefined> {
+  if (options.schedulerConfig === undefined && options.schedulerPlugin === undefined) return undefined
+  return await (await import('./scheduler.ts')).loadSchedulerOptions(options, env)
 }
 
 /** The audit log's code is loaded only where there is one. */
@@ -201,6 +262,16 @@ async function writeAdminKubeconfig(
   return file
 }
 
+/** Without controllers of ours others may come: what kube-controller-manager and kube-scheduler are started with. */
+async function writeComponentKubeconfigs(dataDir: string, url: string, pki: Pki, env: Env): Promise<void> {
+  for (const name of componentNames) {
+    const { user, pair } = ensureComponentCertificate(join(dataDir, 'pki'), env, name, pki.ca)
+    const { certificate: cert, key } = pair
+    const entry = { cluster: 'coxswain', user, server: url, ca: pki.ca.certificate, cert, key }
+    await writeKubeconfig(join(dataDir, `${name}.conf`), createKubeconfig(entry))
+  }
+}
+
 interface Listening {
   readonly port: number
   readonly handler: Handler
@@ -219,6 +290,7 @@ async function listen({ port, handler, pki, clientCa, env }: Listening): Promise
       tls: { cert, key, clientCa },
       log: env.log,
       upgrade: createWebSocketUpgrade({ handler, log: env.log }),
+      passesThrough: isProxyPath,
     })
   } catch (error) {
     throw new CommandError(

@@ -6,10 +6,13 @@ export const controllerNames = [
   'certificatesigningrequest-approving-controller',
   'certificatesigningrequest-cleaner-controller',
   'certificatesigningrequest-signing-controller',
+  'cloud-node-controller',
+  'cloud-node-lifecycle-controller',
   'clusterrole-aggregation-controller',
   'cronjob-controller',
   'daemonset-controller',
   'deployment-controller',
+  'device-taint-eviction-controller',
   'disruption-controller',
   'endpoints-controller',
   'endpointslice-controller',
@@ -18,9 +21,13 @@ export const controllerNames = [
   'garbage-collector-controller',
   'horizontal-pod-autoscaler-controller',
   'job-controller',
+  'legacy-serviceaccount-token-cleaner-controller',
   'local-path-provisioner',
   'namespace-controller',
+  'node-ipam-controller',
   'node-lifecycle-controller',
+  'node-route-controller',
+  'persistentvolume-attach-detach-controller',
   'persistentvolume-binder-controller',
   'persistentvolume-expander-controller',
   'persistentvolume-protection-controller',
@@ -32,12 +39,15 @@ export const controllerNames = [
   'resourcequota-controller',
   'root-ca-certificate-publisher-controller',
   'service-cidr-controller',
+  'service-lb-controller',
   'serviceaccount-controller',
   'serviceaccount-token-controller',
   'statefulset-controller',
   'taint-eviction-controller',
   'token-cleaner-controller',
   'ttl-after-finished-controller',
+  'ttl-controller',
+  'volumeattributesclass-protection-controller',
 ] as const
 
 export type ControllerName = (typeof controllerNames)[number]
@@ -47,25 +57,56 @@ const serverControllerNames = ['validatingadmissionpolicy-status-controller'] as
 
 export type ServerControllerName = (typeof serverControllerNames)[number]
 
+/** Older names that upstream still takes, and kubeadm still writes; so are all names without `-controller`. */
+const aliases: Readonly<Record<string, ControllerName>> = {
+  attachdetach: 'persistentvolume-attach-detach-controller',
+  bootstrapsigner: 'bootstrap-signer-controller',
+  csrapproving: 'certificatesigningrequest-approving-controller',
+  csrcleaner: 'certificatesigningrequest-cleaner-controller',
+  csrsigning: 'certificatesigningrequest-signing-controller',
+  endpoint: 'endpoints-controller',
+  endpointslicemirroring: 'endpointslice-mirroring-controller',
+  garbagecollector: 'garbage-collector-controller',
+  horizontalpodautoscaling: 'horizontal-pod-autoscaler-controller',
+  'legacy-service-account-token-cleaner': 'legacy-serviceaccount-token-cleaner-controller',
+  nodeipam: 'node-ipam-controller',
+  nodelifecycle: 'node-lifecycle-controller',
+  podgc: 'pod-garbage-collector-controller',
+  'pv-protection': 'persistentvolume-protection-controller',
+  'pvc-protection': 'persistentvolumeclaim-protection-controller',
+  'resource-claim-controller': 'resourceclaim-controller',
+  'root-ca-cert-publisher': 'root-ca-certificate-publisher-controller',
+  route: 'node-route-controller',
+  service: 'service-lb-controller',
+  tokencleaner: 'token-cleaner-controller',
+}
+
 const allNames: readonly string[] = [...controllerNames, ...serverControllerNames]
 
 /** Reads `--controllers`: `*`, names, `-name`, or `none`. Throws a usage error for a name that is none. */
 export function selectControllers(list: readonly string[]): readonly ControllerName[] {
-  if (list.length === 1 && list[0] === 'none') return []
-  for (const item of list) {
-    const name = item.replace(/^-/, '')
-    if (name === '*' || allNames.includes(name)) continue
-    throw new CommandError(`--controllers: there is no ${name}; there are ${allNames.join(', ')}`, {
-      exitCode: 2,
-    })
-  }
-  return controllerNames.filter(name => isSelected(list, name))
+  const selected = readNames(list)
+  return controllerNames.filter(name => isSelected(selected, name))
 }
 
 /** Reads the same list for what runs inside the server. */
 export function selectServerControllers(list: readonly string[]): readonly ServerControllerName[] {
+  const selected = readNames(list)
+  return serverControllerNames.filter(name => isSelected(selected, name))
+}
+
+/** The list with today's names only. */
+function readNames(list: readonly string[]): readonly string[] {
   if (list.length === 1 && list[0] === 'none') return []
-  return serverControllerNames.filter(name => isSelected(list, name))
+  return list.map(item => {
+    if (item === '*') return item
+    const [, sign = '', given = ''] = /^(-?)(.*)$/.exec(item) ?? []
+    const name = [given, aliases[given], `${given}-controller`].find(each => each && allNames.includes(each))
+    if (name !== undefined) return sign + name
+    throw new CommandError(`--controllers: there is no ${given}; there are ${allNames.join(', ')}`, {
+      exitCode: 2,
+    })
+  })
 }
 
 function isSelected(list: readonly string[], name: string): boolean {

@@ -16,17 +16,22 @@ export interface NodesOptions {
 
 export interface Nodes {
   readonly operator: Operator
-  /** Simulated nodes have nothing to say. */
-  readonly connection?: NodeConnection
+  readonly connection: NodeConnection
 }
 
 /** The nodes of this control plane; starts nothing. Their code is loaded only where there are any. */
 export async function createNodes(options: NodesOptions): Promise<Nodes | undefined> {
   const { count, runtime, dataDir, address, apiServer, missingImages = [] } = options
   if (count === 0) return undefined
-  const { createNodeAgent, createSimulatedNodes } = await import('@coxswain/node')
-  if (runtime === 'simulated') return { operator: createSimulatedNodes({ count, missingImages }) }
+  const { createNodeAgent, createSimulatedRuntime, loopbackAddressOf } = await import('@coxswain/node')
+  if (runtime === 'simulated')
+    return createNodeAgent({ runtime: createSimulatedRuntime({ missingImages }), count })
   const { createProcessRuntime } = await import('@coxswain/node/process')
-  const directory = join(dataDir, 'node')
-  return createNodeAgent({ runtime: createProcessRuntime({ directory }), count, address, apiServer })
+  return createNodeAgent({
+    runtime: createProcessRuntime({ directory: join(dataDir, 'node') }),
+    count,
+    address,
+    apiServer,
+    serviceAddress: clusterIP => loopbackAddressOf(clusterIP) ?? clusterIP,
+  })
 }

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { formatIP, maskIP, parseCIDR } from '@coxswain/apimachinery'
 import type { Env } from '@coxswain/kit'
+import { loopbackAddressOf } from '@coxswain/node/host'
 import { createCertificate, type KeyPair, readCertificate } from '@coxswain/wire/node'
 
 /** Everything the server and its administrator prove themselves with. */
@@ -26,35 +28,108 @@ const serverHosts = [
   'kubernetes.default.svc.cluster.local',
 ]
 
-/** Reads the certificates in `directory`, making those that are missing or about to end. */
-export function ensurePki(directory: string, env: Env): Pki {
+/** The first address of the range of Services, which is the API server's, and where it answers on this machine. */
+function serviceHosts(range: string): string[] {
+  const cidr = parseCIDR(range.split(',')[0] ?? '')
+  if (!cidr) return []
+  const bytes = maskIP(cidr.address.bytes, cidr.prefix)
+  bytes[bytes.length - 1]! += 1
+  const address = formatIP(bytes)
+  return [address, ...[loopbackAddressOf(address)].filter(host => host !== undefined)]
+}
+
+/**
+ * Reads the certificates in `directory`, making those that are missing, about to end, or not good for the addresses of a
+ * server whose Services are in this range.
+ */
+export function ensurePki(directory: string, env: Env, serviceRange: string): Pki {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const ca = ensure(directory, 'ca', env, 10 * year, { commonName: 'coxswain-ca' }, ['ca'])
-  const server = ensure(directory, 'apiserver', env, year, { commonName: 'kube-apiserver' }, ['server'], ca)
+  const ca = ensure(directory, env, {
+    name: 'ca',
+    lifetime: 10 * year,
+    subject: { commonName: 'coxswain-ca' },
+    usages: ['ca'],
+  })
+  const hosts = [...serverHosts, ...serviceHosts(serviceRange)]
+  const server = ensure(directory, env, {
+    name: 'apiserver',
+    subject: { commonName: 'kube-apiserver' },
+    usages: ['server'],
+    issuer: ca,
+    hosts,
+  })
   const subject = { commonName: 'kubernetes-admin', organizations: ['system:masters'] }
-  const admin = ensure(directory, 'admin', env, year, subject, ['client'], ca)
+  const admin = ensure(directory, env, { name: 'admin', subject, usages: ['client'], issuer: ca })
   return { ca, server, admin }
 }
 
-function ensure(
+/** The parts of a control plane that may run as programs of their own, by the names of kubeadm's files. */
+const components = {
+  'controller-manager': 'system:kube-controller-manager',
+  scheduler: 'system:kube-scheduler',
+} as const
+
+export type ComponentName = keyof typeof components
+
+export const componentNames: readonly ComponentName[] = Object.keys(components) as ComponentName[]
+
+/** The user and the client certificate that a part of the control plane goes by; RBAC's bootstrap roles know the user. */
+export function ensureComponentCertificate(
   directory: string,
-  name: string,
-  { clock, random }: Env,
-  lifetime: number,
-  subject: { readonly commonName: string; readonly organizations?: readonly string[] },
-  usages: readonly ('ca' | 'server' | 'client')[],
-  issuer?: KeyPair,
-): KeyPair {
+  env: Env,
+  name: ComponentName,
+  ca: KeyPair,
+): { readonly user: string; readonly pair: KeyPair } {
+  const user = components[name]
+  const subject = { commonName: user }
+  return { user, pair: ensure(directory, env, { name, subject, usages: ['client'], issuer: ca }) }
+}
+
+/** What the API server shows to kubelets that are not part of it. */
+export function ensureKubeletClientCertificate(directory: string, env: Env, ca: KeyPair): KeyPair {
+  const subject = { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] }
+  return ensure(directory, env, { name: 'apiserver-kubelet-client', subject, usages: ['client'], issuer: ca })
+}
+
+interface Wanted {
+  /** Of its files. */
+  readonly name: string
+  readonly subject: { readonly commonName: string; readonly organizations?: readonly string[] }
+  readonly usages: readonly ('ca' | 'server' | 'client')[]
+  /** @default it signs itself */
+  readonly issuer?: KeyPair
+  /** Milliseconds. @default a year */
+  readonly lifetime?: number
+  /** What a server is called. */
+  readonly hosts?: readonly string[]
+}
+
+/**
+ * PEM of a CA for front proxies, of which there are none so far: kube-controller-manager and kube-scheduler ask for one until
+ * they find it.
+ */
+export function ensureFrontProxyCa(directory: string, env: Env): string {
+  const subject = { commonName: 'front-proxy-ca' }
+  return ensure(directory, env, { name: 'front-proxy-ca', lifetime: 10 * year, subject, usages: ['ca'] })
+    .certificate
+}
+
+function ensure(directory: string, { clock, random }: Env, wanted: Wanted): KeyPair {
+  const { name, subject, usages, issuer, lifetime = year, hosts = [] } = wanted
   const certificateFile = join(directory, `${name}.crt`)
   const keyFile = join(directory, `${name}.key`)
   const existing = read(certificateFile, keyFile)
-  if (existing && readCertificate(existing.certificate).notAfter - clock.now() > renewBefore) return existing
+  if (existing) {
+    const known = readCertificate(existing.certificate)
+    const isLasting = known.notAfter - clock.now() > renewBefore
+    if (isLasting && hosts.every(host => known.hosts.includes(host))) return existing
+  }
   const template = {
     subject,
     usages,
     notBefore: clock.now() - backdate,
     notAfter: clock.now() + lifetime,
-    ...(usages.includes('server') && { hosts: serverHosts }),
+    ...(hosts.length > 0 && { hosts }),
   }
   const made = createCertificate(template, random, issuer)
   writeFileSync(keyFile, made.key, { mode: 0o600 })

@@ -1,14 +1,19 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createRealEnv, type LogLevel } from '@coxswain/kit'
-import { createPinoLogger } from '@coxswain/kit/node'
+import { createPinoLogger, createTurnTakingScheduler } from '@coxswain/kit/node'
 import { CommandError, explainSystemError } from '../exit.ts'
 import type { AdmissionFlags } from './admission-options.ts'
 import type { AuditFlags } from './audit-options.ts'
 import type { AuthenticationFlags } from './authentication-options.ts'
 import { type AuthorizationFlags, checkAuthorizationFlags } from './authorization-options.ts'
+import { createComponentLogs } from './component-logs.ts'
 import { selectControllers } from './controller-names.ts'
+import type { ControllerFlags } from './controller-options.ts'
 import type { EncryptionFlags } from './encryption.ts'
+import type { KubeletFlags } from './kubelet-options.ts'
+import type { SchedulerFlags } from './scheduler-options.ts'
+import type { ServiceProxyFlags } from './service-proxy-options.ts'
 import { loadStore, type StoreOptions } from './store.ts'
 
 export interface UpOptions
@@ -17,7 +22,11 @@ export interface UpOptions
     AuditFlags,
     EncryptionFlags,
     AuthenticationFlags,
-    AuthorizationFlags {
+    AuthorizationFlags,
+    ControllerFlags,
+    KubeletFlags,
+    SchedulerFlags,
+    ServiceProxyFlags {
   readonly port: number
   readonly dataDir: string
   readonly kubeconfig?: string
@@ -35,17 +44,19 @@ export interface UpOptions
 
 /** Starts everything and resolves when it has stopped again. */
 export async function runUp(options: UpOptions): Promise<void> {
-  const env = createRealEnv(createPinoLogger({ level: options.logLevel }))
+  const { logLevel } = options
+  const logs = createComponentLogs(createPinoLogger({ level: logLevel }), logLevel, createRealEnv().clock)
+  const env = { ...createRealEnv(logs.log), scheduler: createTurnTakingScheduler() }
   const controllers = selectControllers(options.controllers)
   checkAuthorizationFlags(options)
   const dataDir = resolve(options.dataDir)
   prepareDirectory(dataDir)
   // The store's threads start while the server's code is being loaded.
-  const opening = (await loadStore(options, dataDir, env))()
+  const opening = (await loadStore(options, dataDir, { ...env, log: env.log.child({ component: 'etcd' }) }))()
   opening.catch(() => {}) // whoever awaits it is told
   try {
     const { runControlPlane } = await import('./control-plane.ts')
-    await runControlPlane({ options, dataDir, env, controllers, opening })
+    await runControlPlane({ options, dataDir, env, logs, controllers, opening })
   } catch (error) {
     // The store's threads keep the process alive, whatever it was that failed.
     await opening.then(

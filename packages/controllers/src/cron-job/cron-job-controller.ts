@@ -39,7 +39,7 @@ export function createCronJobController(): Operator {
       .controller('cronjob')
       .for(CronJob)
       .owns(Job)
-      .options({ concurrency: 5 })
+      .options({ eventSource: 'cronjob-controller', concurrency: 5 })
       .reconcile(async context => {
         const id = `${context.key.namespace}/${context.key.name}`
         const cronJob = await context.client.get(CronJob, context.key)
@@ -73,9 +73,11 @@ async function sync(
   let wait: number | undefined
   let failure: unknown
   try {
+    // What is not kept at all is not told of as completed either.
+    const deleted = await deleteOldJobs(context, cronJob, jobs)
+    draft.active = draft.active.filter(({ uid }) => !deleted.has(uid ?? ''))
     noteJobs(context, cronJob, jobs, draft)
     await dropMissing(context, cronJob, jobs, draft)
-    await deleteOldJobs(context, cronJob, jobs)
     wait = await start(context, cronJob, draft, isRescheduled)
   } catch (error) {
     failure = error

@@ -72,12 +72,13 @@ export async function deleteJob(
   return true
 }
 
-/** Deletes finished jobs beyond what is to be kept of each sort, oldest first. */
+/** Deletes finished jobs beyond what is to be kept of each sort, oldest first. Gives the uids of those that are gone. */
 export async function deleteOldJobs(
   context: Pick<ReconcileContext, 'client' | 'events'>,
   cronJob: CronJobView,
   jobs: readonly JobView[],
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const deleted = new Set<string>()
   const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = cronJob.spec ?? {}
   for (const [type, limit] of [
     ['Complete', successful],
@@ -89,9 +90,10 @@ export async function deleteOldJobs(
       .toSorted(byStart)
     for (const { metadata } of finished.slice(0, Math.max(0, finished.length - limit))) {
       const { namespace = '', name, uid } = metadata
-      await deleteJob(context, cronJob, { namespace, name, uid })
+      if (await deleteJob(context, cronJob, { namespace, name, uid })) deleted.add(uid)
     }
   }
+  return deleted
 }
 
 function byStart(a: JobView, b: JobView): number {

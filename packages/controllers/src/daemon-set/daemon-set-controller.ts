@@ -19,6 +19,7 @@ import {
 import { claimObjects } from '../pods/claim.ts'
 import { controllerOf } from '../pods/controller-reference.ts'
 import { indexRevisions, listRevisionsFor } from '../pods/controller-revisions.ts'
+import { minInterval } from '../pods/pace.ts'
 import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
 import { type PodView, untilAvailable } from '../pods/pod-state.ts'
@@ -44,7 +45,7 @@ export function createDaemonSetController(): Operator {
       .owns(ControllerRevision, { predicates: [({ type }) => type === 'delete'] })
       .watches(Pod, (pod, lookup) => (controllerOf(pod) ? [] : setsFor(pod, lookup)))
       .watches(Node, (_, lookup) => lookup.list(DaemonSet).map(keyOf), { predicates: [matters] })
-      .options({ concurrency: 5 })
+      .options({ eventSource: 'daemonset-controller', concurrency: 5, minInterval })
       .reconcile(context => reconcile(context, backOff))
   })
 }

@@ -10,6 +10,7 @@ import {
 } from '@coxswain/runtime'
 import { claimObjects } from '../pods/claim.ts'
 import { controllerOf } from '../pods/controller-reference.ts'
+import { minInterval } from '../pods/pace.ts'
 import { indexPods, listPodsOf } from '../pods/pod-index.ts'
 import { isFinished } from '../pods/pod-state.ts'
 import {
@@ -46,7 +47,7 @@ export function createDeploymentController(): Operator {
       .watches(Pod, (pod, lookup) => recreatorOf(pod.metadata.namespace, controllerOf(pod)?.name, lookup), {
         predicates: [({ type }) => type === 'delete'],
       })
-      .options({ concurrency: 5, busy: true })
+      .options({ eventSource: 'deployment-controller', concurrency: 5, minInterval, busy: true })
       .reconcile(reconcile)
   })
 }

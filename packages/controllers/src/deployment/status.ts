@@ -22,7 +22,7 @@ function computeStatus(rollout: Rollout): Status {
   const { deployment, all, newest } = rollout
   const available = sum(all, availableOf)
   const isEnough = available >= wantedReplicas(deployment) - maxUnavailable(deployment)
-  const terminating = all.map(({ status }) => status?.terminatingReplicas)
+  const terminating = countTerminating(all)
   const collisionCount = deployment.status?.collisionCount
   return {
     observedGeneration: deployment.metadata.generation ?? 0,
@@ -31,9 +31,7 @@ function computeStatus(rollout: Rollout): Status {
     readyReplicas: sum(all, ({ status }) => status?.readyReplicas ?? 0),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(all, sizeOf) - available),
-    ...(terminating.every(count => count !== undefined) && {
-      terminatingReplicas: terminating.reduce((total: number, count) => total + (count ?? 0), 0),
-    }),
+    ...(terminating !== undefined && { terminatingReplicas: terminating }),
     ...(collisionCount !== undefined && { collisionCount }),
     conditions: setCondition(
       deployment.status?.conditions ?? [],
@@ -53,6 +51,16 @@ function computeStatus(rollout: Rollout): Status {
       rollout.now,
     ),
   }
+}
+
+/** Sets that nobody has looked at yet have none; where one does not tell, nobody knows. */
+function countTerminating(sets: readonly SetView[]): number | undefined {
+  let total = 0
+  for (const { status } of sets) {
+    if (status?.terminatingReplicas === undefined && status?.observedGeneration) return undefined
+    total += status?.terminatingReplicas ?? 0
+  }
+  return total
 }
 
 /** Every pod is new and available, and nobody else is left. */
@@ -159,7 +167,9 @@ async function write(rollout: Rollout, status: Status): Promise<boolean> {
   return true
 }
 
-/** The server leaves counts of zero out. */
+/** The server leaves counts of zero out, but for the one that may be unknown. */
 function withoutZeros(status: object): object {
-  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== 0))
+  return Object.fromEntries(
+    Object.entries(status).filter(([name, value]) => value !== 0 || name === 'terminatingReplicas'),
+  )
 }

@@ -22,7 +22,12 @@ import { sortDisruptions, writeFailure, writeStatus } from './status.ts'
 /** Works out how many pods of a PodDisruptionBudget may be evicted; the API server keeps to it. */
 export function createDisruptionController(): Operator {
   return defineOperator('disruption-controller', operator => {
-    operator.controller('disruption').for(PodDisruptionBudget).watches(Pod, budgetsFor).reconcile(reconcile)
+    operator
+      .controller('disruption')
+      .for(PodDisruptionBudget)
+      .watches(Pod, budgetsFor)
+      .options({ eventSource: 'controllermanager' })
+      .reconcile(reconcile)
     operator
       .controller('stale-pod-disruption')
       .for(Pod, { predicates: [({ object }) => isMarked(object)] })

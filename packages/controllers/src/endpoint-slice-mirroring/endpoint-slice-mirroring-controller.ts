@@ -33,7 +33,7 @@ export function createEndpointSliceMirroringController(): Operator {
       .for(Endpoints)
       .watches(Service, ({ metadata }) => [{ namespace: metadata.namespace ?? '', name: metadata.name }])
       .watches(EndpointSlice, endpointsOfSlice)
-      .options({ concurrency: 5 })
+      .options({ eventSource: 'endpoint-slice-mirroring-controller', concurrency: 5 })
       .reconcile(reconcile)
   })
 }

@@ -21,7 +21,7 @@ export function createGarbageCollector(): Operator {
         client: direct,
         env,
         kinds,
-        events,
+        events: events.from({ component: 'garbage-collector-controller' }),
         isComplete: () => monitors.complete(),
       })
       const monitors = new Monitors({ client: direct, env, group, observer: collector })

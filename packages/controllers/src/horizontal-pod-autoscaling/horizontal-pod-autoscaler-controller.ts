@@ -63,7 +63,7 @@ export function createHorizontalPodAutoscalerController(
       .controller('horizontal-pod-autoscaler')
       .for(HorizontalPodAutoscaler, { predicates: [specChanged] })
       .watches(Pod, () => []) // read, never a reason: time is
-      .options({ concurrency: 5 })
+      .options({ eventSource: 'horizontal-pod-autoscaler', concurrency: 5 })
       .reconcile(async (context): Promise<ReconcileResult> => {
         const key = formatKey(context.key)
         const autoscaler = await context.client.get(HorizontalPodAutoscaler, context.key)

@@ -146,11 +146,23 @@ export class MetricsClient {
     try {
       return await this.#client.raw.request({ path, query })
     } catch (error) {
-      throw new Error(`unable to fetch metrics from ${api} metrics API: ${(error as Error).message}`, {
-        cause: error,
-      })
+      const { message } = error as Error
+      const said = generic.includes(message) ? `${message} (get ${resourceOf(path)})` : message
+      throw new Error(`unable to fetch metrics from ${api} metrics API: ${said}`, { cause: error })
     }
   }
+}
+
+/** What a client says of itself when a server answers with a code only; client-go adds what was asked for. */
+const generic = [
+  'the server could not find the requested resource',
+  'the server is currently unable to handle the request',
+]
+
+/** `/apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE...` as `RESOURCE.GROUP`. */
+function resourceOf(path: string): string {
+  const [, , group, , , , resource] = path.split('/')
+  return `${resource}.${group}`
 }
 
 function milli(value: string): number {

@@ -14,6 +14,7 @@ import {
 import { createExponentialLimiter } from '@coxswain/workqueue'
 import { claimObjects } from '../pods/claim.ts'
 import { controllerOf } from '../pods/controller-reference.ts'
+import { minInterval } from '../pods/pace.ts'
 import { indexPods, listPodsFor } from '../pods/pod-index.ts'
 import type { PodView } from '../pods/pod-state.ts'
 import { type BackOff, backOffAfter, noBackOff } from './back-off.ts'
@@ -51,7 +52,9 @@ export function createJobController(): Operator {
       .owns(Pod, { delay: batchPeriod })
       .watches(Pod, orphansToJobs, { delay: batchPeriod })
       .options({
+        eventSource: 'job-controller',
         concurrency: 5,
+        minInterval,
         rateLimiter: () => createExponentialLimiter({ base: 1_000, cap: 60_000 }),
       })
       .reconcile(context => reconcile(context, memories))

@@ -35,13 +35,15 @@ interface Memory {
   readonly health: Map<string, Health>
   /** When pods were last driven out of a node, by zone. */
   readonly evictions: Map<string, number>
+  /** The nodes that people were told of, by name. */
+  readonly registered: Map<string, NodeView>
 }
 
 /** Watches over nodes: taints them as their conditions are, and notices when one falls silent. */
 export function createNodeLifecycleController(options: NodeLifecycleOptions = {}): Operator {
   const { gracePeriod = 50_000, startupGracePeriod = 60_000, evictionInterval = 10_000 } = options
   return defineOperator('node-lifecycle-controller', operator => {
-    const memory: Memory = { health: new Map(), evictions: new Map() }
+    const memory: Memory = { health: new Map(), evictions: new Map(), registered: new Map() }
     indexPodsByNode(operator)
     operator
       .controller('node-lifecycle')
@@ -50,9 +52,10 @@ export function createNodeLifecycleController(options: NodeLifecycleOptions = {}
         metadata.namespace === leaseNamespace ? [{ name: metadata.name }] : [],
       )
       .timer(monitorPeriod)
-      .options({ concurrency: 8, busy: true })
+      .options({ eventSource: 'node-controller', concurrency: 8, busy: true })
       .reconcile(async context => {
         const node = await context.client.get(Node, context.key)
+        tellOfNode(context, node, memory)
         if (!node) {
           memory.health.delete(context.key.name)
           return
@@ -63,6 +66,18 @@ export function createNodeLifecycleController(options: NodeLifecycleOptions = {}
         return await writeTaints(context, watched, memory, evictionInterval)
       })
   })
+}
+
+/** Says that a node came or went, once; one that was made anew under the same name is another. */
+function tellOfNode({ events, key }: ReconcileContext, node: NodeView | undefined, memory: Memory): void {
+  const { name } = key
+  const known = memory.registered.get(name)
+  if (known?.metadata.uid === node?.metadata.uid) return
+  if (known) events.normal(known, 'RemovingNode', `Node ${name} event: Removing Node ${name} from Controller`)
+  if (node) {
+    events.normal(node, 'RegisteredNode', `Node ${name} event: Registered Node ${name} in Controller`)
+    memory.registered.set(name, node)
+  } else memory.registered.delete(name)
 }
 
 /** Marks a node that has been silent for too long. */

@@ -12,7 +12,7 @@ export function createEphemeralVolumeController(): Operator {
       .controller('ephemeral-volume')
       .for(Pod)
       .owns(PersistentVolumeClaim)
-      .options({ concurrency: 5 })
+      .options({ eventSource: 'ephemeral_volume', concurrency: 5 })
       .reconcile(reconcile)
   })
 }

@@ -22,10 +22,12 @@ export function createLocalPathProvisioner(options: LocalPathOptions = {}): Oper
       .controller('local-path-provisioner')
       .for(PersistentVolumeClaim)
       .watches(StorageClass, () => [])
+      .options({ eventSource: localPathProvisioner })
       .reconcile(context => provision(context, root))
     operator
       .controller('local-path-deleter')
       .for(PersistentVolume)
+      .options({ eventSource: localPathProvisioner })
       .reconcile(context => deleteReleased(context, root, remove))
   })
 }

@@ -13,6 +13,8 @@ import {
   type VolumeView,
 } from './volumes.ts'
 
+const eventSource = 'persistentvolume-controller'
+
 /** Brings claims and volumes together, and reclaims volumes whose claims have gone. */
 export function createPersistentVolumeBinderController(): Operator {
   return defineOperator('persistentvolume-binder-controller', operator => {
@@ -24,11 +26,13 @@ export function createPersistentVolumeBinderController(): Operator {
       .watches(PersistentVolume, claimsForVolume)
       .watches(StorageClass, claimsOfClass)
       .watches(Pod, () => []) // read for what an event says
+      .options({ eventSource })
       .reconcile(reconcileClaim)
     operator
       .controller('persistentvolume-binder')
       .for(PersistentVolume)
       .watches(PersistentVolumeClaim, volumesOfClaim)
+      .options({ eventSource })
       .reconcile(reconcileVolume)
   })
 }

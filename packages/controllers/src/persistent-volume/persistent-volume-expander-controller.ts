@@ -11,6 +11,7 @@ export function createPersistentVolumeExpanderController(): Operator {
       .controller('persistentvolume-expander')
       .for(PersistentVolumeClaim)
       .watches(PersistentVolume, () => [])
+      .options({ eventSource: 'volume_expand' })
       .reconcile(reconcile)
   })
 }

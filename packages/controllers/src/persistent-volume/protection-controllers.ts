@@ -1,4 +1,5 @@
 import { PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
+import { VolumeAttributesClass } from '@coxswain/api/storage/v1'
 import { type ApiObject, type DeepReadonly, isNotFound, type Kind } from '@coxswain/apimachinery'
 import { defineOperator, type MapFunction, type Operator, type OperatorClient } from '@coxswain/runtime'
 import { controllerOf } from '../pods/controller-reference.ts'
@@ -9,10 +10,12 @@ import {
   ephemeralClaimName,
   indexPodsByClaim,
   listPodsWith,
+  type VolumeView,
 } from './volumes.ts'
 
 const claimFinalizer = 'kubernetes.io/pvc-protection'
 const volumeFinalizer = 'kubernetes.io/pv-protection'
+const classFinalizer = 'kubernetes.io/vac-protection'
 
 /** Keeps claims that are being deleted as long as a pod uses them. */
 export function createPersistentVolumeClaimProtectionController(): Operator {
@@ -44,6 +47,41 @@ export function createPersistentVolumeProtectionController(): Operator {
       })
   })
 }
+
+/** Keeps classes of volume attributes that are being deleted as long as a claim or a volume has, had or wants them. */
+export function createVolumeAttributesClassProtectionController(): Operator {
+  return defineOperator('volumeattributesclass-protection-controller', operator => {
+    operator.index(PersistentVolumeClaim, classField, classesOfClaim)
+    operator.index(PersistentVolume, classField, classesOfVolume)
+    const asKeys = (names: readonly string[]) => names.map(name => ({ name }))
+    operator
+      .controller('volumeattributesclass-protection')
+      .for(VolumeAttributesClass)
+      .watches(PersistentVolumeClaim, claim => asKeys(classesOfClaim(claim)))
+      .watches(PersistentVolume, volume => asKeys(classesOfVolume(volume)))
+      .reconcile(async ({ client, key }) => {
+        const found = await client.get(VolumeAttributesClass, key)
+        if (!found) return
+        const fields = { [classField]: key.name }
+        const isNamed = async () =>
+          (await client.list(PersistentVolumeClaim, { fields })).items.length > 0 ||
+          (await client.list(PersistentVolume, { fields })).items.length > 0
+        await protect(client, VolumeAttributesClass, found, classFinalizer, isNamed)
+      })
+  })
+}
+
+const classField = 'volumeAttributesClass'
+
+const classesOfClaim = ({ spec, status }: ClaimView): string[] => {
+  const { volumeAttributesClassName: wanted } = spec ?? {}
+  const { currentVolumeAttributesClassName: current, modifyVolumeStatus: change } = status ?? {}
+  const names = [wanted, current, change?.targetVolumeAttributesClassName]
+  return [...new Set(names.filter(name => name !== undefined && name !== ''))] as string[]
+}
+
+const classesOfVolume = ({ spec }: VolumeView): string[] =>
+  spec?.volumeAttributesClassName ? [spec.volumeAttributesClassName] : []
 
 const claimsOfPod: MapFunction<Pod> = pod => {
   const { namespace = '' } = pod.metadata

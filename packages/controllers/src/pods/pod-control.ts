@@ -26,7 +26,8 @@ export function podFromTemplate(
   const { labels, annotations, finalizers } = template.metadata ?? {}
   const pod = {
     metadata: {
-      ...(name === undefined ? { generateName: `${object.metadata.name}-` } : { name }),
+      generateName: `${object.metadata.name}-`,
+      ...(name !== undefined && { name }),
       namespace: object.metadata.namespace,
       ...(labels && { labels }),
       ...(annotations && { annotations }),

@@ -20,6 +20,7 @@ import {
 } from '@coxswain/runtime'
 import { claimObjects } from '../pods/claim.ts'
 import { controllerOf } from '../pods/controller-reference.ts'
+import { minInterval } from '../pods/pace.ts'
 import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
 import {
@@ -41,18 +42,21 @@ type SetView = DeepReadonly<ReplicaSet>
 interface Flavour {
   readonly kind: typeof ReplicaSet | typeof ReplicationController
   selectorOf(set: SetView): Selector
+  readonly eventSource: string
   /** Whether the status says how many pods are on their way out. */
   readonly countsTerminating: boolean
 }
 
 const replicaSets: Flavour = {
   kind: ReplicaSet,
+  eventSource: 'replicaset-controller',
   selectorOf: ({ spec }) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined),
   countsTerminating: true,
 }
 
 const replicationControllers: Flavour = {
   kind: ReplicationController,
+  eventSource: 'replication-controller',
   selectorOf: ({ spec }) => selectorFromLabels((spec?.selector ?? {}) as unknown as Record<string, string>),
   countsTerminating: false,
 }
@@ -75,7 +79,7 @@ function defineController(name: string, flavour: Flavour): Operator {
       .for(flavour.kind as typeof ReplicaSet)
       .owns(Pod)
       .watches(Pod, orphansTo(flavour))
-      .options({ concurrency: 5, busy: true })
+      .options({ eventSource: flavour.eventSource, concurrency: 5, minInterval, busy: true })
       .reconcile(context => reconcile(context, flavour))
   })
 }
@@ -191,10 +195,12 @@ async function writeStatus(
   await client.updateStatus(kind as typeof ReplicaSet, { ...set, status })
 }
 
-/** The server leaves counts of zero out. */
+/** The server leaves counts of zero out, but for those that are always there or may be unknown. */
 function withoutZeros(status: object): object {
   return Object.fromEntries(
-    Object.entries(status).filter(([name, value]) => value !== 0 || name === 'replicas'),
+    Object.entries(status).filter(
+      ([name, value]) => value !== 0 || name === 'replicas' || name === 'terminatingReplicas',
+    ),
   )
 }
 

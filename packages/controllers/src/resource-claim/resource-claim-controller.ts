@@ -13,7 +13,7 @@ export function createResourceClaimController(): Operator {
       .for(Pod)
       .watches(ResourceClaim, podsOfClaim)
       .watches(ResourceClaimTemplate, podsOfTemplate)
-      .options({ concurrency: 5 })
+      .options({ eventSource: 'resource_claim', concurrency: 5 })
       .reconcile(reconcilePod)
     operator
       .controller('resourceclaim')

@@ -1,13 +1,5 @@
 import { IPAddress, ServiceCIDR } from '@coxswain/api/networking/v1'
-import {
-  type CIDR,
-  type DeepReadonly,
-  formatIP,
-  formatTime,
-  maskIP,
-  parseCIDR,
-  parseIP,
-} from '@coxswain/apimachinery'
+import { type CIDR, type DeepReadonly, formatTime, parseCIDR, parseIP } from '@coxswain/apimachinery'
 import {
   defineOperator,
   type MapFunction,
@@ -17,6 +9,7 @@ import {
   type ReconcileResult,
   requeueAfter,
 } from '@coxswain/runtime'
+import { contains, holds, overlap } from '../ip-range.ts'
 
 type RangeView = DeepReadonly<ServiceCIDR>
 
@@ -34,28 +27,19 @@ export function createServiceCidrController(): Operator {
       .for(ServiceCIDR)
       .watches(ServiceCIDR, overlapping)
       .watches(IPAddress, rangesOfAddress)
+      .options({ eventSource: 'service-cidr-controller' })
       .reconcile(reconcile)
   })
 }
 
 const rangesOf = ({ spec }: RangeView): CIDR[] => (spec?.cidrs ?? []).flatMap(text => parseCIDR(text) ?? [])
 
-function holds({ address, prefix }: CIDR, bytes: Uint8Array): boolean {
-  return (
-    bytes.length === address.bytes.length &&
-    formatIP(maskIP(bytes, prefix)) === formatIP(maskIP(address.bytes, prefix))
-  )
-}
-
-const contains = (outer: CIDR, inner: CIDR) =>
-  outer.prefix <= inner.prefix && holds(outer, inner.address.bytes)
-
 /** Others may be able to go, or have to stay, when one comes or goes. */
 const overlapping: MapFunction<ServiceCIDR> = (range, lookup) => {
   const mine = rangesOf(range)
   return lookup
     .list(ServiceCIDR)
-    .filter(other => rangesOf(other).some(a => mine.some(b => contains(a, b) || contains(b, a))))
+    .filter(other => rangesOf(other).some(a => mine.some(b => overlap(a, b))))
     .map(({ metadata: { name } }) => ({ name }))
 }
 

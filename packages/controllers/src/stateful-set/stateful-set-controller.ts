@@ -18,6 +18,7 @@ import {
 import { claimObjects } from '../pods/claim.ts'
 import { controllerOf } from '../pods/controller-reference.ts'
 import { indexRevisions, isRevisionOf, listRevisionsFor } from '../pods/controller-revisions.ts'
+import { minInterval } from '../pods/pace.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
 import { type PodView, untilAvailable } from '../pods/pod-state.ts'
@@ -40,7 +41,7 @@ export function createStatefulSetController(): Operator {
       .watches(Pod, (pod, lookup) => (controllerOf(pod) ? [] : setsFor(pod, lookup)))
       // A pod may wait until what is left of the claim of its predecessor is gone.
       .watches(PersistentVolumeClaim, claimantsOf, onlyDeletions)
-      .options({ concurrency: 5 })
+      .options({ eventSource: 'statefulset-controller', concurrency: 5, minInterval })
       .reconcile(reconcile)
   })
 }

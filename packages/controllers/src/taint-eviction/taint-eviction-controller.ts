@@ -38,7 +38,7 @@ export function createTaintEvictionController(): Operator {
       .watches(Node, ({ metadata }, lookup) => listPodKeysOn(lookup, metadata.name), {
         predicates: [taintsChanged],
       })
-      .options({ concurrency: 8 })
+      .options({ eventSource: 'taint-eviction-controller', concurrency: 8 })
       .reconcile(context => reconcile(context, deadlines))
   })
 }

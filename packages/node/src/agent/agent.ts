@@ -1,30 +1,37 @@
-import { ConfigMap, Pod, type PodStatus, Secret, ServiceAccount } from '@coxswain/api/core/v1'
-import { type DeepReadonly, isConflict, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
-import type { Clock } from '@coxswain/kit'
+import { Node, Pod, type PodStatus, Service } from '@coxswain/api/core/v1'
+import { type DeepReadonly, isConflict, isNotFound } from '@coxswain/apimachinery'
 import {
   createChannel,
   defineOperator,
+  type ObjectEvent,
   type Operator,
   type OperatorClient,
   type ReconcileContext,
   requeueAfter,
   type TaskContext,
 } from '@coxswain/runtime'
-import type { ContainerRuntime } from '../container-runtime.ts'
+import type { ContainerRuntime, NodeFacts } from '../container-runtime.ts'
+import { isMirrorPod } from '../mirror-pods/mirror-pod.ts'
 import { keepNodesAlive } from '../node-status.ts'
 import { ImagePuller } from './image-puller.ts'
 import { createNodeConnection, type NodeConnection } from './node-connection.ts'
-import { PodWorker, type WorkerContext } from './pod-worker.ts'
-import type { VolumeSources } from './volumes.ts'
+import { PacedEvents } from './paced-events.ts'
+import { PodAddresses } from './pod-addresses.ts'
+import { PodWorker } from './pod-worker.ts'
+import { makeServiceVariables } from './service-variables.ts'
+import { SharedSources } from './shared-sources.ts'
+import type { WorkerContext } from './worker-context.ts'
 
 export interface NodeAgentOptions {
   readonly runtime: ContainerRuntime
   /** How many nodes it is. @default 1 */
   readonly count?: number
-  /** Where containers find what listens on their nodes. @default '127.0.0.1' */
+  /** Where containers find what listens on their nodes. @default '127.0.0.1'; simulated nodes have one each */
   readonly address?: string
   /** Where containers find the API server, told to them in KUBERNETES_SERVICE_HOST and _PORT. @default nowhere */
   readonly apiServer?: () => Promise<{ readonly host: string; readonly port: number }>
+  /** Where containers find a Service, by its cluster IP; told to them in variables. @default at the cluster IP */
+  readonly serviceAddress?: (clusterIP: string) => string
 }
 
 export interface NodeAgent {
@@ -37,12 +44,15 @@ export interface NodeAgent {
 const concurrency = 50
 /** What is left of a Pod whose object is gone gets so long to end. */
 const orphanGrace = 2_000
+/** When a node that is taken for lost looks again whether its Pods may be ready. */
+const silentRetry = 5_000
 /** When the agent stops, containers get so long to end. */
 const shutdownGrace = 2_000
-/** How long tokens last that the agent asks for, unless the Pod says otherwise. */
-const tokenSeconds = 3607
-/** A token is renewed when this part of its life is over. */
-const renewPart = 0.8
+const manyOfEverything: NodeFacts = {
+  capacity: { cpu: '32', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110' },
+  osImage: 'Coxswain',
+  kernelVersion: 'none',
+}
 
 type ReadonlyPod = DeepReadonly<Pod>
 
@@ -50,60 +60,51 @@ type ReadonlyPod = DeepReadonly<Pod>
  * A kubelet for several nodes: runs the Pods that are bound to them on a runtime, and tells the API server how they are.
  *
  *   Pod (watch) -> reconcile -> PodWorker.sync -> ContainerRuntime
- *                                   status <-> exits, probes (channel -> reconcile)
+ *                                   status <-> starts, exits, probes (channel -> reconcile)
  */
 export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
-  const { runtime, count = 1, address = '127.0.0.1', apiServer } = options
+  const { runtime, count = 1 } = options
   const names = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
+  const known = new Set(names)
   /** By namespace and name: a Pod may have a successor of the same name only when it is gone. */
   const workers = new Map<string, PodWorker>()
-  const tokens: TokenCache = new Map()
+  const isOurs = ({ spec }: ReadonlyPod) => known.has(spec.nodeName ?? '')
+  /** News of Pods of other nodes, and of what was written here, are none. */
+  const isNews = (event: ObjectEvent<Pod>): boolean => {
+    const { object } = event
+    if (!isOurs(object)) return event.type === 'update' && isOurs(event.old)
+    if (event.type !== 'update') return true
+    const worker = workers.get(`${object.metadata.namespace}/${object.metadata.name}`)
+    return worker?.written === undefined || worker.written !== object.metadata.resourceVersion
+  }
   const operator = defineOperator('node-agent', builder => {
     const wakes = createChannel()
-    const started = Promise.withResolvers<WorkerContext>()
+    const started = Promise.withResolvers<SharedParts>()
     started.promise.catch(() => {})
+    workers.clear()
     builder.task('agent', async context => {
-      const { client, env, events, signal } = context
+      const { client, env, signal } = context
+      using paced = new PacedEvents(env.clock)
       try {
-        await runtime.start()
+        await runtime.start(env.clock)
         const { items } = await client.list(Pod)
         await runtime.keepPods(new Set(items.map(({ metadata }) => metadata.uid)))
-        const images = new ImagePuller(runtime, events, env.clock)
-        const services = new Map<string, string>()
-        if (apiServer) {
-          const { host, port } = await apiServer()
-          services.set('KUBERNETES_SERVICE_HOST', host)
-          services.set('KUBERNETES_SERVICE_PORT', String(port))
-          services.set('KUBERNETES_SERVICE_PORT_HTTPS', String(port))
-        }
-        const sourcesOf = (pod: ReadonlyPod) => createSources(client, env.clock, tokens, pod)
-        started.resolve({
-          env,
-          runtime,
-          events,
-          images,
-          hostIP: address,
-          podIP: address,
-          services,
-          sourcesOf,
-        })
-        await keepNodesAlive(context, names, {
-          osImage: runtime.name,
-          runtimeVersion: `${runtime.name}://0.1.0`,
-          readyMessage: 'kubelet is posting ready status',
-          address,
-        })
+        const shared = await createSharedParts(options, names, context, { paced, workers })
+        started.resolve(shared)
+        await keepNodesAlive(context, shared.nodes)
       } catch (error) {
         started.reject(error)
         if (!signal.aborted) throw error
       } finally {
-        await Promise.all([...workers.values()].map(worker => worker.stop(shutdownGrace)))
+        const leave = (worker: PodWorker) =>
+          runtime.adoptContainer ? worker.abandon() : worker.stop(shutdownGrace)
+        await Promise.all([...workers.values()].map(leave))
         await runtime[Symbol.asyncDispose]()
       }
     })
     builder
       .controller('node-agent')
-      .for(Pod)
+      .for(Pod, { predicates: [isNews] })
       .channel(wakes)
       .options({ concurrency })
       .reconcile(async context => {
@@ -117,45 +118,160 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
             return
           }
           workers.delete(id)
-          tokens.delete(worker.identity.uid)
+          ;(await started.promise).forget(worker.pod)
           await runtime.removePod(worker.identity)
         }
-        if (!pod || !names.includes(pod.spec.nodeName ?? '')) return
+        if (!pod || isMirrorPod(pod) || !isOurs(pod)) return
         let current = workers.get(id)
         if (!current) {
           const shared = await started.promise
-          current = new PodWorker(pod, shared, () => wakes.send(key))
+          current = new PodWorker(pod, await shared.contextOf(client, pod), () => wakes.send(key))
           workers.set(id, current)
         }
-        return await bringForward(context, pod, current)
+        return await bringForward(context, pod, current, runtime)
       })
   })
-  const connection = createNodeConnection(runtime, ({ namespace, name }) =>
-    workers.get(`${namespace}/${name}`),
-  )
-  return { operator, connection }
+  return { operator, connection: createNodeConnection({ runtime, nodes: known, workers }) }
 }
 
-async function bringForward({ key, client, signal }: ReconcileContext, pod: ReadonlyPod, worker: PodWorker) {
+interface SharedParts {
+  readonly nodes: Parameters<typeof keepNodesAlive>[1]
+  contextOf(client: OperatorClient, pod: ReadonlyPod): Promise<WorkerContext>
+  forget(pod: ReadonlyPod): void
+}
+
+async function createSharedParts(
+  options: NodeAgentOptions,
+  names: readonly string[],
+  { client, env, events }: TaskContext,
+  { paced, workers }: { readonly paced: PacedEvents; readonly workers: ReadonlyMap<string, PodWorker> },
+): Promise<SharedParts> {
+  const { runtime, apiServer, serviceAddress = clusterIP => clusterIP } = options
+  const { isSimulated = false } = runtime
+  const facts = runtime.describeNode?.() ?? manyOfEverything
+  const sources = new SharedSources(client, env.clock, {
+    makesTokens: !isSimulated,
+    capacity: facts.capacity,
+  })
+  const podCIDRs = new Map<string, string>()
+  const addresses = isSimulated ? new PodAddresses(names, name => podCIDRs.get(name)) : undefined
+  const own = apiServer && (await apiServer())
+  const services = async ({ metadata, spec }: ReadonlyPod): Promise<ReadonlyMap<string, string>> => {
+    if (isSimulated) return new Map()
+    const { items } =
+      spec.enableServiceLinks === false
+        ? { items: [] }
+        : await client.list(Service, { namespace: metadata.namespace ?? '' })
+    const first = own ? undefined : await client.get(Service, { namespace: 'default', name: 'kubernetes' })
+    const variables = makeServiceVariables(first ? [...items, first] : items, serviceAddress)
+    if (!own) return variables
+    const { host, port } = own
+    const spoken = { name: 'https', port, protocol: 'TCP' as const }
+    const kubernetes = { metadata: { name: 'kubernetes' }, spec: { clusterIP: host, ports: [spoken] } }
+    for (const [name, value] of makeServiceVariables([kubernetes], clusterIP => clusterIP))
+      variables.set(name, value)
+    return variables
+  }
+  const contexts = new Map<string, WorkerContext>()
+  names.forEach((name, index) => {
+    contexts.set(name, {
+      env,
+      runtime,
+      events: paced.recorderFor(events, { component: 'kubelet', host: name }),
+      images: new ImagePuller(runtime, env.clock),
+      hostIP: options.address ?? (isSimulated ? simulatedAddress(index + 1) : '127.0.0.1'),
+      ...(addresses && { addresses }),
+      capacity: facts.capacity,
+      usedByOthers(uid, resource) {
+        let sum = 0
+        for (const worker of workers.values())
+          if (worker.identity.uid !== uid && worker.pod.spec.nodeName === name) sum += worker.given(resource)
+        return sum
+      },
+      services,
+      sourcesOf: pod => sources.forPod(pod),
+    })
+  })
+  return {
+    nodes: names.map(name => ({
+      name,
+      address: contexts.get(name)!.hostIP,
+      runtimeVersion: `${runtime.name}://0.1.0`,
+      facts,
+      images: () => contexts.get(name)!.images.present,
+    })),
+    async contextOf(reader, pod) {
+      const { nodeName = '' } = pod.spec
+      if (addresses) {
+        const podCIDR = (await reader.get(Node, { name: nodeName }))?.spec?.podCIDR
+        if (podCIDR) podCIDRs.set(nodeName, podCIDR)
+      }
+      return contexts.get(nodeName)!
+    },
+    forget(pod) {
+      sources.forget(pod.metadata.uid)
+      addresses?.release(pod.metadata.uid)
+      contexts.get(pod.spec.nodeName ?? '')?.images.forget(pod)
+    },
+  }
+}
+
+/** Of the addresses that no network outside has (RFC 6598). */
+function simulatedAddress(index: number): string {
+  return `100.64.${index >> 8}.${index & 255}`
+}
+
+async function bringForward(
+  { key, client, clock, signal }: ReconcileContext,
+  pod: ReadonlyPod,
+  worker: PodWorker,
+  { isSimulated = false }: ContainerRuntime,
+) {
+  const began = clock.monotonic()
   const wait = await worker.sync(pod)
   signal.throwIfAborted()
+  const { deletionTimestamp, finalizers = [] } = pod.metadata
   // What was over before this agent came is only kept for its logs.
-  if (worker.wasOver && !pod.metadata.deletionTimestamp) return
-  const status = worker.status()
+  if (worker.wasOver && !deletionTimestamp) return
+  const again = (ms: number | undefined) =>
+    ms === undefined ? undefined : requeueAfter(Math.max(0, ms - (clock.monotonic() - began)))
+  const held = worker.holdsFor
+  if (held > 0) return again(Math.min(held, wait ?? held))
+  const remove = async () =>
+    await client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid: worker.identity.uid } })
   try {
-    const current = await writeStatus(client, pod, status)
-    if (worker.isFinished && current.metadata.deletionTimestamp) {
-      await client.delete(Pod, key, {
-        gracePeriodSeconds: 0,
-        preconditions: { uid: worker.identity.uid },
-      })
+    // Nobody would see how a Pod ended that is gone with the next write.
+    if (worker.isFinished && deletionTimestamp && isSimulated && finalizers.length === 0) {
+      await remove()
+      return
     }
+    const status = worker.status()
+    if (!isReady(pod.status) && isReady(status) && (await isNodeSilent(client, pod))) {
+      return requeueAfter(silentRetry)
+    }
+    const current = await writeStatus(client, pod, status)
+    worker.told(current.metadata.resourceVersion)
+    if (worker.isFinished && current.metadata.deletionTimestamp) await remove()
   } catch (error) {
     // Somebody else wrote first, or it is gone: the watch brings the news.
     if (isNotFound(error) || isConflict(error)) return requeueAfter(100)
     throw error
   }
-  return wait === undefined ? undefined : requeueAfter(Math.max(0, wait))
+  return again(wait)
+}
+
+function isReady(status: DeepReadonly<PodStatus> | undefined): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
+}
+
+/**
+ * Whether the node was heard of and then lost: its Pods have been marked as not ready, and will be again until the node is
+ * back. To contradict for each Pod would only keep the node from saying that it is alive.
+ */
+async function isNodeSilent(client: OperatorClient, { spec }: ReadonlyPod): Promise<boolean> {
+  const node = await client.get(Node, { name: spec.nodeName ?? '' })
+  const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')
+  return ready?.status === 'Unknown'
 }
 
 async function writeStatus(
@@ -176,42 +292,4 @@ function isSame(a: unknown, b: unknown): boolean {
   const keys = new Set([...Object.keys(a), ...Object.keys(b)])
   const at = (object: object, key: string): unknown => (object as Record<string, unknown>)[key]
   return [...keys].every(key => isSame(at(a, key), at(b, key)))
-}
-
-/** By Pod, then by audience and life: a token, and when another one is asked for. */
-type TokenCache = Map<string, Map<string, { readonly token: string; readonly renewAt: number }>>
-
-function createSources(
-  { direct }: Pick<TaskContext['client'], 'direct'>,
-  clock: Clock,
-  tokens: TokenCache,
-  pod: ReadonlyPod,
-): VolumeSources {
-  const { namespace = '', name, uid } = pod.metadata
-  const key = (of: string): ObjectKey => ({ namespace, name: of })
-  return {
-    configMap: async of => await direct.get(ConfigMap, key(of)),
-    secret: async of => await direct.get(Secret, key(of)),
-    async token(audience, expirationSeconds = tokenSeconds) {
-      const of = `${audience ?? ''} ${expirationSeconds}`
-      const known = tokens.get(uid)?.get(of)
-      if (known && clock.now() < known.renewAt) return known.token
-      const account = pod.spec.serviceAccountName || 'default'
-      const { status } = await direct
-        .subresource(ServiceAccount, key(account), 'token')
-        .create<{ status?: { token?: string } }>({
-          apiVersion: 'authentication.k8s.io/v1',
-          kind: 'TokenRequest',
-          spec: {
-            audiences: audience ? [audience] : [],
-            expirationSeconds,
-            boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
-          },
-        })
-      const token = status?.token ?? ''
-      const own = tokens.get(uid) ?? new Map()
-      tokens.set(uid, own.set(of, { token, renewAt: clock.now() + expirationSeconds * renewPart * 1000 }))
-      return token
-    },
-  }
 }

@@ -1,12 +1,14 @@
 import type { Container, ContainerState, Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { ContainerRole } from '../container-runtime.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
 /** What the agent knows of one container. */
 export interface ContainerRecord {
-  readonly container: DeepReadonly<Container>
-  readonly role: 'init' | 'sidecar' | 'main' | 'ephemeral'
+  /** As the node runs it: what a resize asks for is here once the node has agreed. */
+  container: DeepReadonly<Container>
+  readonly role: ContainerRole
   state: ContainerState
   lastState: ContainerState | undefined
   restartCount: number
@@ -25,53 +27,72 @@ export function hasSucceeded(record: ContainerRecord): boolean {
   return record.state.terminated?.exitCode === 0
 }
 
+/** How its last life ended, when no other has begun. */
+export function lastExitOf({ state, lastState }: ContainerRecord): ContainerState['terminated'] {
+  return state.terminated ?? (state.waiting && lastState?.terminated)
+}
+
+export interface RecordOptions {
+  /** RFC 3339. */
+  readonly now: string
+  /** Containers outlive agents: what the status says that runs does. */
+  readonly adopts: boolean
+}
+
 /** In the order in which they are started. */
-export function createRecords(pod: ReadonlyPod, now: string): ContainerRecord[] {
+export function createRecords(pod: ReadonlyPod, options: RecordOptions): ContainerRecord[] {
   return [
     ...(pod.spec.initContainers ?? []).map(container =>
-      createRecord(pod, container, container.restartPolicy === 'Always' ? 'sidecar' : 'init', now),
+      createRecord(pod, container, container.restartPolicy === 'Always' ? 'sidecar' : 'init', options),
     ),
-    ...pod.spec.containers.map(container => createRecord(pod, container, 'main', now)),
+    ...pod.spec.containers.map(container => createRecord(pod, container, 'main', options)),
   ]
 }
 
 /**
- * What the Pod's status remembers of a container. One that ran when an earlier agent wrote the status does not run any
- * more: it counts as killed.
+ * What the Pod's status remembers of a container. One that ran when an earlier agent wrote the status counts as killed,
+ * unless it is adopted.
  */
 export function createRecord(
   pod: ReadonlyPod,
   container: DeepReadonly<Container>,
-  role: ContainerRecord['role'],
-  now: string,
+  role: ContainerRole,
+  { now, adopts }: RecordOptions,
 ): ContainerRecord {
-  const {
-    initContainerStatuses = [],
-    containerStatuses = [],
-    ephemeralContainerStatuses = [],
-  } = pod.status ?? {}
-  const old = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].find(
-    ({ name }) => name === container.name,
-  )
-  const state = structuredClone((old?.state ?? {}) as ContainerState)
-  const lastState = structuredClone(old?.lastState as ContainerState | undefined)
-  if (state.running) {
+  const old = statusOf(pod, container.name)
+  const state = old?.state ? structuredClone(old.state as ContainerState) : {}
+  const lastState = old?.lastState ? structuredClone(old.lastState as ContainerState) : {}
+  const isAdopted = adopts && state.running !== undefined
+  if (state.running && !adopts) {
     const startedAt = state.running.startedAt ?? now
     const id = old?.containerID !== undefined && { containerID: old.containerID }
     state.terminated = { exitCode: 137, reason: 'Error', startedAt, finishedAt: now, ...id }
     delete state.running
   }
-  const waitsForOthers = (pod.spec.initContainers ?? []).length > 0 && role === 'main'
-  const first = waitsForOthers ? 'PodInitializing' : 'ContainerCreating'
   return {
     container,
     role,
-    state: Object.keys(state).length > 0 ? state : { waiting: { reason: first } },
-    lastState: lastState && Object.keys(lastState).length > 0 ? lastState : undefined,
+    state: Object.keys(state).length > 0 ? state : firstState(pod, role),
+    lastState: Object.keys(lastState).length > 0 ? lastState : undefined,
     restartCount: old?.restartCount ?? 0,
     imageID: old?.imageID ?? '',
     containerID: old?.containerID,
-    started: false,
-    ready: false,
+    started: isAdopted && (old?.started ?? false),
+    ready: isAdopted && (old?.ready ?? false),
   }
+}
+
+/** Of a container that has not been started. */
+export function firstState({ spec }: ReadonlyPod, role: ContainerRole): ContainerState {
+  const waitsForOthers = (spec.initContainers ?? []).length > 0 && role === 'main'
+  return { waiting: { reason: waitsForOthers ? 'PodInitializing' : 'ContainerCreating' } }
+}
+
+function statusOf({ status = {} }: ReadonlyPod, name: string) {
+  const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = status
+  for (const statuses of [initContainerStatuses, containerStatuses, ephemeralContainerStatuses]) {
+    const found = statuses?.find(candidate => candidate.name === name)
+    if (found) return found
+  }
+  return undefined
 }

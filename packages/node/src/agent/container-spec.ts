@@ -1,12 +1,14 @@
 import type { Container, Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { ContainerSpec } from '../container-runtime.ts'
+import type { ContainerRole, ContainerSpec } from '../container-runtime.ts'
 import { expand } from './expand.ts'
+import { restartPolicyOf } from './restart-policy.ts'
 
 /** A container of a Pod as a runtime is told of it, with the variables put into its command. */
 export function makeContainerSpec(
   pod: DeepReadonly<Pod>,
   container: DeepReadonly<Container>,
+  role: ContainerRole,
   variables: ReadonlyMap<string, string>,
 ): Omit<ContainerSpec, 'pod' | 'attempt'> {
   const put = (text: string) => expand(text, name => variables.get(name))
@@ -15,6 +17,9 @@ export function makeContainerSpec(
   const group = container.securityContext?.runAsGroup ?? pod.spec.securityContext?.runAsGroup
   return {
     name: container.name,
+    role,
+    restartPolicy: restartPolicyOf(pod, container),
+    annotations: pod.metadata.annotations ?? {},
     image: container.image ?? '',
     env: variables,
     ...(command && command.length > 0 && { command: command.map(put) }),

@@ -1,9 +1,11 @@
-import type { Container, Pod } from '@coxswain/api/core/v1'
+import type { Container, Pod, ResourceFieldSelector } from '@coxswain/api/core/v1'
 import { type DeepReadonly, parseQuantity } from '@coxswain/apimachinery'
 import { expand } from './expand.ts'
 
 /** What the agent looks up for a Pod; undefined for what does not exist. */
 export interface PodSources {
+  /** What the node has: the limit of a container that has none. */
+  readonly capacity: Readonly<Record<string, string>>
   configMap(
     name: string,
   ): Promise<DeepReadonly<{ data?: Record<string, string>; binaryData?: Record<string, string> }> | undefined>
@@ -55,8 +57,8 @@ export async function makeEnvironment(
     const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom
     if (fieldRef) own.set(name, readField(pod, fieldRef.fieldPath))
     else if (resourceFieldRef) {
-      const { containerName, resource, divisor } = resourceFieldRef
-      own.set(name, readResource(pod, containerName || container.name, resource, divisor))
+      const of = { ...resourceFieldRef, containerName: resourceFieldRef.containerName || container.name }
+      own.set(name, readResource(pod, of, sources.capacity))
     } else if (configMapKeyRef) {
       const { name: from = '', key, optional } = configMapKeyRef
       const found = (await sources.configMap(from))?.data?.[key]
@@ -116,26 +118,18 @@ function formatMap(map: Readonly<Record<string, string>> | undefined): string {
   return keys.map(key => `${key}=${JSON.stringify(map![key])}`).join('\n')
 }
 
-/** What a node without limits gives: what its status says it has. */
-const wholeNode: Readonly<Record<string, string>> = {
-  cpu: '32',
-  memory: '256Gi',
-  'ephemeral-storage': '100Gi',
-}
-
 /** A request or limit in units of `divisor`, rounded up. @throws ConfigError */
 export function readResource(
   pod: DeepReadonly<Pod>,
-  containerName: string,
-  resource: string,
-  divisor: string | undefined,
+  { containerName = '', resource, divisor }: DeepReadonly<ResourceFieldSelector>,
+  capacity: Readonly<Record<string, string>>,
 ): string {
   const [list, name = ''] = resource.split('.', 2) as [string, string | undefined]
   const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
   const container = all.find(candidate => candidate.name === containerName)
   if (!container) throw new ConfigError(`container ${containerName} not found`)
   const { limits, requests } = container.resources ?? {}
-  const text = list === 'limits' ? (limits?.[name] ?? wholeNode[name] ?? '0') : (requests?.[name] ?? '0')
+  const text = list === 'limits' ? (limits?.[name] ?? capacity[name] ?? '0') : (requests?.[name] ?? '0')
   const unit = divisor === undefined || divisor === '0' || divisor === '' ? '1' : divisor
   return String(Math.ceil(numberOf(text) / numberOf(unit)))
 }

@@ -15,13 +15,14 @@ export interface HookTarget {
 /** Longest that a hook which asks over HTTP waits for an answer. */
 const httpTimeout = 30_000
 
-/** Runs a lifecycle hook. Rejects when it fails, or when `signal` aborts. */
+/** Runs a lifecycle hook. Rejects when it fails, or when `signal` aborts. Simulated containers only sleep. */
 export async function runHook(
   hook: DeepReadonly<LifecycleHandler>,
   { pod, container, handle, runtime, env }: HookTarget,
   signal: AbortSignal,
 ): Promise<void> {
   const ignore = async () => {}
+  if (runtime.isSimulated && !hook.sleep) return
   if (hook.exec) {
     const command = hook.exec.command ?? []
     const exitCode = await handle.exec(command, { stdout: ignore, stderr: ignore, tty: false, signal })

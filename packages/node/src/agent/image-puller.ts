@@ -9,43 +9,47 @@ export type PullResult =
   | { readonly ok: true; readonly id: string }
   | { readonly ok: false; readonly reason: string; readonly message: string; readonly retryAfter: number }
 
-/** Gets images by their pull policies, with the kubelet's events and back-off. */
+/** Gets the images of one node by their pull policies, with the kubelet's events and back-off. */
 export class ImagePuller {
   readonly #runtime: ContainerRuntime
-  readonly #events: EventRecorder
   readonly #clock: Clock
-  /** Images that have been got before. */
-  readonly #present = new Set<string>()
+  /** Images that have been got before, and their sizes in bytes. */
+  readonly #present = new Map<string, number>()
   readonly #backOff = new BackOff()
   /** When an image was last not to be had, and why. */
   readonly #failures = new Map<string, { readonly at: number; readonly message: string }>()
 
-  constructor(runtime: ContainerRuntime, events: EventRecorder, clock: Clock) {
+  constructor(runtime: ContainerRuntime, clock: Clock) {
     this.#runtime = runtime
-    this.#events = events
     this.#clock = clock
   }
 
-  async pull(pod: DeepReadonly<Pod>, container: DeepReadonly<Container>): Promise<PullResult> {
+  /** What the node has, with sizes in bytes. */
+  get present(): ReadonlyMap<string, number> {
+    return this.#present
+  }
+
+  /** Rejects when `signal` aborts. */
+  async pull(
+    pod: DeepReadonly<Pod>,
+    container: DeepReadonly<Container>,
+    events: EventRecorder,
+    signal: AbortSignal,
+  ): Promise<PullResult> {
     const { image = '', imagePullPolicy: policy = 'IfNotPresent' } = container
     const quoted = JSON.stringify(image)
-    const events = this.#events
     const now = this.#clock.now()
     const key = `${pod.metadata.uid}_${image}`
-    if (policy !== 'Always' && this.#present.has(image)) {
+    if (policy === 'Never' || (policy !== 'Always' && this.#present.has(image))) {
       const found = await this.#runtime.findImage(image)
       if (found.found) {
-        events.normal(
-          pod,
-          'Pulled',
-          `Container image ${quoted} already present on machine and can be accessed by the pod`,
-        )
+        this.#present.set(image, found.sizeBytes ?? 0)
+        const text = `Container image ${quoted} already present on machine and can be accessed by the pod`
+        events.normal(pod, 'Pulled', text)
         return { ok: true, id: found.id }
       }
     }
     if (policy === 'Never') {
-      const found = await this.#runtime.findImage(image)
-      if (found.found) return { ok: true, id: found.id }
       const message = `Container image ${quoted} is not present with pull policy of Never`
       events.warning(pod, 'ErrImageNeverPull', message)
       events.warning(pod, 'Failed', 'Error: ErrImageNeverPull')
@@ -60,19 +64,30 @@ export class ImagePuller {
       return { ok: false, reason: 'ImagePullBackOff', message, retryAfter: failure.at + delay - now }
     }
     events.normal(pod, 'Pulling', `Pulling image ${quoted}`)
-    const found = await this.#runtime.findImage(image)
+    // What the node has is only looked at again.
+    const isNew = !this.#present.has(image)
+    const pulled = isNew ? await this.#runtime.pullImage?.(image, signal) : undefined
+    const found = pulled ?? (await this.#runtime.findImage(image))
     if (!found.found) {
       this.#backOff.next(key, now)
-      this.#failures.set(key, { at: now, message: found.message })
+      this.#failures.set(key, { at: this.#clock.now(), message: found.message })
       events.warning(pod, 'Failed', `Failed to pull image ${quoted}: ${found.message}`)
       events.warning(pod, 'Failed', 'Error: ErrImagePull')
       return { ok: false, reason: 'ErrImagePull', message: found.message, retryAfter: 1_000 }
     }
-    this.#present.add(image)
+    const { sizeBytes = 0 } = found
+    this.#present.set(image, sizeBytes)
     this.#failures.delete(key)
     const took = `${Math.max(1, Math.round(this.#clock.now() - now))}ms`
-    const text = `Successfully pulled image ${quoted} in ${took} (${took} including waiting). Image size: 0 bytes.`
+    const text = `Successfully pulled image ${quoted} in ${took} (${took} including waiting). Image size: ${sizeBytes} bytes.`
     events.normal(pod, 'Pulled', text)
     return { ok: true, id: found.id }
+  }
+
+  /** A Pod is gone: what it could not get does not matter any more. */
+  forget(pod: DeepReadonly<Pod>): void {
+    if (this.#failures.size === 0) return
+    for (const { image = '' } of [...(pod.spec.initContainers ?? []), ...pod.spec.containers])
+      this.#failures.delete(`${pod.metadata.uid}_${image}`)
   }
 }

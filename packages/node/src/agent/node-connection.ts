@@ -6,6 +6,7 @@ import type {
   ProcessIo,
   RunningContainer,
 } from '../container-runtime.ts'
+import { createKubeletApi, type NodeAnswer, type NodeRequest } from './kubelet-api.ts'
 import type { PodWorker } from './pod-worker.ts'
 
 export interface PodAddress {
@@ -15,6 +16,10 @@ export interface PodAddress {
 
 /** What the API server asks a node for. Refusals are `StatusError`s, as a client is to see them. */
 export interface NodeConnection {
+  /** Whether a node is one of the agent's. */
+  hasNode(node: string): boolean
+  /** Asks one of the agent's nodes what others ask a kubelet's own server: `/healthz`, `/pods`, `/stats/summary`, ... */
+  ask(node: string, request: NodeRequest): Promise<NodeAnswer>
   readLog(
     pod: PodAddress,
     container: string,
@@ -28,13 +33,17 @@ export interface NodeConnection {
   dial(pod: PodAddress, port: number): Promise<PortStream>
 }
 
-/** `find` tells what runs a Pod. */
-export function createNodeConnection(
-  runtime: ContainerRuntime,
-  find: (pod: PodAddress) => PodWorker | undefined,
-): NodeConnection {
+export interface NodeConnectionOptions {
+  readonly runtime: ContainerRuntime
+  readonly nodes: ReadonlySet<string>
+  /** What runs Pods, by `NAMESPACE/NAME`. */
+  readonly workers: ReadonlyMap<string, PodWorker>
+}
+
+export function createNodeConnection({ runtime, nodes, workers }: NodeConnectionOptions): NodeConnection {
+  const apis = new Map<string, ReturnType<typeof createKubeletApi>>()
   const workerOf = (pod: PodAddress): PodWorker => {
-    const worker = find(pod)
+    const worker = workers.get(`${pod.namespace}/${pod.name}`)
     if (worker) return worker
     throw newNotFound({ group: '', resource: 'pods' }, pod.name)
   }
@@ -43,7 +52,21 @@ export function createNodeConnection(
     if (handle) return handle
     throw newNotFound({ group: '', resource: 'containers' }, container)
   }
-  return {
+  const podsOf = (node: string) => {
+    const pods = [...workers.values()].map(({ pod }) => pod)
+    return pods.filter(({ spec }) => spec.nodeName === node)
+  }
+  const connection: NodeConnection = {
+    hasNode: node => nodes.has(node),
+    async ask(node, request) {
+      if (!nodes.has(node)) throw newNotFound({ group: '', resource: 'nodes' }, node)
+      let api = apis.get(node)
+      if (!api) {
+        api = createKubeletApi({ node, runtime, pods: () => podsOf(node), readLog: connection.readLog })
+        apis.set(node, api)
+      }
+      return await api(request)
+    },
     async readLog(pod, container, options) {
       const worker = workerOf(pod)
       const record = worker.findContainer(container)?.record
@@ -67,4 +90,5 @@ export function createNodeConnection(
     attach: async (pod, container, io) => await handleOf(pod, container).attach(io),
     dial: async (pod, port) => await runtime.dial(workerOf(pod).identity, port),
   }
+  return connection
 }

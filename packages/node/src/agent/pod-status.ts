@@ -1,19 +1,9 @@
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import { type ContainerRecord, hasSucceeded, isTerminated } from './container-record.ts'
+import { isRestarted } from './restart-policy.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
-
-/** Whether a container that has ended is started again. */
-export function isRestarted(pod: ReadonlyPod, { container, role, state }: ContainerRecord): boolean {
-  if (role === 'sidecar') return true
-  if (role === 'ephemeral') return false
-  const own = container.restartPolicy
-  const policy = own ?? pod.spec.restartPolicy ?? 'Always'
-  // An init container that is to be restarted always starts the next one when it succeeds.
-  if (state.terminated?.exitCode === 0) return policy === 'Always' && role === 'main'
-  return policy !== 'Never'
-}
 
 export function isInitialized(records: readonly ContainerRecord[]): boolean {
   return records.every(record => {
@@ -50,11 +40,25 @@ export interface StatusInput {
   readonly podIP: string
   /** RFC 3339. */
   readonly now: string
+  readonly startTime: string
+  readonly isRestartingAll: boolean
+  /** Why the node does not give what a resize asks for. */
+  readonly resizePending?: { readonly reason: string; readonly message: string }
   readonly reason?: string
   readonly message?: string
   /** The Pod's volumes and address are there. */
   readonly isPrepared: boolean
 }
+
+const ownConditions: ReadonlySet<string> = new Set([
+  'AllContainersRestarting',
+  'PodResizePending',
+  'PodReadyToStartContainers',
+  'Initialized',
+  'Ready',
+  'ContainersReady',
+  'PodScheduled',
+])
 
 /** The whole status, conditions in the kubelet's order. Times of conditions move only with their status. */
 export function makePodStatus(input: StatusInput): PodStatus {
@@ -81,14 +85,7 @@ export function makePodStatus(input: StatusInput): PodStatus {
   const isOver = phase === 'Succeeded' || phase === 'Failed'
   const containersReady = readiness(records, phase)
   const gates = pod.spec.readinessGates ?? []
-  const own = new Set([
-    'PodReadyToStartContainers',
-    'Initialized',
-    'Ready',
-    'ContainersReady',
-    'PodScheduled',
-  ])
-  const others = (old?.conditions ?? []).filter(({ type }) => !own.has(type))
+  const others = (old?.conditions ?? []).filter(({ type }) => !ownConditions.has(type))
   const missing = gates.filter(
     ({ conditionType }) => !others.some(({ type, status }) => type === conditionType && status === 'True'),
   )
@@ -111,6 +108,10 @@ export function makePodStatus(input: StatusInput): PodStatus {
     ...observed,
     phase,
     conditions: [
+      ...(couldRestartAll(pod) ? [condition('AllContainersRestarting', restartingAll(input, phase))] : []),
+      ...(input.resizePending
+        ? [condition('PodResizePending', { holds: true, ...input.resizePending })]
+        : []),
       condition('PodReadyToStartContainers', { holds: input.isPrepared && !isOver }),
       condition('Initialized', initialized(records, phase)),
       condition('Ready', ready),
@@ -121,7 +122,7 @@ export function makePodStatus(input: StatusInput): PodStatus {
     hostIP,
     hostIPs: [{ ip: hostIP }],
     ...(input.isPrepared && { podIP, podIPs: [{ ip: podIP }] }),
-    startTime: old?.startTime ?? now,
+    startTime: input.startTime,
     ...(inits.length > 0 && { initContainerStatuses: inits.map(printRecord) }),
     containerStatuses: mains.map(printRecord),
     ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map(printRecord) }),
@@ -134,6 +135,20 @@ interface Verdict {
   readonly holds: boolean
   readonly reason?: string
   readonly message?: string
+}
+
+function couldRestartAll({ spec }: ReadonlyPod): boolean {
+  return [...(spec.initContainers ?? []), ...spec.containers].some(({ restartPolicyRules }) =>
+    restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+  )
+}
+
+function restartingAll({ isRestartingAll }: StatusInput, phase: Phase): Verdict {
+  if (phase === 'Succeeded') return { holds: false, reason: 'PodCompleted' }
+  if (phase === 'Failed') return { holds: false, reason: 'PodFailed' }
+  if (!isRestartingAll) return { holds: false }
+  const message = 'container exited with restart policy rule'
+  return { holds: true, reason: 'RestartAllContainersStarted', message }
 }
 
 function namesOf(records: readonly ContainerRecord[]): string {
@@ -176,5 +191,16 @@ function printRecord(record: ContainerRecord): ContainerStatus {
     imageID: record.imageID,
     ...(record.containerID !== undefined && { containerID: record.containerID }),
     started: isRunning && (role === 'init' || record.started),
+    ...(isRunning && resourcesOf(record)),
+  }
+}
+
+/** What a container that runs has been given. */
+function resourcesOf({ container }: ContainerRecord): Partial<ContainerStatus> {
+  const { requests, limits } = container.resources ?? {}
+  if (!requests && !limits) return {}
+  return {
+    ...(requests && { allocatedResources: { ...requests } }),
+    resources: { ...(limits && { limits: { ...limits } }), ...(requests && { requests: { ...requests } }) },
   }
 }

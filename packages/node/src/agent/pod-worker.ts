@@ -1,55 +1,39 @@
 import type { Pod, PodStatus } from '@coxswain/api/core/v1'
 import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
-import { type Env, TaskGroup } from '@coxswain/kit'
-import type { EventRecorder } from '@coxswain/runtime'
-import type { ContainerRuntime, PodIdentity, RunningContainer } from '../container-runtime.ts'
-import { BackOff, formatSeconds } from './back-off.ts'
+import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'
+import { ContainerLife } from './container-life.ts'
 import {
   type ContainerRecord,
   createRecord,
   createRecords,
+  firstState,
   hasSucceeded,
   isTerminated,
 } from './container-record.ts'
 import { makeContainerSpec } from './container-spec.ts'
-import { ConfigError, makeEnvironment } from './environment.ts'
-import { runHook } from './hooks.ts'
-import type { ImagePuller } from './image-puller.ts'
-import { isRestarted, makePodStatus, phaseOf } from './pod-status.ts'
-import { probeContainer } from './probes.ts'
-import { resolveVolumes, type VolumeSources } from './volumes.ts'
-
-/** What the workers of one agent share. */
-export interface WorkerContext {
-  readonly env: Env
-  readonly runtime: ContainerRuntime
-  readonly events: EventRecorder
-  readonly images: ImagePuller
-  readonly hostIP: string
-  readonly podIP: string
-  /** Variables that every container gets. */
-  readonly services: ReadonlyMap<string, string>
-  sourcesOf(pod: DeepReadonly<Pod>): VolumeSources
-}
+import { retryDelay } from './launch.ts'
+import { Launcher } from './launcher.ts'
+import { makePodStatus, phaseOf } from './pod-status.ts'
+import { PodVolumes } from './pod-volumes.ts'
+import { agreeToResize, requestOf } from './resize.ts'
+import { findRestartRule, isRestarted } from './restart-policy.ts'
+import type { WorkerContext } from './worker-context.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
+type Terminated = NonNullable<ContainerRecord['state']['terminated']>
 
-/** How long after a failure the volumes and variables of a Pod are looked for again. */
-const retryDelay = 2_000
-/** How often files of running Pods are brought up to date. */
-const refreshInterval = 60_000
-const defaultGrace = 30_000
-
-interface Life {
-  readonly handle: RunningContainer
-  /** Ends the container's probes. */
-  readonly probes: TaskGroup
-  stopping: boolean
-}
+/** News that containers are being started waits so long for the news that they run. */
+const holdTime = 1_000
+/** When a node that had no room is asked again. */
+const resizeRetry = 30_000
+const defaultGrace = 30
+/** How a container has ended that never ran. */
+const startError = { exitCode: 128, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' }
+const noVariables: ReadonlyMap<string, string> = new Map()
 
 /**
  * One Pod on this node: what it has to run, and what runs. `sync` is called again and again, never twice at once; what
- * happens in between (an exit, a probe's result) is noted in the records, and `wake` asks for another `sync`.
+ * happens in between (a start, an exit, a probe's result) is noted in the records, and `wake` asks for another `sync`.
  *
  *   sync: volumes -> init containers, one by one -> containers -> status        deletion -> stop -> finished
  */
@@ -57,27 +41,58 @@ export class PodWorker {
   readonly identity: PodIdentity
   /** It had ended before this worker was made. */
   readonly wasOver: boolean
+  /** The resourceVersion of what was last written: news of it is no news. */
+  written: string | undefined
   readonly #context: WorkerContext
   readonly #wake: () => void
   readonly #records: ContainerRecord[]
-  readonly #lives = new Map<string, Life>()
-  readonly #backOff = new BackOff()
+  readonly #lives = new Map<string, ContainerLife>()
+  readonly #launcher: Launcher
+  readonly #volumes: PodVolumes
+  readonly #startTime: string
+  readonly #podIP: string
   #pod: ReadonlyPod
-  #isPrepared = false
-  #refreshed = 0
+  #generation: number | undefined
+  #hasBegun: boolean
+  #isRestartingAll = false
+  #heldSince: number | undefined
   #reason: string | undefined
   #message: string | undefined
+  #resizePending: { readonly reason: string; readonly message: string } | undefined
   #stopping: { deadline: number; readonly done: Promise<void> } | undefined
   #isFinished = false
 
   constructor(pod: ReadonlyPod, context: WorkerContext, wake: () => void) {
     const { uid, name, namespace = '' } = pod.metadata
+    const { runtime, env, addresses, hostIP } = context
     this.identity = { uid, name, namespace }
     this.wasOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
     this.#pod = pod
+    this.#generation = pod.metadata.generation
     this.#context = context
     this.#wake = wake
-    this.#records = createRecords(pod, formatTime(context.env.clock.now()))
+    const now = formatTime(env.clock.now())
+    this.#startTime = pod.status?.startTime ?? now
+    this.#podIP =
+      !addresses || pod.spec.hostNetwork || this.wasOver
+        ? (pod.status?.podIP ?? hostIP)
+        : addresses.take(uid, pod.spec.nodeName ?? '', pod.status?.podIP)
+    this.#records = createRecords(pod, { now, adopts: runtime.adoptContainer !== undefined })
+    this.#volumes = new PodVolumes(context, this.identity)
+    this.#launcher = new Launcher({
+      context,
+      identity: this.identity,
+      pod: () => this.#pod,
+      status: () => this.status(),
+      onRunning: (record, handle) => this.#run(record, handle),
+      onFailed: (record, message) => this.#terminated(record, { ...startError, message }),
+      onSettled: wake,
+    })
+    this.#hasBegun = this.#records.some(
+      ({ role, state, lastState }) =>
+        role === 'main' && (state.running || state.terminated || lastState?.terminated),
+    )
+    for (const record of this.#records) if (record.state.running && !this.wasOver) this.#adopt(record)
   }
 
   /** Nothing of it runs, and nothing will. */
@@ -98,12 +113,19 @@ export class PodWorker {
     return { record, ...(handle && { handle }) }
   }
 
+  /** What its containers have been given, in thousandths. */
+  given(resource: string): number {
+    if (this.#isFinished) return 0
+    const mains = this.#records.filter(({ role }) => role === 'main')
+    return mains.reduce((sum, { container }) => sum + requestOf(container, resource), 0)
+  }
+
   /** Brings what runs closer to what the Pod says. Resolves with the milliseconds after which to look again, if any. */
   async sync(pod: ReadonlyPod): Promise<number | undefined> {
     this.#pod = pod
-    this.#addEphemeral(pod)
+    if (pod.metadata.generation !== this.#generation || this.#resizePending) this.#takeSpec(pod)
     if (pod.metadata.deletionTimestamp) {
-      this.stop((pod.metadata.deletionGracePeriodSeconds ?? defaultGrace / 1000) * 1000)
+      void this.stop((pod.metadata.deletionGracePeriodSeconds ?? defaultGrace) * 1000)
       return undefined
     }
     if (this.#stopping || this.#isFinished) return undefined
@@ -121,36 +143,45 @@ export class PodWorker {
       this.#end()
       return undefined
     }
-    if (!(await this.#prepare(now))) return retryDelay
-    const waits = [refreshInterval]
+    if (!(await this.#volumes.prepare(pod))) return retryDelay
+    const waits: number[] = []
     if (left !== undefined) waits.push(left)
+    const refresh = this.#volumes.refreshAfter(pod)
+    if (refresh !== undefined) waits.push(refresh)
+    if (this.#resizePending) waits.push(resizeRetry)
     for (const record of this.#due()) {
-      const wait = await this.#start(record)
+      const wait = this.#launcher.begin(record)
       if (wait !== undefined) waits.push(wait)
     }
-    return Math.min(...waits)
+    return waits.length === 0 ? undefined : Math.min(...waits)
   }
 
-  /** Containers for debugging come while the Pod runs. */
-  #addEphemeral({ spec }: ReadonlyPod): void {
-    for (const container of spec.ephemeralContainers ?? []) {
-      if (this.#records.some(record => record.container.name === container.name)) continue
-      this.#records.push(
-        createRecord(this.#pod, container, 'ephemeral', formatTime(this.#context.env.clock.now())),
-      )
-    }
+  /** How many milliseconds the status is better not told, because it is about to say more. Once told, call `told`. */
+  get holdsFor(): number {
+    if (!this.#launcher.isBusy || this.#stopping) return 0
+    const now = this.#context.env.clock.monotonic()
+    this.#heldSince ??= now
+    return Math.max(0, this.#heldSince + holdTime - now)
+  }
+
+  told(resourceVersion: string | undefined): void {
+    this.#heldSince = undefined
+    this.written = resourceVersion
   }
 
   status(): PodStatus {
-    const { hostIP, podIP, env } = this.#context
+    const { hostIP, env } = this.#context
     return makePodStatus({
       pod: this.#pod,
       records: this.#records,
       phase: this.#phase(),
       hostIP,
-      podIP,
+      podIP: this.#podIP,
       now: formatTime(env.clock.now()),
-      isPrepared: this.#isPrepared && !this.#isFinished,
+      startTime: this.#startTime,
+      isPrepared: this.#volumes.areThere && !this.#isFinished,
+      isRestartingAll: this.#isRestartingAll,
+      ...(this.#resizePending && { resizePending: this.#resizePending }),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...(this.#message !== undefined && { message: this.#message }),
     })
@@ -170,23 +201,67 @@ export class PodWorker {
     return this.#stopping.done
   }
 
+  /** The agent goes, and what runs stays. Resolves when nothing is done for it any more. */
+  async abandon(): Promise<void> {
+    this.#launcher.abort()
+    for (const life of this.#lives.values()) life.endProbes()
+    await this.#launcher.settled()
+  }
+
+  /** Containers for debugging come while the Pod runs, and what containers may use changes. */
+  #takeSpec(pod: ReadonlyPod): void {
+    const { env, capacity, events, usedByOthers } = this.#context
+    this.#generation = pod.metadata.generation
+    const options = { now: formatTime(env.clock.now()), adopts: false }
+    for (const container of pod.spec.ephemeralContainers ?? []) {
+      if (this.#records.some(record => record.container.name === container.name)) continue
+      this.#records.push(createRecord(pod, container, 'ephemeral', options))
+    }
+    const { pending, restarts } = agreeToResize(pod, this.#records, {
+      capacity,
+      used: resource => usedByOthers(pod.metadata.uid, resource),
+    })
+    if (pending && pending.message !== this.#resizePending?.message)
+      events.warning(pod, `Resize${pending.reason}`, pending.message)
+    this.#resizePending = pending
+    for (const record of restarts) {
+      const text = `Container ${record.container.name} resize requires restart`
+      void this.#kill(record, this.#grace(), text)
+    }
+  }
+
   /** The Pod is over, not deleted: its sidecars, and what a deadline cuts off, are stopped; the records stay. */
   #end(): void {
-    const grace = (this.#pod.spec.terminationGracePeriodSeconds ?? defaultGrace / 1000) * 1000
-    if (this.#lives.size > 0) void this.stop(grace)
-    else this.#isFinished = true
+    if (this.#lives.size > 0 || this.#launcher.isBusy) void this.stop(this.#grace())
+    else this.#finish()
+  }
+
+  #finish(): void {
+    this.#isFinished = true
+    this.#context.addresses?.release(this.identity.uid)
   }
 
   async #stopAll(grace: number): Promise<void> {
-    const kill = async (roles: readonly ContainerRecord['role'][]) =>
+    this.#launcher.abort()
+    await this.#killAll(grace)
+    this.#finish()
+  }
+
+  /** Sidecars last. */
+  async #killAll(grace: number): Promise<void> {
+    const kill = async (isSidecar: boolean) =>
       await Promise.all(
         this.#records
-          .filter(({ role, container }) => roles.includes(role) && this.#lives.has(container.name))
+          .filter(({ role }) => (role === 'sidecar') === isSidecar)
           .map(record => this.#kill(record, grace, `Stopping container ${record.container.name}`)),
       )
-    await kill(['main', 'init', 'ephemeral'])
-    await kill(['sidecar'])
-    this.#isFinished = true
+    const killEvery = async () => {
+      await kill(false)
+      await kill(true)
+    }
+    // A start waits for its hook, which ends with the container; others may run before they know better.
+    await Promise.all([killEvery(), this.#launcher.settled()])
+    await killEvery()
   }
 
   #phase(): NonNullable<PodStatus['phase']> {
@@ -202,160 +277,108 @@ export class PodWorker {
 
   #deadlineLeft(now: number): number | undefined {
     const { activeDeadlineSeconds } = this.#pod.spec
-    const { startTime } = this.#pod.status ?? {}
-    if (activeDeadlineSeconds === undefined || !startTime) return undefined
-    return Date.parse(startTime) + activeDeadlineSeconds * 1000 - now
-  }
-
-  /** Writes volumes. False when something they need is not there. */
-  async #prepare(now: number): Promise<boolean> {
-    if (this.#isPrepared && now - this.#refreshed < refreshInterval) return true
-    const { runtime, events } = this.#context
-    try {
-      const volumes = await resolveVolumes(this.#pod, this.#context.sourcesOf(this.#pod))
-      await runtime.writeVolumes(this.identity, volumes)
-      this.#isPrepared = true
-    } catch (error) {
-      if (!this.#isPrepared) events.warning(this.#pod, 'FailedMount', messageOf(error))
-    }
-    this.#refreshed = now
-    return this.#isPrepared
+    if (activeDeadlineSeconds === undefined) return undefined
+    return Date.parse(this.#startTime) + activeDeadlineSeconds * 1000 - now
   }
 
   /** The containers that have to be started now. */
   #due(): ContainerRecord[] {
     const due: ContainerRecord[] = []
-    const hasBegun = this.#records.some(
-      ({ role, state, lastState }) =>
-        role === 'main' && (state.running || state.terminated || lastState?.terminated),
-    )
+    if (this.#isRestartingAll) return due
+    const isDue = (record: ContainerRecord): boolean => {
+      const { name } = record.container
+      if (this.#lives.has(name) || this.#launcher.isStarting(name)) return false
+      return !isTerminated(record) || isRestarted(this.#pod, record)
+    }
     for (const record of this.#records) {
-      const isIdle = !this.#lives.has(record.container.name)
       if (record.role === 'init') {
-        if (hasBegun || hasSucceeded(record)) continue
-        if (isIdle && (!isTerminated(record) || isRestarted(this.#pod, record))) due.push(record)
-        return due
+        if (this.#hasBegun || hasSucceeded(record)) continue
+        return isDue(record) ? [...due, record] : due
       }
-      if (isIdle && (!isTerminated(record) || isRestarted(this.#pod, record))) due.push(record)
-      if (record.role === 'sidecar' && !record.started && !hasBegun) return due
+      if (isDue(record)) due.push(record)
+      if (record.role === 'sidecar' && !record.started && !this.#hasBegun) return due
     }
     return due
   }
 
-  /** Resolves with the milliseconds after which to try again; undefined when it has been started. */
-  async #start(record: ContainerRecord): Promise<number | undefined> {
-    const { container } = record
-    const { env, runtime, events, images } = this.#context
-    const now = env.clock.now()
-    const ended = record.state.terminated ?? (record.state.waiting && record.lastState?.terminated)
-    if (ended) {
-      const since = Date.parse(ended.finishedAt ?? '') || 0
-      const delay = this.#backOff.current(container.name, since, now)
-      if (delay !== undefined) {
-        this.#waitInBackOff(record, delay)
-        return since + delay - now
-      }
-    }
-    const pulled = await images.pull(this.#pod, container)
-    if (!pulled.ok) {
-      this.#await(record, pulled.reason, pulled.message)
-      return pulled.retryAfter
-    }
-    record.imageID = pulled.id
-    let handle: RunningContainer
-    const attempt = ended ? record.restartCount + 1 : record.restartCount
-    try {
-      const variables = await makeEnvironment(
-        // The addresses are known now, though the status may not have been written yet.
-        { ...this.#pod, status: this.status() } as ReadonlyPod,
-        container,
-        this.#context.sourcesOf(this.#pod),
-        this.#context.services,
-      )
-      const spec = makeContainerSpec(this.#pod, container, variables)
-      handle = await runtime.startContainer({ ...spec, pod: this.identity, attempt })
-    } catch (error) {
-      const isConfig = error instanceof ConfigError
-      const message = messageOf(error)
-      events.warning(this.#pod, 'Failed', `Error: ${message}`)
-      if (isConfig) {
-        this.#await(record, 'CreateContainerConfigError', message)
-        return retryDelay
-      }
-      this.#backOff.next(container.name, now)
-      record.restartCount = attempt
-      this.#terminated(record, {
-        exitCode: 128,
-        reason: 'StartError',
-        message,
-        startedAt: '1970-01-01T00:00:00Z',
-      })
-      this.#wake()
-      return undefined
-    }
-    if (ended) this.#backOff.next(container.name, now)
-    record.restartCount = attempt
-    await this.#run(record, handle)
-    return undefined
-  }
-
-  #waitInBackOff(record: ContainerRecord, delay: number): void {
-    const { name, namespace, uid } = this.identity
-    const who = `${name}_${namespace}(${uid})`
-    const message = `back-off ${formatSeconds(delay)} restarting failed container=${record.container.name} pod=${who}`
-    if (record.state.waiting?.reason === 'CrashLoopBackOff') return
-    const text = `Back-off restarting failed container ${record.container.name} in pod ${who}`
-    this.#context.events.warning(this.#pod, 'BackOff', text)
-    this.#await(record, 'CrashLoopBackOff', message)
-  }
-
-  #await(record: ContainerRecord, reason: string, message: string): void {
-    if (record.state.terminated) record.lastState = record.state
-    record.state = { waiting: { reason, ...(message !== '' && { message }) } }
-  }
-
   async #run(record: ContainerRecord, handle: RunningContainer): Promise<void> {
-    const { container } = record
+    const { container, role } = record
     const { env, runtime, events } = this.#context
     const startedAt = formatTime(env.clock.now())
     if (record.state.terminated) record.lastState = record.state
     record.containerID = `${runtime.name}://${handle.id}`
     record.state = { running: { startedAt } }
     record.started = !container.startupProbe
-    record.ready = record.started && !container.readinessProbe
-    const life: Life = { handle, probes: new TaskGroup(), stopping: false }
-    this.#lives.set(container.name, life)
+    record.ready = record.started && !container.readinessProbe && !handle.ready
+    if (role === 'main') this.#hasBegun = true
     events.normal(this.#pod, 'Created', 'Container created')
     events.normal(this.#pod, 'Started', 'Container started')
-    void handle.exited.then(({ exitCode, signal, message }) => {
-      life.probes.abort()
-      this.#lives.delete(container.name)
-      this.#terminated(record, {
-        exitCode,
-        reason: exitCode === 0 ? 'Completed' : 'Error',
-        startedAt,
-        containerID: record.containerID!,
-        ...(signal !== undefined && { signal }),
-        ...(message && { message }),
-      })
-      this.#wake()
-    })
-    const hook = container.lifecycle?.postStart
-    if (hook) {
-      const target = { pod: this.identity, container, handle, runtime, env }
-      try {
-        await runHook(hook, target, life.probes.signal)
-      } catch {
-        if (this.#lives.get(container.name) !== life) return
-        events.warning(this.#pod, 'FailedPostStartHook', 'PostStartHook failed')
-        await this.#kill(record, this.#grace(), 'FailedPostStartHook')
-        return
-      }
+    const life = this.#follow(record, handle, startedAt)
+    if (await life.runPostStart()) life.startProbes()
+    else if (this.#lives.get(container.name) === life) {
+      events.warning(this.#pod, 'FailedPostStartHook', 'PostStartHook failed')
+      await this.#kill(record, this.#grace(), 'FailedPostStartHook')
     }
-    this.#probe(record, life)
   }
 
-  #terminated(record: ContainerRecord, exit: NonNullable<ContainerRecord['state']['terminated']>): void {
+  /** It runs since an earlier agent started it. */
+  #adopt(record: ContainerRecord): void {
+    const { startedAt = this.#startTime } = record.state.running ?? {}
+    const spec = makeContainerSpec(this.#pod, record.container, record.role, noVariables)
+    const container = { ...spec, pod: this.identity, attempt: record.restartCount }
+    const handle = this.#context.runtime.adoptContainer!(container, Date.parse(startedAt ?? ''))
+    const life = this.#follow(record, handle, startedAt ?? this.#startTime)
+    if (!record.ready) life.startProbes()
+  }
+
+  #follow(record: ContainerRecord, handle: RunningContainer, startedAt: string): ContainerLife {
+    const life = new ContainerLife(record, handle, {
+      context: this.#context,
+      identity: this.identity,
+      pod: () => this.#pod,
+      onProbe: () => this.#wake(),
+      onUnhealthy: (type, probe) => {
+        const text = `Container ${record.container.name} failed ${type.toLowerCase()} probe, will be restarted`
+        void this.#kill(record, this.#grace(probe?.terminationGracePeriodSeconds), text)
+      },
+      onExit: exit => this.#exited(record, exit, startedAt),
+    })
+    this.#lives.set(record.container.name, life)
+    return life
+  }
+
+  #exited(record: ContainerRecord, { exitCode, signal, message }: ContainerExit, startedAt: string): void {
+    this.#lives.delete(record.container.name)
+    this.#terminated(record, {
+      exitCode,
+      reason: exitCode === 0 ? 'Completed' : 'Error',
+      startedAt,
+      containerID: record.containerID!,
+      ...(signal !== undefined && { signal }),
+      ...(message && { message }),
+    })
+    const rule = record.role === 'ephemeral' ? undefined : findRestartRule(record.container, exitCode)
+    if (rule?.action === 'RestartAllContainers' && !this.#stopping) void this.#restartAll()
+    this.#wake()
+  }
+
+  /** Everything is stopped, and begins again with the first init container. */
+  async #restartAll(): Promise<void> {
+    if (this.#isRestartingAll) return
+    this.#isRestartingAll = true
+    await this.#killAll(this.#grace())
+    this.#isRestartingAll = false
+    if (this.#stopping) return
+    this.#hasBegun = false
+    for (const record of this.#records) {
+      if (record.role === 'ephemeral') continue
+      if (record.state.terminated) record.lastState = record.state
+      record.state = firstState(this.#pod, record.role)
+    }
+    this.#wake()
+  }
+
+  #terminated(record: ContainerRecord, exit: Terminated): void {
     const finishedAt = formatTime(this.#context.env.clock.now())
     if (record.state.terminated) record.lastState = record.state
     record.state = { terminated: { ...exit, finishedAt } }
@@ -363,63 +386,15 @@ export class PodWorker {
     record.started = false
   }
 
-  #probe(record: ContainerRecord, life: Life): void {
-    const { container } = record
-    const { env, runtime, events } = this.#context
-    const target = { pod: this.identity, container, handle: life.handle, runtime, env }
-    probeContainer(target, life.probes, {
-      onFailure: (type, message) =>
-        events.warning(this.#pod, 'Unhealthy', `${type} probe failed: ${message}`),
-      onResult: (type, success) => {
-        if (life.stopping) return
-        if (type === 'Readiness') record.ready = success
-        else if (success && type === 'Startup') {
-          record.started = true
-          record.ready = !container.readinessProbe
-        } else if (!success) {
-          const probe = type === 'Startup' ? container.startupProbe : container.livenessProbe
-          const text = `Container ${container.name} failed ${type.toLowerCase()} probe, will be restarted`
-          void this.#kill(record, this.#grace(probe?.terminationGracePeriodSeconds), text)
-        }
-        this.#wake()
-      },
-    })
-  }
-
   #grace(own?: number): number {
-    return (own ?? this.#pod.spec.terminationGracePeriodSeconds ?? defaultGrace / 1000) * 1000
+    return (own ?? this.#pod.spec.terminationGracePeriodSeconds ?? defaultGrace) * 1000
   }
 
-  /** The hook before the stop, then the stop, within `grace` together; at least two seconds are left for the stop. */
+  /** Resolves when the container has ended and its record says so. */
   async #kill(record: ContainerRecord, grace: number, message: string): Promise<void> {
-    const { container } = record
-    const life = this.#lives.get(container.name)
-    if (!life || life.stopping) return
-    life.stopping = true
-    const { env, runtime, events } = this.#context
-    events.normal(this.#pod, 'Killing', message)
-    const started = env.clock.monotonic()
-    const hook = container.lifecycle?.preStop
-    if (hook && grace > 0) {
-      const target = { pod: this.identity, container, handle: life.handle, runtime, env }
-      const late = new AbortController()
-      const timer = env.clock.after(grace, () => late.abort())
-      try {
-        await runHook(hook, target, AbortSignal.any([late.signal, life.probes.signal]))
-      } catch {
-        events.warning(this.#pod, 'FailedPreStopHook', 'PreStopHook failed')
-      } finally {
-        timer.cancel()
-      }
-    }
-    life.probes.abort()
-    const left = grace - (env.clock.monotonic() - started)
-    await life.handle.stop(grace === 0 ? 0 : Math.max(left, 2_000), container.lifecycle?.stopSignal)
-    await life.handle.exited
-    await life.probes.join().catch(() => {}) // a probe that was cut off
+    const life = this.#lives.get(record.container.name)
+    if (!life || life.isStopping) return
+    this.#context.events.normal(this.#pod, 'Killing', message)
+    await life.stop(grace)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -108,7 +108,8 @@ async function attempt(
       const number = portNumber(container, port)
       return await runtime.probe(pod, { type: 'tcp', port: number, timeout, ...(host && { host }) })
     }
-    if (grpc) return await runtime.probe(pod, { type: 'tcp', port: grpc.port, timeout })
+    if (grpc)
+      return await runtime.probe(pod, { type: 'grpc', port: grpc.port, service: grpc.service ?? '', timeout })
     return { success: true, message: '' }
   } catch (error) {
     return { success: false, message: error instanceof Error ? error.message : String(error) }

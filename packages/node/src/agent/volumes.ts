@@ -1,4 +1,11 @@
-import type { KeyToPath, Pod, Volume, VolumeProjection } from '@coxswain/api/core/v1'
+import type {
+  KeyToPath,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Volume,
+  VolumeProjection,
+} from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { PodVolume, VolumeFile } from '../container-runtime.ts'
 import { ConfigError, decodeBase64, type PodSources, readField, readResource } from './environment.ts'
@@ -6,17 +13,33 @@ import { ConfigError, decodeBase64, type PodSources, readField, readResource } f
 export interface VolumeSources extends PodSources {
   /** A token of the Pod's service account, good for as long as the Pod lives. */
   token(audience: string | undefined, expirationSeconds: number | undefined): Promise<string>
+  claim(name: string): Promise<DeepReadonly<PersistentVolumeClaim> | undefined>
+  volume(name: string): Promise<DeepReadonly<PersistentVolume> | undefined>
 }
 
 const defaultMode = 0o644
 const encoder = new TextEncoder()
 
-/** What is in the volumes of a Pod. @throws ConfigError for what is not there yet */
-export async function resolveVolumes(pod: DeepReadonly<Pod>, sources: VolumeSources): Promise<PodVolume[]> {
+/** Whether files of the Pod follow something that may change. */
+export function needsRefresh({ spec }: DeepReadonly<Pod>): boolean {
+  return (spec.volumes ?? []).some(
+    ({ configMap, secret, downwardAPI, projected }) => configMap ?? secret ?? downwardAPI ?? projected,
+  )
+}
+
+/**
+ * What is in the volumes of a Pod. Where nothing runs, a volume of a type that this node does not have is as good as any.
+ * @throws ConfigError for what is not there yet
+ */
+export async function resolveVolumes(
+  pod: DeepReadonly<Pod>,
+  sources: VolumeSources,
+  isSimulated = false,
+): Promise<PodVolume[]> {
   const resolved: PodVolume[] = []
   for (const volume of pod.spec.volumes ?? []) {
     try {
-      resolved.push(await resolveVolume(pod, volume, sources))
+      resolved.push(await resolveVolume(pod, volume, sources, isSimulated))
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       throw new ConfigError(`MountVolume.SetUp failed for volume "${volume.name}" : ${text}`)
@@ -29,13 +52,17 @@ async function resolveVolume(
   pod: DeepReadonly<Pod>,
   volume: DeepReadonly<Volume>,
   sources: VolumeSources,
+  isSimulated: boolean,
 ): Promise<PodVolume> {
   const { name, emptyDir, hostPath, configMap, secret, downwardAPI, projected } = volume
+  const { persistentVolumeClaim, ephemeral } = volume
   const files = new Map<string, VolumeFile>()
   if (emptyDir) return { type: 'directory', name }
   if (hostPath) {
     return { type: 'host', name, path: hostPath.path, create: hostPath.type === 'DirectoryOrCreate' }
   }
+  const claim = persistentVolumeClaim?.claimName ?? (ephemeral && `${pod.metadata.name}-${name}`)
+  if (claim !== undefined) return await resolveClaim(name, claim, sources, isSimulated)
   if (configMap) {
     await addProjection(pod, files, { configMap }, configMap.defaultMode, sources)
   } else if (secret) {
@@ -44,13 +71,34 @@ async function resolveVolume(
     await addProjection(pod, files, { secret: from }, mode, sources)
   } else if (downwardAPI) {
     await addProjection(pod, files, { downwardAPI }, downwardAPI.defaultMode, sources)
+  } else if (isSimulated && projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken)) {
+    return { type: 'directory', name } // what every Pod has, and nobody reads
   } else if (projected) {
     for (const source of projected.sources ?? [])
       await addProjection(pod, files, source, projected.defaultMode, sources)
-  } else {
+  } else if (!isSimulated) {
     throw new ConfigError(`volume ${name} is of a type that this node does not have`)
   }
   return { type: 'files', name, files }
+}
+
+/** The folder behind a claim that is bound to a volume of this machine. */
+async function resolveClaim(
+  name: string,
+  claim: string,
+  sources: VolumeSources,
+  isSimulated: boolean,
+): Promise<PodVolume> {
+  const found = await sources.claim(claim)
+  if (!found) throw new ConfigError(`persistentvolumeclaim "${claim}" not found`)
+  const { volumeName } = found.spec ?? {}
+  if (!volumeName || found.status?.phase !== 'Bound') throw new ConfigError('PVC is not bound')
+  if (isSimulated) return { type: 'directory', name }
+  const { hostPath, local } = (await sources.volume(volumeName))?.spec ?? {}
+  const path = hostPath?.path ?? local?.path
+  if (path === undefined) throw new ConfigError(`volume ${volumeName} is not one of this machine's folders`)
+  const create = hostPath !== undefined && (!hostPath.type || hostPath.type === 'DirectoryOrCreate')
+  return { type: 'host', name, path, create }
 }
 
 async function addProjection(
@@ -80,12 +128,7 @@ async function addProjection(
     const text = fieldRef
       ? readField(pod, fieldRef.fieldPath)
       : resourceFieldRef
-        ? readResource(
-            pod,
-            resourceFieldRef.containerName ?? '',
-            resourceFieldRef.resource,
-            resourceFieldRef.divisor,
-          )
+        ? readResource(pod, resourceFieldRef, sources.capacity)
         : ''
     files.set(path, { data: encoder.encode(text), mode: own ?? mode })
   }

@@ -1,11 +1,10 @@
 import { AsyncQueue, type Clock } from '@coxswain/kit'
-import { createLogFilter, formatLogLine } from '../agent/log-lines.ts'
+import { MemoryLog, readMemoryLog } from '../agent/memory-log.ts'
 import type {
   ContainerExit,
   ContainerIdentity,
   ContainerRuntime,
   ContainerSpec,
-  LogOptions,
   PodIdentity,
   PodVolume,
   PortStream,
@@ -48,12 +47,6 @@ export interface InProcessRuntimeOptions {
   readonly clock: Clock
 }
 
-interface Log {
-  readonly lines: string[]
-  readonly followers: Set<AsyncQueue<string>>
-  ended: boolean
-}
-
 interface InProcessPod {
   volumes: readonly PodVolume[]
   readonly listeners: Map<number, (connection: PortStream) => void>
@@ -65,7 +58,7 @@ const encoder = new TextEncoder()
 /** Containers that are functions of this process: for tests, on a virtual clock too, and for the browser. */
 export function createInProcessRuntime({ images, clock }: InProcessRuntimeOptions): ContainerRuntime {
   const pods = new Map<string, InProcessPod>()
-  const logs = new Map<string, Log>()
+  const logs = new Map<string, MemoryLog>()
   const running = new Set<RunningContainer>()
   const podOf = ({ uid }: PodIdentity): InProcessPod => {
     let pod = pods.get(uid)
@@ -80,7 +73,7 @@ export function createInProcessRuntime({ images, clock }: InProcessRuntimeOption
   async function startContainer(spec: ContainerSpec): Promise<RunningContainer> {
     const run = Object.hasOwn(images, spec.image) ? images[spec.image] : undefined
     if (!run) throw new Error(`image ${spec.image} is not known`)
-    const log: Log = { lines: [], followers: new Set(), ended: false }
+    const log = new MemoryLog(clock)
     logs.set(logKey(spec), log)
     const container = startFunction(run, spec, podOf(spec.pod), log, clock)
     running.add(container)
@@ -100,7 +93,7 @@ export function createInProcessRuntime({ images, clock }: InProcessRuntimeOption
       podOf(pod).volumes = volumes
     },
     startContainer,
-    readLog: (container, options) => readLines(logs.get(logKey(container)), options),
+    readLog: (container, options) => readMemoryLog(logs.get(logKey(container)), options),
     probe: async (pod, { port, type }): Promise<ProbeOutcome> => {
       const success = podOf(pod).listeners.has(port)
       const message = success ? '' : `dial tcp: port ${port}: connect: connection refused`
@@ -127,7 +120,7 @@ function startFunction(
   run: ImageFunction,
   spec: ContainerSpec,
   pod: InProcessPod,
-  log: Log,
+  log: MemoryLog,
   clock: Clock,
 ): RunningContainer {
   const asked = new AbortController()
@@ -137,10 +130,8 @@ function startFunction(
   const ports: number[] = []
   let exec: ((command: readonly string[], io: ProcessIo) => Promise<number>) | undefined
   const print = (stream: 'stdout' | 'stderr', line: string) => {
-    if (log.ended) return
-    const kept = formatLogLine(clock.now(), stream, line, false)
-    log.lines.push(kept)
-    for (const follower of log.followers) follower.push(kept)
+    if (log.hasEnded) return
+    log.print(stream, line)
     for (const io of listeners) void io[stream](encoder.encode(`${line}\n`))
   }
   if (!spec.stdin) stdin.end()
@@ -166,9 +157,8 @@ function startFunction(
     signal: asked.signal,
   }
   const end = (exit: ContainerExit) => {
-    if (log.ended) return
-    log.ended = true
-    for (const follower of log.followers) follower.end()
+    if (log.hasEnded) return
+    log.end()
     for (const port of ports) pod.listeners.delete(port)
     stdin.end()
     asked.abort()
@@ -223,41 +213,6 @@ function findFile(spec: ContainerSpec, volumes: readonly PodVolume[], path: stri
     return found.files.get(within)?.data
   }
   return undefined
-}
-
-async function* readLines(
-  log: Log | undefined,
-  options: LogOptions,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  if (!log) return
-  const { tailLines, signal, follow } = options
-  const queue = follow && !log.ended ? new AsyncQueue<string>() : undefined
-  if (queue) log.followers.add(queue)
-  const leave = () => queue?.end()
-  signal.addEventListener('abort', leave)
-  const filter = createLogFilter(options)
-  const texts = log.lines.map(line => filter(line.slice(0, -1))).filter(text => text !== '')
-  let left = options.limitBytes ?? Number.POSITIVE_INFINITY
-  const cut = (text: string) => {
-    const bytes = encoder.encode(text).subarray(0, left)
-    left -= bytes.length
-    return bytes
-  }
-  try {
-    const first = tailLines === undefined ? 0 : Math.max(0, texts.length - tailLines)
-    for (const text of texts.slice(first)) {
-      yield cut(text)
-      if (left <= 0) return
-    }
-    for await (const line of queue ?? []) {
-      const text = filter(line.slice(0, -1))
-      if (text !== '') yield cut(text)
-      if (left <= 0) return
-    }
-  } finally {
-    signal.removeEventListener('abort', leave)
-    if (queue) log.followers.delete(queue)
-  }
 }
 
 /** Two ends of a connection without a socket. */

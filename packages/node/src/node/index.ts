@@ -4,3 +4,4 @@
  */
 export { type CatalogueImage, hostImages, type ImageCatalogue } from './image-catalogue.ts'
 export { createProcessRuntime, type ProcessRuntimeOptions } from './process-runtime.ts'
+export { createServiceSockets, type ServiceSocketsOptions } from './service-sockets.ts'

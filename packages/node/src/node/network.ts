@@ -2,18 +2,20 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import type { NetworkProbe, PortStream, ProbeOutcome } from '../container-runtime.ts'
+import { probeGrpc } from './grpc-probe.ts'
 
 /** Where processes of this machine listen that listen nowhere else. */
 const loopback = ['127.0.0.1', '::1']
 
 export async function probeNetwork(probe: NetworkProbe): Promise<ProbeOutcome> {
   const host = probe.host ?? loopback[0]!
+  if (probe.type === 'grpc') return await probeGrpc(host, probe)
   return probe.type === 'tcp' ? await probeTcp(host, probe) : await probeHttp(host, probe)
 }
 
 async function probeTcp(host: string, { port, timeout }: NetworkProbe): Promise<ProbeOutcome> {
   try {
-    const socket = await open(host, port, timeout)
+    const socket = await openSocket(host, port, timeout)
     socket.destroy()
     return { success: true, message: '' }
   } catch (error) {
@@ -68,7 +70,8 @@ function explain(host: string, port: number, error: unknown): string {
   return `dial tcp ${host}:${port}: ${code === 'ECONNREFUSED' ? 'connect: connection refused' : message}`
 }
 
-function open(host: string, port: number, timeout: number): Promise<Socket> {
+/** Rejects when nobody listens, or nobody answers in `timeout` milliseconds. */
+export function openSocket(host: string, port: number, timeout: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, allowHalfOpen: true })
     const timer = setTimeout(() => socket.destroy(new Error('i/o timeout')), timeout)
@@ -89,7 +92,7 @@ export async function dialPort(port: number): Promise<PortStream> {
   let failure: unknown
   for (const host of loopback) {
     try {
-      return createPortStream(await open(host, port, 10_000))
+      return createPortStream(await openSocket(host, port, 10_000))
     } catch (error) {
       failure ??= error
     }

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import type { ContainerExit, ProcessIo, RunningContainer } from '../container-runtime.ts'
 import type { LogFile } from './log-file.ts'
 import { type SpawnedGroup, type SpawnOptions, spawnGroup } from './spawn-group.ts'
+import { TerminalSizes } from './terminal.ts'
 
 /** Last words are cut at this length, as the kubelet does. */
 const messageLimit = 4096
@@ -54,6 +55,7 @@ export function createProcessContainer(parts: ContainerParts): RunningContainer 
         if (io.signal.aborted) resolve()
         io.signal.addEventListener('abort', () => resolve(), { once: true })
       })
+      if (io.tty && io.sizes) new TerminalSizes(io.sizes).apply(child.pid!).catch(() => {}) // the same
       const fed = io.stdin && child.stdin && feed(io.stdin, child.stdin, parts.stdinOnce)
       fed?.catch(() => {}) // whoever sent it has left
       await Promise.race([exited, left])
@@ -76,9 +78,11 @@ async function finish({ group, log, messagePath }: ContainerParts): Promise<Cont
 
 /** Runs a command to its end; resolves with its exit code. */
 async function run(options: SpawnOptions, io: ProcessIo): Promise<number> {
-  const size = io.tty && io.sizes ? await firstOf(io.sizes) : undefined
+  const sizes = io.tty && io.sizes ? new TerminalSizes(io.sizes) : undefined
+  const size = await sizes?.first()
   const group = await spawnGroup({ ...options, ...(size && { size }) })
   const { child } = group
+  sizes?.apply(child.pid!).catch(() => {}) // whoever said them has left
   const kill = () => {
     group.signal('SIGTERM')
     const timer = setTimeout(() => group.signal('SIGKILL'), execGrace)
@@ -95,18 +99,6 @@ async function run(options: SpawnOptions, io: ProcessIo): Promise<number> {
   await Promise.all(drained)
   io.signal.removeEventListener('abort', kill)
   return exitCode
-}
-
-/** The terminal's size is usually the first thing that is said; nobody waits long for it. */
-async function firstOf<T>(items: AsyncIterable<T>): Promise<T | undefined> {
-  const iterator = items[Symbol.asyncIterator]()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>(resolve => {
-    timer = setTimeout(() => resolve(undefined), 100)
-  })
-  const first = await Promise.race([iterator.next(), late])
-  clearTimeout(timer)
-  return first?.done ? undefined : first?.value
 }
 
 async function pump(

@@ -14,8 +14,8 @@ interface Entry {
 
 /**
  * Which process groups a runtime has started, in files, so that a later life can end them: a file per group with the
- * leader's id and start time, since ids are used again. On Linux, processes that have left their group are found by a
- * variable in their environment.
+ * leader's id and start time, since ids are used again. On Linux, processes that have left their group are found by their
+ * parents and by a variable in their environment.
  */
 export class ProcessRegistry {
   readonly #directory: string
@@ -44,7 +44,7 @@ export class ProcessRegistry {
         const { pid, startTime } = JSON.parse(readFileSync(path, 'utf8')) as Entry
         const now = startTimeOf(pid)
         // A leader that is gone leaves its id to the group; one that started later leads another.
-        if (now === undefined || now === startTime) killGroup(pid, 'SIGKILL')
+        if (now === undefined || now === startTime) killTree(pid)
       } catch {
         // not one of ours, or half written: the environment tells
       }
@@ -64,6 +64,54 @@ export function killGroup(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
+/** Ends a group, and what its leader has started that has left the group and still has its parents. */
+export function killTree(leader: number): void {
+  const strays = findDescendants(leader)
+  killGroup(leader, 'SIGKILL')
+  killEach(strays)
+}
+
+/** The processes below another one, with their start times. Only where there is a /proc. */
+export function findDescendants(leader: number): ReadonlyMap<number, string> {
+  return new Map(descendantsOf(leader).map(pid => [pid, startTimeOf(pid) ?? '']))
+}
+
+/** Ends those that are still the processes they were. */
+export function killEach(processes: ReadonlyMap<number, string>): void {
+  for (const [pid, startTime] of processes) {
+    if (startTimeOf(pid) !== startTime) continue
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // it has just ended
+    }
+  }
+}
+
+function descendantsOf(pid: number): number[] {
+  const children = new Map<number, number[]>()
+  for (const name of listProcesses()) {
+    const parent = Number(statFields(name)?.[1])
+    children.set(parent, [...(children.get(parent) ?? []), Number(name)])
+  }
+  const found: number[] = []
+  for (let level = [pid]; level.length > 0; ) {
+    level = level.flatMap(parent => children.get(parent) ?? [])
+    found.push(...level)
+  }
+  return found
+}
+
+/** The fields of a process after its name, which is in parentheses and may hold anything: state, parent, ... */
+export function statFields(pid: number | string): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return undefined
+  }
+}
+
 /** Ends the processes that have a variable in their environment. Only where there is a /proc. */
 export function killMarked(variable: string, value: string): void {
   const marker = `${variable}=${value}\0`
@@ -79,7 +127,8 @@ export function killMarked(variable: string, value: string): void {
   }
 }
 
-function listProcesses(): string[] {
+/** The ids of all processes, where there is a /proc. */
+export function listProcesses(): string[] {
   try {
     return readdirSync('/proc').filter(name => /^\d+$/.test(name))
   } catch {
@@ -89,13 +138,9 @@ function listProcesses(): string[] {
 
 /** Undefined when there is no such process; empty where it cannot be told. */
 function startTimeOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name is in parentheses and may hold anything; the start time is the 20th field after it.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-  } catch {
-    // fall through: no such process, or no /proc
-  }
+  const startTime = statFields(pid)?.[19]
+  if (startTime !== undefined) return startTime
+  // No such process, or no /proc.
   try {
     process.kill(pid, 0)
     return ''

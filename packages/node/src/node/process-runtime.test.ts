@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { createRealClock } from '@coxswain/kit'
 import type { ContainerSpec, PodVolume } from '../container-runtime.ts'
 import { findInCatalogue, hostImages } from './image-catalogue.ts'
 import { LogFile, readLogFile } from './log-file.ts'
@@ -18,6 +19,9 @@ const pod = { uid: 'u1', namespace: 'default', name: 'p' }
 const specOf = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpec => ({
   pod,
   name: 'main',
+  role: 'main',
+  restartPolicy: 'Never',
+  annotations: {},
   attempt: 0,
   image: 'busybox',
   command: ['sh', '-c', script],
@@ -30,7 +34,9 @@ const specOf = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpe
   ...more,
 })
 
-const quiet = { follow: false, timestamps: false, signal: new AbortController().signal }
+const clock = createRealClock()
+const { signal } = new AbortController()
+const quiet = { follow: false, timestamps: false, signal }
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let text = ''
@@ -41,7 +47,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
 describe('the process runtime', () => {
   it('runs a process with its files, and keeps what it printed and its last words', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'a') })
-    await runtime.start()
+    await runtime.start(clock)
     const volume: PodVolume = {
       type: 'files',
       name: 'v',
@@ -51,7 +57,7 @@ describe('the process runtime', () => {
     const mounts = [{ volume: 'v', mountPath: '/etc/conf', readOnly: true }]
     const script = 'cat /etc/conf/sub/f; echo $X >&2; echo bye > /dev/termination-log; exit 3'
     const env = new Map([['X', 'at /etc/conf/x']])
-    const container = await runtime.startContainer(specOf(script, { mounts, env }))
+    const container = await runtime.startContainer(specOf(script, { mounts, env }), signal)
     assert.deepEqual(await container.exited, { exitCode: 3, message: 'bye\n' })
     const log = await textOf(runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))
     assert.match(
@@ -64,8 +70,11 @@ describe('the process runtime', () => {
 
   it('ends a container with everything it has started, politely first', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'b') })
-    await runtime.start()
-    const polite = await runtime.startContainer(specOf('trap "echo asked; exit 9" TERM; sleep 500 & wait'))
+    await runtime.start(clock)
+    const polite = await runtime.startContainer(
+      specOf('trap "echo asked; exit 9" TERM; sleep 500 & wait'),
+      signal,
+    )
     await textOf(runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))
     const execIo = { stdout: async () => {}, stderr: async () => {}, tty: false, signal: quiet.signal }
     assert.equal(await polite.exec(['sh', '-c', 'sleep 0.2; exit 5'], execIo), 5)
@@ -74,6 +83,7 @@ describe('the process runtime', () => {
     assert.ok([9, 143].includes(exitCode), String(exitCode))
     const deaf = await runtime.startContainer(
       specOf('trap "" TERM; echo deaf; while :; do sleep 1; done', { attempt: 1 }),
+      signal,
     )
     // Before that it hears.
     const log = () => textOf(runtime.readLog({ pod, name: 'main', attempt: 1 }, quiet))
@@ -84,20 +94,26 @@ describe('the process runtime', () => {
 
   it('says why a command cannot be started', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'c') })
-    await runtime.start()
+    await runtime.start(clock)
     await assert.rejects(
-      runtime.startContainer(specOf('', { command: ['no-such-program'] })),
+      runtime.startContainer(specOf('', { command: ['no-such-program'] }), signal),
       /executable file not found/,
     )
-    await assert.rejects(runtime.startContainer(specOf('', { workingDir: '/no/such/place' })), /chdir to cwd/)
-    await assert.rejects(runtime.startContainer(specOf('', { image: 'nobody' })), /not in the catalogue/)
+    await assert.rejects(
+      runtime.startContainer(specOf('', { workingDir: '/no/such/place' }), signal),
+      /chdir to cwd/,
+    )
+    await assert.rejects(
+      runtime.startContainer(specOf('', { image: 'nobody' }), signal),
+      /not in the catalogue/,
+    )
     await assert.rejects(runtime.dial(pod, 1), /connection refused/)
   })
 
   it('gives input to what it runs', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'd') })
-    await runtime.start()
-    const container = await runtime.startContainer(specOf('sleep 100'))
+    await runtime.start(clock)
+    const container = await runtime.startContainer(specOf('sleep 100'), signal)
     let output = ''
     const exitCode = await container.exec(['cat'], {
       stdin: (async function* () {
@@ -112,6 +128,93 @@ describe('the process runtime', () => {
       signal: quiet.signal,
     })
     assert.deepEqual([exitCode, output], [0, 'some input'])
+  })
+})
+
+const isAlive = (pid: number): boolean => {
+  try {
+    // A zombie has ended: only nobody has taken note of it yet.
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** In the group; out of it; out of it without an environment; and forked twice, with nobody above it. */
+const brood = [
+  'sleep 601 & echo $!',
+  'setsid sleep 602 & echo $!',
+  'env -i setsid sleep 603 & echo $!',
+  "(setsid sh -c 'sleep 604 & echo $!' &)",
+  'wait; sleep 605',
+].join('\n')
+
+/** The ids that a container has printed, when there are four of them. */
+async function broodOf(runtime: ReturnType<typeof createProcessRuntime>): Promise<number[]> {
+  for (;;) {
+    const log = await textOf(runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))
+    const pids = log.trim().split('\n').map(Number)
+    if (pids.length === 4) return pids
+    await setTimeout(10)
+  }
+}
+
+describe('what a container has started', () => {
+  it('ends with it, wherever it has gone', async () => {
+    await using runtime = createProcessRuntime({ directory: join(directory, 'e') })
+    await runtime.start(clock)
+    const container = await runtime.startContainer(specOf(brood), signal)
+    const pids = await broodOf(runtime)
+    assert.deepEqual(pids.map(isAlive), [true, true, true, true])
+    await container.stop(0)
+    assert.deepEqual(pids.map(isAlive), [false, false, false, false])
+  })
+
+  it('ends with it when it does what it is asked to', async () => {
+    await using runtime = createProcessRuntime({ directory: join(directory, 'i') })
+    await runtime.start(clock)
+    const container = await runtime.startContainer(specOf(brood), signal)
+    const pids = await broodOf(runtime)
+    await container.stop(10_000)
+    assert.equal((await container.exited).signal, 15)
+    assert.deepEqual(pids.map(isAlive), [false, false, false, false])
+  })
+
+  it('is ended by the next life of a runtime that was killed', async () => {
+    const place = join(directory, 'f')
+    const killed = createProcessRuntime({ directory: place })
+    await killed.start(clock)
+    const container = await killed.startContainer(specOf(brood), signal)
+    const pids = await broodOf(killed)
+    await using next = createProcessRuntime({ directory: place })
+    await next.start(clock)
+    const { exitCode } = await container.exited
+    assert.equal(exitCode, 137)
+    assert.deepEqual(pids.map(isAlive), [false, false, false, false])
+  })
+})
+
+describe('what containers use', () => {
+  it('is the time and memory of all their processes, commands included', async () => {
+    await using runtime = createProcessRuntime({ directory: join(directory, 'g') })
+    await runtime.start(clock)
+    const busy = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; sleep 600'
+    await runtime.startContainer(specOf(busy), signal)
+    const log = () => textOf(runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))
+    while (!(await log()).includes('done')) await setTimeout(10)
+    const [usage, ...others] = (await runtime.usage?.()) ?? []
+    assert.deepEqual(others, [])
+    assert.deepEqual([usage?.pod, usage?.container], [pod, 'main'])
+    assert.ok(usage!.cpuNanoseconds > 0 && usage!.cpuNanoseconds < 60e9, String(usage?.cpuNanoseconds))
+    assert.ok(usage!.memoryBytes > 100_000 && usage!.memoryBytes < 1e9, String(usage?.memoryBytes))
+    assert.ok(usage!.time >= usage!.startedAt)
+  })
+
+  it('is limited by what the machine has', () => {
+    const { capacity, architecture } = createProcessRuntime({ directory }).describeNode!()
+    assert.match(capacity.memory ?? '', /^\d+Ki$/)
+    assert.ok(Number(capacity.cpu) >= 1)
+    assert.notEqual(architecture, 'x64')
   })
 })
 

@@ -9,10 +9,12 @@ import type {
 } from '../container-runtime.ts'
 import { findInCatalogue, hostImages, type ImageCatalogue } from './image-catalogue.ts'
 import { LogFile, readLogFile } from './log-file.ts'
+import { describeMachine } from './machine.ts'
 import { createPathMapper, linkFile, linkMounts } from './mounts.ts'
 import { dialPort, probeNetwork } from './network.ts'
 import { createProcessContainer } from './process-container.ts'
 import { markerVariable, ProcessRegistry } from './process-registry.ts'
+import { readUsage } from './process-usage.ts'
 import { spawnGroup } from './spawn-group.ts'
 import { writeVolume } from './volume-files.ts'
 
@@ -21,6 +23,12 @@ export interface ProcessRuntimeOptions {
   readonly directory: string
   /** Beside, and before, the images that mean this machine's shell. */
   readonly images?: ImageCatalogue
+}
+
+interface StartedContainer {
+  readonly spec: ContainerSpec
+  readonly startedAt: number
+  cpuNanoseconds: number
 }
 
 /** Where processes look for programs. */
@@ -43,7 +51,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
   const logs = new Map<string, LogFile>()
   /** By Pod, then by volume: where it is. */
   const volumes = new Map<string, Map<string, string>>()
-  const running = new Set<RunningContainer>()
+  const running = new Map<RunningContainer, StartedContainer>()
   let isClosed = false
   let count = 0
 
@@ -109,7 +117,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
       stdinOnce: spec.stdinOnce,
       beside: words => ({ ...shared, id: `${id}-exec-${count++}`, command: locate(words) }),
     })
-    running.add(container)
+    running.set(container, { spec, startedAt: Date.now(), cpuNanoseconds: 0 })
     void container.exited.then(() => {
       running.delete(container)
       logs.delete(logPath(spec))
@@ -121,9 +129,11 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
   return {
     name: 'process',
     async start() {
+      isClosed = false
       mkdirSync(join(directory, 'pods'), { recursive: true })
       registry.killAll()
     },
+    describeNode: () => describeMachine(directory),
     async keepPods(uids) {
       for (const uid of readdirSync(join(directory, 'pods')))
         if (!uids.has(uid)) rmSync(join(directory, 'pods', uid), { recursive: true, force: true })
@@ -147,9 +157,27 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
       volumes.delete(pod.uid)
       rmSync(podDirectory(pod), { recursive: true, force: true })
     },
+    async usage() {
+      const time = Date.now()
+      const now = readUsage()
+      return Array.from(running, ([{ id }, container]) => {
+        const { cpuNanoseconds = 0, memoryBytes = 0 } = now.get(id) ?? {}
+        // What ended without anybody who waited for it is not counted any more.
+        container.cpuNanoseconds = Math.max(container.cpuNanoseconds, cpuNanoseconds)
+        const { spec, startedAt } = container
+        return {
+          pod: spec.pod,
+          container: spec.name,
+          time,
+          startedAt,
+          cpuNanoseconds: container.cpuNanoseconds,
+          memoryBytes,
+        }
+      })
+    },
     async [Symbol.asyncDispose]() {
       isClosed = true
-      await Promise.all([...running].map(container => container.stop(0)))
+      await Promise.all([...running.keys()].map(container => container.stop(0)))
       registry.killAll()
     },
   }

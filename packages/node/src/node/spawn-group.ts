@@ -2,7 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { ContainerExit } from '../container-runtime.ts'
-import { containerVariable, killGroup, killMarked, type ProcessRegistry } from './process-registry.ts'
+import {
+  containerVariable,
+  findDescendants,
+  killEach,
+  killGroup,
+  killMarked,
+  type ProcessRegistry,
+} from './process-registry.ts'
 
 export interface SpawnOptions {
   /** Tells its processes from all others. */
@@ -50,6 +57,7 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
   registry.add(pid)
   child.on('error', () => {}) // a signal that could not be sent: it has ended
   child.stdin?.on('error', () => {}) // it reads no more
+  let strays: ReadonlyMap<number, string> = new Map()
   const exited = new Promise<ContainerExit>(resolve => {
     let exit: ContainerExit | undefined
     let timer: NodeJS.Timeout | undefined
@@ -58,6 +66,7 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
       exit = number === undefined ? { exitCode: code ?? 0 } : { exitCode: 128 + number, signal: number }
       killGroup(pid, 'SIGKILL')
       killMarked(containerVariable, id)
+      killEach(strays)
       registry.remove(pid)
       timer = setTimeout(() => {
         child.stdout?.destroy()
@@ -69,7 +78,13 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
       resolve(exit ?? { exitCode: 255 })
     })
   })
-  return { child, exited, signal: name => void killGroup(pid, name) }
+  const signal = (name: NodeJS.Signals) => {
+    // Whoever has left the group is found while the leader is there to lead to it.
+    strays = findDescendants(pid)
+    killGroup(pid, name)
+    if (name === 'SIGKILL') killEach(strays)
+  }
+  return { child, exited, signal }
 }
 
 function explain(error: NodeJS.ErrnoException, file: string, cwd: string): string {

@@ -1,7 +1,7 @@
 import { formatTime, isNotFound, isStatusError } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import { AsyncQueue, type Env, isAbort } from '@coxswain/kit'
-import type { EventRecorder, EventSubject } from '../event-recorder.ts'
+import type { EventRecorder, EventSource, EventSubject } from '../event-recorder.ts'
 import { type Correlated, EventCorrelator } from './event-correlator.ts'
 import { type EventInput, eventKind } from './kinds.ts'
 
@@ -21,6 +21,10 @@ export class EventBroadcaster {
   readonly #env: Env
   readonly #queue = new AsyncQueue<EventInput>(queueLimit)
   readonly #correlator: EventCorrelator
+  /** How many found no room since the queue was last empty. */
+  #dropped = 0
+  /** Of the last event, in nanoseconds. */
+  #lastInstant = 0n
 
   constructor(client: Client, env: Env) {
     this.#client = client
@@ -28,13 +32,17 @@ export class EventBroadcaster {
     this.#correlator = new EventCorrelator(env.clock)
   }
 
-  recorderFor(component: string): EventRecorder {
+  recorderFor(source: EventSource): EventRecorder {
     const record = (type: EventInput['type']) => (subject: EventSubject, reason: string, message: string) => {
-      const event = this.#createEvent(component, subject, { type, reason, message })
-      if (!this.#queue.push(event))
-        this.#env.log.warn('an event was dropped: too many wait', { reason, message })
+      const event = this.#createEvent(source, subject, { type, reason, message })
+      if (this.#queue.push(event)) return
+      if (this.#dropped++ === 0) this.#env.log.warn('events are dropped: too many wait', { reason, message })
     }
-    return { normal: record('Normal'), warning: record('Warning') }
+    return {
+      normal: record('Normal'),
+      warning: record('Warning'),
+      from: other => this.recorderFor(other),
+    }
   }
 
   /** Sends until `end` is called and the queue is empty, or `signal` aborts. */
@@ -44,6 +52,10 @@ export class EventBroadcaster {
     for await (const event of this.#queue) {
       if (signal.aborted) return
       await this.#deliver(event, signal)
+      if (this.#dropped > 0 && this.#queue.size === 0) {
+        this.#env.log.warn('events were dropped: too many waited', { count: this.#dropped })
+        this.#dropped = 0
+      }
     }
     signal.removeEventListener('abort', onAbort)
   }
@@ -54,29 +66,35 @@ export class EventBroadcaster {
   }
 
   #createEvent(
-    component: string,
+    { component, host = '' }: EventSource,
     { apiVersion, kind, metadata }: EventSubject,
     { type, reason, message }: Pick<EventInput, 'type' | 'reason' | 'message'>,
   ): EventInput {
-    const { clock, random } = this.#env
     const { namespace, name, uid, resourceVersion } = metadata
-    const now = formatTime(clock.now())
-    const suffix = (BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(random.below(1_000_000))).toString(
-      16,
-    )
+    const now = formatTime(this.#env.clock.now())
+    const suffix = this.#nextInstant().toString(16)
     return {
       metadata: { namespace: namespace ?? 'default', name: `${name}.${suffix}` },
       involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(namespace && { namespace }) },
       type,
       reason,
       message: message.length > maxMessage ? `${message.slice(0, maxMessage - 3)}...` : message,
-      source: { component },
+      source: { component, ...(host && { host }) },
       firstTimestamp: now,
       lastTimestamp: now,
       count: 1,
       reportingComponent: component,
-      reportingInstance: '',
+      reportingInstance: host,
     }
+  }
+
+  /** Nanoseconds by chance, and always later: `kubectl describe` lists what happened in one second by name. */
+  #nextInstant(): bigint {
+    const { clock, random } = this.#env
+    const instant = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(random.below(1_000_000))
+    if (instant > this.#lastInstant) this.#lastInstant = instant
+    else this.#lastInstant += 1n
+    return this.#lastInstant
   }
 
   async #deliver(event: EventInput, signal: AbortSignal): Promise<void> {

@@ -37,7 +37,7 @@ export class EventCorrelator {
   correlate(event: EventInput): Correlated {
     const { involvedObject, source, type, reason } = event
     const { kind, namespace, name, uid, apiVersion } = involvedObject
-    const subject = JSON.stringify([source.component, apiVersion, kind, namespace, name, uid])
+    const subject = JSON.stringify([source.component, source.host, apiVersion, kind, namespace, name, uid])
     const group = `${subject}${type}${reason}`
     const combined = this.#isOneOfMany(group, event.message)
     const told = combined ? { ...event, message: `(combined from similar events): ${event.message}` } : event

@@ -92,10 +92,14 @@ export class EventSources {
     const { cache, onKey } = this.#options
     const trigger = triggerOf(event, source.kind.kind)
     const priority = trigger.type === 'Initial' || trigger.type === 'Resync' ? lowPriority : 0
-    for (const key of source.map(event.object, cache)) onKey(key, trigger, priority, source.delay)
+    const keys = source.map(event.object, cache)
+    for (const key of keys) onKey(key, trigger, priority, source.delay)
     // What an object concerned before it changed has to hear of it as well.
     if (event.type !== 'update' || source.role === 'for' || event.old === event.object) return
-    for (const key of source.map(event.old, cache)) onKey(key, trigger, priority, source.delay)
+    for (const key of source.map(event.old, cache)) {
+      const isTold = keys.some(({ name, namespace }) => name === key.name && namespace === key.namespace)
+      if (!isTold) onKey(key, trigger, priority, source.delay)
+    }
   }
 }
 

@@ -34,7 +34,7 @@ export interface EventInput {
   type: 'Normal' | 'Warning'
   reason: string
   message: string
-  source: { component: string }
+  source: { component: string; host?: string }
   firstTimestamp: string
   lastTimestamp: string
   count: number

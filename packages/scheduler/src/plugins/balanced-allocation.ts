@@ -2,9 +2,8 @@ import { highestScore, type SchedulerPlugin, skip } from '../plugin.ts'
 import { amountOf, cpuAndMemory, type ResourceWeight } from './node-resources-fit.ts'
 
 /** Prefers nodes whose resources the pod would use up evenly. */
-export function createBalancedAllocation(
-  resources: readonly ResourceWeight[] = cpuAndMemory,
-): SchedulerPlugin {
+export function createBalancedAllocation(given: readonly ResourceWeight[] = cpuAndMemory): SchedulerPlugin {
+  const resources = given.length > 0 ? given : cpuAndMemory
   return {
     name: 'NodeResourcesBalancedAllocation',
     preScore: ({ pod }) =>

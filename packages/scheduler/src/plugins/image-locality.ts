@@ -1,26 +1,43 @@
-import { highestScore, type SchedulerPlugin } from '../plugin.ts'
+import { highestScore, type SchedulerPlugin, skip } from '../plugin.ts'
 
 const mebibyte = 1024 * 1024
 const least = 23 * mebibyte
 const mostPerContainer = 1000 * mebibyte
 
+const name = 'ImageLocality'
+
+/** An image of the pod, and the share of nodes that have it. */
+interface Wanted {
+  readonly image: string
+  readonly share: number
+}
+
 /** Prefers nodes that have large images of the pod already, the less so the fewer nodes have them. */
 export const imageLocality: SchedulerPlugin = {
-  name: 'ImageLocality',
-  score: ({ pod: { pod }, nodes }, node) => {
-    if (node.images.size === 0) return 0
+  name,
+  preScore: ({ pod: { pod }, nodes, data }) => {
     const { containers, initContainers = [], volumes = [] } = pod.spec
     const images = [
       ...[...initContainers, ...containers].map(({ image = '' }) => image),
       ...volumes.flatMap(({ image }) => (image?.reference ? [image.reference] : [])),
     ]
-    let sum = 0
+    const wanted: Wanted[] = []
     for (const image of images.map(withTag)) {
-      const size = node.images.get(image)
-      if (size === undefined) continue
-      const holders = nodes.reduce((count, other) => count + (other.images.has(image) ? 1 : 0), 0)
-      sum += Math.trunc((size * holders) / nodes.length)
+      let holders = 0
+      for (const node of nodes) if (node.images.has(image)) holders++
+      if (holders > 0) wanted.push({ image, share: holders / nodes.length })
     }
+    if (wanted.length === 0) return skip
+    data.set(name, wanted)
+    return undefined
+  },
+  score: ({ pod: { pod }, data }, node) => {
+    let sum = 0
+    for (const { image, share } of data.get(name) as readonly Wanted[]) {
+      const size = node.images.get(image)
+      if (size !== undefined) sum += Math.trunc(size * share)
+    }
+    const { containers, initContainers = [] } = pod.spec
     const most = mostPerContainer * (containers.length + initContainers.length)
     const bounded = Math.min(Math.max(sum, least), most)
     return Math.trunc((highestScore * (bounded - least)) / (most - least))

@@ -1,11 +1,12 @@
 import { Namespace } from '@coxswain/api/core/v1'
-import type { NodeInfo } from '../node-info.ts'
+import type { NodeInfo, NodeView } from '../node-info.ts'
 import {
+  type ClusterEvent,
   type Cycle,
   type CycleData,
   highestScore,
   isChangeOf,
-  isRoomMade,
+  isTaintChange,
   nodesOf,
   type SchedulerHandle,
   type SchedulerPlugin,
@@ -122,14 +123,14 @@ export function createInterPodAffinity(args: InterPodAffinityArgs = {}): Schedul
   return {
     name,
     preFilter: cycle => {
-      const { pod, nodes, handle, data } = cycle
+      const { pod, nodes, nodesWithAffinity, handle, data } = cycle
       const matches = new Matches(pod, namespaceLabels(handle))
       const hasTerms = pod.requiredAffinity.length + pod.requiredAntiAffinity.length > 0
-      for (const node of nodes) {
+      for (const node of nodesWithAffinity)
         for (const other of node.podsWithRequiredAntiAffinity().values())
           matches.countExisting(other, node, 1)
-        if (hasTerms) for (const other of node.pods()) matches.countIncoming(other, node, 1)
-      }
+      if (hasTerms)
+        for (const node of nodes) for (const other of node.pods()) matches.countIncoming(other, node, 1)
       if (!hasTerms && matches.existing.isEmpty) return skip
       data.set(name, matches)
       return undefined
@@ -163,13 +164,51 @@ export function createInterPodAffinity(args: InterPodAffinityArgs = {}): Schedul
       for (const entry of scores)
         entry.score = spread > 0 ? Math.trunc((highestScore * (entry.score - lowest)) / spread) : 0
     },
-    wakesOn: (event, pod) => {
-      if (nodesOf(event)) return event.action !== 'delete'
-      if (isChangeOf(event, pod) || event.resource === 'Namespace') return true
-      if (event.resource !== 'Pod') return false
-      return isRoomMade(event) || createPodInfo(pod).requiredAffinity.length > 0
+    wakesOn: (event, pod, handle) => {
+      if (isChangeOf(event, pod, 'labels') || event.resource === 'Namespace' || isTaintChange(event))
+        return true
+      const nodes = nodesOf(event, 'labels')
+      if (nodes) return isHelpedByNode(createPodInfo(pod), nodes)
+      return event.resource === 'Pod' && isHelpedByPod(createPodInfo(pod), event, namespaceLabels(handle))
     },
   }
+}
+
+function isHelpedByNode(
+  { requiredAffinity, requiredAntiAffinity }: PodInfo,
+  { old, node }: { readonly old?: NodeView; readonly node: NodeView },
+): boolean {
+  const valueIn = (where: NodeView | undefined, key: string) => where?.metadata.labels?.[key]
+  const isOther = ({ topologyKey }: AffinityTerm) =>
+    valueIn(node, topologyKey) !== valueIn(old, topologyKey) && valueIn(node, topologyKey) !== undefined
+  return (
+    requiredAffinity.some(isOther) ||
+    requiredAntiAffinity.some(
+      term => !old || (valueIn(old, term.topologyKey) !== undefined && !isSameIn(term, old, node)),
+    )
+  )
+}
+
+function isSameIn({ topologyKey }: AffinityTerm, old: NodeView, node: NodeView): boolean {
+  return old.metadata.labels?.[topologyKey] === node.metadata.labels?.[topologyKey]
+}
+
+/** A neighbour came that was wanted, or one went that was not, in either direction. */
+function isHelpedByPod(
+  waiting: PodInfo,
+  { old, object }: ClusterEvent,
+  labelsOf: (namespace: string) => Labels,
+): boolean {
+  const { requiredAffinity: near, requiredAntiAffinity: far } = waiting
+  const matches = (terms: readonly AffinityTerm[], other: unknown) =>
+    other !== undefined &&
+    matchesAll(terms, other as PodView, labelsOf((other as PodView).metadata.namespace ?? ''))
+  if (matches(near, object) && !matches(near, old)) return true
+  if (matches(far, old) && !matches(far, object)) return true
+  if (object !== undefined) return false
+  const ownLabels = labelsOf(waiting.pod.metadata.namespace ?? '')
+  const { requiredAntiAffinity } = createPodInfo(old as PodView)
+  return requiredAntiAffinity.some(term => term.matches(waiting.pod, ownLabels))
 }
 
 function namespaceLabels(handle: SchedulerHandle): (namespace: string) => Labels {
@@ -184,11 +223,15 @@ function namespaceLabels(handle: SchedulerHandle): (namespace: string) => Labels
   }
 }
 
-function collectScores({ pod, nodes, handle }: Cycle, hasOwn: boolean, hardWeight: number): Scores {
+function collectScores(
+  { pod, nodes, nodesWithAffinity, handle }: Cycle,
+  hasOwn: boolean,
+  hardWeight: number,
+): Scores {
   const scores = new Scores()
   const labelsOf = namespaceLabels(handle)
   const ownLabels = labelsOf(pod.pod.metadata.namespace ?? '')
-  for (const node of nodes) {
+  for (const node of hasOwn ? nodes : nodesWithAffinity) {
     const others = hasOwn ? node.pods() : node.podsWithAffinity().values()
     for (const other of others) {
       const labels = labelsOf(other.pod.metadata.namespace ?? '')

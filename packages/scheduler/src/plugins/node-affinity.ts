@@ -3,7 +3,7 @@ import type { DeepReadonly } from '@coxswain/apimachinery'
 import { matchesNodeSelector, matchesRequiredAffinity, matchesTerm } from '../matching.ts'
 import type { NodeView } from '../node-info.ts'
 import {
-  isChangeOf,
+  isTaintChange,
   nodesOf,
   normalizeToHighest,
   type SchedulerPlugin,
@@ -51,8 +51,8 @@ export function createNodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Sc
     },
     normalize: (_, scores) => normalizeToHighest(scores),
     wakesOn: (event, pod) => {
-      const nodes = nodesOf(event)
-      if (!nodes?.node) return isChangeOf(event, pod)
+      const nodes = nodesOf(event, 'labels')
+      if (!nodes) return isTaintChange(event)
       return isWelcome(pod, nodes.node) && !(nodes.old && isWelcome(pod, nodes.old))
     },
   }

@@ -9,5 +9,5 @@ export const nodeName: SchedulerPlugin = {
       ? unresolvable("node(s) didn't match the requested node name")
       : undefined
   },
-  wakesOn: event => nodesOf(event) !== undefined && event.action === 'add',
+  wakesOn: event => nodesOf(event, 'taints') !== undefined,
 }

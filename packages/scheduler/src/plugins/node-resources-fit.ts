@@ -1,18 +1,26 @@
-import type { NodeInfo } from '../node-info.ts'
+import { DeviceClass } from '@coxswain/api/resource/v1'
+import type { ClassView } from '../dynamic-resources/device-id.ts'
+import { isDelegated } from '../dynamic-resources/extended-resources.ts'
+import { allowedPodsOf, type NodeInfo } from '../node-info.ts'
 import {
+  type ClusterEvent,
+  type Cycle,
   highestScore,
   isChangeOf,
   isRoomMade,
+  isTaintChange,
+  leaverOf,
   nodesOf,
   type SchedulerPlugin,
   type Verdict,
 } from '../plugin.ts'
-import type { PodInfo } from '../pod-info.ts'
+import type { PodInfo, PodView } from '../pod-info.ts'
 import { type Amounts, computeRequests, parseAmounts } from '../resources.ts'
 
 export interface ResourceWeight {
   readonly name: string
-  readonly weight: number
+  /** @default 1, also for 0 */
+  readonly weight?: number
 }
 
 export interface NodeResourcesFitArgs {
@@ -38,15 +46,18 @@ export function createNodeResourcesFit(args: NodeResourcesFitArgs = {}): Schedul
   const { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy = {} } = args
   const isIgnored = (name: string) =>
     ignoredResources.includes(name) || ignoredResourceGroups.includes(name.split('/', 1)[0]!)
-  const weights = scoringStrategy.resources?.length ? scoringStrategy.resources : cpuAndMemory
+  const resources = scoringStrategy.resources?.length ? scoringStrategy.resources : cpuAndMemory
+  const weights = resources.map(({ name, weight }) => ({ name, weight: weight || 1 }))
   const rate = rateBy(scoringStrategy)
   return {
     name: 'NodeResourcesFit',
-    filter: ({ pod }, node) => findShortage(pod, node, isIgnored),
+    kinds: [DeviceClass],
+    filter: (cycle, node) => findShortage(cycle, node, isIgnored),
     score: ({ pod }, node) => {
       let sum = 0
       let weightSum = 0
-      for (const { name, weight } of weights) {
+      for (let index = 0; index < weights.length; index++) {
+        const { name, weight } = weights[index]!
         const capacity = amountOf(node.allocatable, name)
         if (capacity === 0) continue
         sum += rate(usedWith(pod, node, name), capacity) * weight
@@ -55,23 +66,36 @@ export function createNodeResourcesFit(args: NodeResourcesFitArgs = {}): Schedul
       return weightSum === 0 ? 0 : Math.trunc(sum / weightSum)
     },
     wakesOn: (event, pod) => {
-      const nodes = nodesOf(event)
-      if (!nodes) return isRoomMade(event) || isChangeOf(event, pod)
-      if (!nodes.node) return false
+      if (event.resource === 'DeviceClass') return offersDevices(event, pod)
+      if (isChangeOf(event, pod, 'scaleDown') || leaverOf(event) || isTaintChange(event)) return true
       const { requests } = computeRequests(pod)
+      if (isRoomMade(event)) {
+        const { requests: before } = computeRequests(event.old as PodView)
+        return hasMore(before, computeRequests(event.object as PodView).requests, requests)
+      }
+      const nodes = nodesOf(event, 'allocatable')
+      if (!nodes) return false
       const now = parseAmounts(nodes.node.status?.allocatable)
-      if (!fits(requests, now)) return false
-      return (
-        !nodes.old ||
-        hasMore(now, parseAmounts(nodes.old.status?.allocatable)) ||
-        nodes.node.status?.allocatable?.pods !== nodes.old.status?.allocatable?.pods
-      )
+      const places = allowedPodsOf(nodes.node)
+      if (!fits(requests, now) || places < 1) return false
+      if (!nodes.old || places > allowedPodsOf(nodes.old)) return true
+      return hasMore(now, parseAmounts(nodes.old.status?.allocatable), requests)
     },
   }
 }
 
+/** Whether a class of devices now stands for something that the pod asks for. */
+function offersDevices({ action, old, object }: ClusterEvent, pod: PodView): boolean {
+  if (action === 'delete') return false
+  const [before, now] = [old as ClassView | undefined, object as ClassView]
+  const { scalars } = computeRequests(pod).requests
+  const { extendedResourceName = '' } = now.spec
+  if (!before && scalars.has(`deviceclass.resource.kubernetes.io/${now.metadata.name}`)) return true
+  return scalars.has(extendedResourceName) && before?.spec.extendedResourceName !== extendedResourceName
+}
+
 function findShortage(
-  { requests }: PodInfo,
+  { pod: { requests }, handle }: Cycle,
   node: NodeInfo,
   isIgnored: (name: string) => boolean,
 ): Verdict | undefined {
@@ -93,7 +117,7 @@ function findShortage(
     requested.ephemeralStorage,
   )
   for (const [name, wanted] of requests.scalars) {
-    if (name.includes('/') && isIgnored(name)) continue
+    if (name.includes('/') && (isIgnored(name) || isDelegated(name, node, handle))) continue
     check(name, wanted, allocatable.scalars.get(name) ?? 0, requested.scalars.get(name) ?? 0)
   }
   if (reasons.length === 0) return undefined
@@ -107,10 +131,13 @@ function fits(wanted: Amounts, has: Amounts): boolean {
   return true
 }
 
-function hasMore(now: Amounts, before: Amounts): boolean {
-  if (now.milliCpu > before.milliCpu || now.memory > before.memory) return true
-  if (now.ephemeralStorage > before.ephemeralStorage) return true
-  for (const [name, amount] of now.scalars) if (amount > (before.scalars.get(name) ?? 0)) return true
+/** More of anything that is asked for. */
+function hasMore(one: Amounts, other: Amounts, wanted: Amounts): boolean {
+  if (wanted.milliCpu > 0 && one.milliCpu > other.milliCpu) return true
+  if (wanted.memory > 0 && one.memory > other.memory) return true
+  if (wanted.ephemeralStorage > 0 && one.ephemeralStorage > other.ephemeralStorage) return true
+  for (const [name, amount] of wanted.scalars)
+    if (amount > 0 && (one.scalars.get(name) ?? 0) > (other.scalars.get(name) ?? 0)) return true
   return false
 }
 

@@ -14,8 +14,8 @@ export const nodeUnschedulable: SchedulerPlugin = {
     return isTolerated ? undefined : unresolvable('node(s) were unschedulable')
   },
   wakesOn: (event, pod) => {
-    const nodes = nodesOf(event)
-    if (!nodes) return isChangeOf(event, pod)
-    return !nodes.node?.spec?.unschedulable && (!nodes.old || nodes.old.spec?.unschedulable === true)
+    const nodes = nodesOf(event, 'taints')
+    if (!nodes) return isChangeOf(event, pod, 'tolerations')
+    return !nodes.node.spec?.unschedulable && (!nodes.old || nodes.old.spec?.unschedulable === true)
   },
 }

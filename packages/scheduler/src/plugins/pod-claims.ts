@@ -1,6 +1,6 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { SchedulerHandle } from '../plugin.ts'
+import type { ClusterEvent, SchedulerHandle } from '../plugin.ts'
 import type { PodView } from '../pod-info.ts'
 
 export type ClaimView = DeepReadonly<PersistentVolumeClaim>
@@ -33,6 +33,16 @@ export function volumesOf(handle: SchedulerHandle, pod: PodView): VolumeView[] {
     const volume = volumeName ? handle.get(PersistentVolume, { name: volumeName }) : undefined
     return volume ? [volume] : []
   })
+}
+
+/** Whether the event is about a claim that the pod uses. */
+export function isClaimOf({ resource, action, object }: ClusterEvent, pod: PodView): boolean {
+  if (resource !== 'PersistentVolumeClaim' || action === 'delete') return false
+  const { metadata } = object as ClaimView
+  return (
+    metadata.namespace === pod.metadata.namespace &&
+    claimNamesOf(pod).some(({ name }) => name === metadata.name)
+  )
 }
 
 /** Changes of these may let a pod pass that lacked a volume. */

@@ -12,5 +12,5 @@ export const schedulingGates: SchedulerPlugin = {
       reasons: [`waiting for scheduling gates: [${names}]`],
     }
   },
-  wakesOn: (event, pod) => isChangeOf(event, pod),
+  wakesOn: (event, pod) => isChangeOf(event, pod, 'gates'),
 }

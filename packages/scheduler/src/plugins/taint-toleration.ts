@@ -18,8 +18,8 @@ export const taintToleration: SchedulerPlugin = {
   },
   normalize: (_, scores) => normalizeToHighest(scores, true),
   wakesOn: (event, pod) => {
-    const nodes = nodesOf(event)
-    if (!nodes?.node) return isChangeOf(event, pod)
+    const nodes = nodesOf(event, 'taints')
+    if (!nodes) return isChangeOf(event, pod, 'tolerations')
     const wasBad = !nodes.old || findUntolerated(nodes.old, pod) !== undefined
     return wasBad && !findUntolerated(nodes.node, pod)
   },

@@ -9,13 +9,13 @@ import {
   selectorFromLabels,
 } from '@coxswain/apimachinery'
 import { findUntolerated, matchesRequiredAffinity } from '../matching.ts'
-import type { NodeInfo } from '../node-info.ts'
+import type { NodeInfo, NodeView } from '../node-info.ts'
 import {
+  type ClusterEvent,
   type Cycle,
   type CycleData,
   highestScore,
   isChangeOf,
-  nodesOf,
   type SchedulerHandle,
   type SchedulerPlugin,
   skip,
@@ -29,6 +29,8 @@ type ConstraintView = DeepReadonly<TopologySpreadConstraint>
 export interface TopologySpreadArgs {
   /** For pods that say nothing. @default hosts (skew 3) and zones (skew 5), preferred only */
   readonly defaultConstraints?: readonly ConstraintView[]
+  /** `List`: none but those above. @default `System` where there are none */
+  readonly defaultingType?: 'System' | 'List'
 }
 
 const hostname = 'kubernetes.io/hostname'
@@ -113,7 +115,8 @@ class Spread {
 }
 
 /** Keeps pods of a kind evenly spread over zones, hosts or whatever nodes are labelled with. */
-export function createTopologySpread({ defaultConstraints }: TopologySpreadArgs = {}): SchedulerPlugin {
+export function createTopologySpread(args: TopologySpreadArgs = {}): SchedulerPlugin {
+  const { defaultingType, defaultConstraints = defaultingType === 'List' ? [] : undefined } = args
   const defaults = defaultConstraints ?? systemDefaults
   const constraintsOf = (
     pod: PodView,
@@ -182,9 +185,46 @@ export function createTopologySpread({ defaultConstraints }: TopologySpreadArgs 
         else entry.score = Math.trunc((highestScore * (highest + lowest - entry.score)) / highest)
       }
     },
-    wakesOn: (event, pod) =>
-      nodesOf(event) !== undefined || event.resource === 'Pod' || isChangeOf(event, pod),
+    wakesOn: (event, pod, handle) => {
+      const constraints = constraintsOf(pod, 'DoNotSchedule', handle)
+      if (isChangeOf(event, pod, 'tolerations') && constraints.some(({ honorsTaints }) => honorsTaints))
+        return true
+      const isOwn = isChangeOf(event, pod, 'labels')
+      if (isOwn || event.resource === 'Pod') return isHelpedByPod(constraints, pod, event, isOwn)
+      return event.resource === 'Node' && isHelpedByNode(constraints, event)
+    },
   }
+}
+
+/** A pod that counts came or went, or began to count or ceased to. */
+function isHelpedByPod(
+  constraints: readonly Constraint[],
+  { metadata }: PodView,
+  { old, object }: ClusterEvent,
+  isOwn: boolean,
+): boolean {
+  const [before, now] = [old as PodView | undefined, object as PodView | undefined]
+  if (!isOwn && (now ?? before)?.metadata.namespace !== metadata.namespace) return false
+  if (before && now)
+    return constraints.some(
+      ({ selector }) => selector.matches(before.metadata.labels) !== selector.matches(now.metadata.labels),
+    )
+  return constraints.every(({ selector }) => selector.matches((now ?? before)?.metadata.labels))
+}
+
+/** A domain came or went, or a node changed its domain or its taints. */
+function isHelpedByNode(constraints: readonly Constraint[], { old, object, changes }: ClusterEvent): boolean {
+  const labelsIn = (node: unknown) => (node as NodeView).metadata.labels ?? {}
+  const isCounted = (node: unknown) =>
+    constraints.every(({ topologyKey }) => labelsIn(node)[topologyKey] !== undefined)
+  if (old === undefined || object === undefined) return isCounted(old ?? object)
+  if (!changes?.has('labels') && !changes?.has('taints')) return false
+  if (isCounted(old) !== isCounted(object)) return true
+  if (!isCounted(object)) return false
+  return (
+    changes.has('taints') ||
+    constraints.some(({ topologyKey }) => labelsIn(old)[topologyKey] !== labelsIn(object)[topologyKey])
+  )
 }
 
 function compile(

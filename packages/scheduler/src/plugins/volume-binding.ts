@@ -1,10 +1,16 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
-import { StorageClass } from '@coxswain/api/storage/v1'
-import { type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import { CSIDriver, CSIStorageCapacity, StorageClass } from '@coxswain/api/storage/v1'
+import {
+  type DeepReadonly,
+  deepEqual,
+  type LabelSelector,
+  labelSelectorAsSelector,
+} from '@coxswain/apimachinery'
 import { matchesNodeSelector } from '../matching.ts'
 import type { NodeInfo } from '../node-info.ts'
 import {
   type Cycle,
+  nodesOf,
   type SchedulerHandle,
   type SchedulerPlugin,
   skip,
@@ -13,7 +19,15 @@ import {
 } from '../plugin.ts'
 import type { PodView } from '../pod-info.ts'
 import { parseCached } from '../resources.ts'
-import { type ClaimView, claimNamesOf, findClaim, isStorageEvent, type VolumeView } from './pod-claims.ts'
+import {
+  type ClaimView,
+  claimNamesOf,
+  findClaim,
+  isClaimOf,
+  isStorageEvent,
+  type VolumeView,
+} from './pod-claims.ts'
+import { hasStorageCapacity, isCapacityGained } from './storage-capacity.ts'
 
 const name = 'VolumeBinding'
 const selectedNode = 'volume.kubernetes.io/selected-node'
@@ -23,6 +37,7 @@ const noProvisioner = 'kubernetes.io/no-provisioner'
 /** How often claims are looked at that have to be bound before the pod is. */
 const pollPeriod = 1_000
 const defaultBindTimeout = 600
+const noVolume = "node(s) didn't find available persistent volumes to bind"
 
 /** What the pod's claims come to on one node. */
 interface Plan {
@@ -41,16 +56,17 @@ class Claims {
 export interface VolumeBindingArgs {
   /** @default 600 */
   readonly bindTimeoutSeconds?: number
+  /** Off by default upstream, and refused here. */
+  readonly shape?: readonly { readonly utilization?: number; readonly score?: number }[]
 }
 
 /** Volumes that pods claim: bound ones say where they can be reached, others are found or made on the node chosen. */
 export function createVolumeBinding({
   bindTimeoutSeconds = defaultBindTimeout,
 }: VolumeBindingArgs = {}): SchedulerPlugin {
-  /** Volumes promised to claims by pods that are not bound yet: claim's `namespace/name` by volume. */
-  const promised = new Map<string, string>()
   return {
     name,
+    kinds: [CSIDriver, CSIStorageCapacity],
     preFilter: ({ pod: { pod }, handle, data }) => {
       const names = claimNamesOf(pod)
       if (names.length === 0) return skip
@@ -74,19 +90,21 @@ export function createVolumeBinding({
         else if (!isReachable(volume, node))
           reasons.add("node(s) didn't match PersistentVolume's node affinity")
       }
-      const plan = planBindings(claims.waiting, node, handle, promised)
-      if (!plan) reasons.add("node(s) didn't find available persistent volumes to bind")
-      if (reasons.size > 0) return unresolvable(...reasons)
-      claims.plans.set(node.name, plan!)
+      const plan = planBindings(claims.waiting, node, handle, promisedBy(handle))
+      if (typeof plan === 'string') reasons.add(plan)
+      if (reasons.size > 0 || typeof plan === 'string') return unresolvable(...reasons)
+      claims.plans.set(node.name, plan)
       return undefined
     },
-    reserve: ({ data }, node) => {
+    reserve: ({ data, handle }, node) => {
       for (const { claim, volume } of planOf(data, node)?.bindings ?? [])
-        promised.set(volume.metadata.name, keyOf(claim))
+        promisedBy(handle).set(volume.metadata.name, keyOf(claim))
       return undefined
     },
-    unreserve: ({ data }, node) => {
-      for (const { volume } of planOf(data, node)?.bindings ?? []) promised.delete(volume.metadata.name)
+    unreserve: takeBack,
+    willPreBind: ({ data }, node) => {
+      const plan = planOf(data, node)
+      return plan !== undefined && plan.bindings.length + plan.provisions.length > 0
     },
     preBind: async (cycle, node): Promise<Verdict | undefined> => {
       const plan = planOf(cycle.data, node)
@@ -94,11 +112,36 @@ export function createVolumeBinding({
       await carryOut(cycle, plan, node.name)
       return await waitUntilBound(cycle, plan, node.name, bindTimeoutSeconds * 1_000)
     },
-    postBind: ({ data }, node) => {
-      for (const { volume } of planOf(data, node)?.bindings ?? []) promised.delete(volume.metadata.name)
+    postBind: takeBack,
+    wakesOn: (event, pod) => {
+      const { resource, action, old, object } = event
+      if (resource === 'StorageClass' && old !== undefined && object !== undefined)
+        return !deepEqual((old as StorageClass).allowedTopologies, (object as StorageClass).allowedTopologies)
+      if (resource === 'PersistentVolumeClaim') return isClaimOf(event, pod)
+      if (resource === 'CSINode') return action === 'add'
+      if (resource === 'CSIStorageCapacity') return isCapacityGained(event)
+      if (resource === 'CSIDriver') return false
+      if (action === 'delete') return false
+      return isStorageEvent(event) || nodesOf(event, 'labels', 'taints') !== undefined
     },
-    wakesOn: event => isStorageEvent(event) || event.resource === 'Node',
   }
+}
+
+/** Volumes promised to claims by pods that are not bound yet: claim's `namespace/name` by volume. */
+const promises = new WeakMap<SchedulerHandle, Map<string, string>>()
+
+/** All profiles of a scheduler keep them together. */
+function promisedBy(handle: SchedulerHandle): Map<string, string> {
+  let promised = promises.get(handle)
+  if (!promised) {
+    promised = new Map()
+    promises.set(handle, promised)
+  }
+  return promised
+}
+
+function takeBack({ data, handle }: Cycle, node: NodeInfo): void {
+  for (const { volume } of planOf(data, node)?.bindings ?? []) promisedBy(handle).delete(volume.metadata.name)
 }
 
 function planOf(data: ReadonlyMap<string, object>, node: NodeInfo): Plan | undefined {
@@ -148,25 +191,29 @@ function isReachable(volume: VolumeView, { node }: NodeInfo): boolean {
   return !required || matchesNodeSelector(required, node)
 }
 
-/** A volume for every claim, or a provisioner that can make one here; undefined where there is neither. */
+/** A volume for every claim, or a provisioner that can make one here; else why not. */
 function planBindings(
   claims: readonly ClaimView[],
   node: NodeInfo,
   handle: SchedulerHandle,
   promised: ReadonlyMap<string, string>,
-): Plan | undefined {
+): Plan | string {
   const bindings: { claim: ClaimView; volume: VolumeView }[] = []
   const provisions: ClaimView[] = []
   const taken = new Set<string>()
   for (const claim of claims) {
     const chosenBefore = claim.metadata.annotations?.[selectedNode]
-    if (chosenBefore !== undefined && chosenBefore !== node.name) return undefined
+    if (chosenBefore !== undefined && chosenBefore !== node.name) return noVolume
     const volume = chosenBefore === undefined ? findVolume(claim, node, handle, promised, taken) : undefined
     if (volume) {
       taken.add(volume.metadata.name)
       bindings.push({ claim, volume })
-    } else if (canProvision(claim, node, handle)) provisions.push(claim)
-    else return undefined
+      continue
+    }
+    const found = findProvisioner(claim, node, handle)
+    if (!found) return noVolume
+    if (!hasStorageCapacity(claim, found, node, handle)) return 'node(s) did not have enough free storage'
+    provisions.push(claim)
   }
   return { bindings, provisions }
 }
@@ -203,16 +250,21 @@ function findVolume(
   return best
 }
 
-function canProvision(claim: ClaimView, node: NodeInfo, handle: SchedulerHandle): boolean {
+/** The class of the claim, if volumes of it can be made for this node. */
+function findProvisioner(
+  claim: ClaimView,
+  node: NodeInfo,
+  handle: SchedulerHandle,
+): DeepReadonly<StorageClass> | undefined {
   const found = handle.get(StorageClass, { name: claim.spec?.storageClassName ?? '' })
-  if (!found?.provisioner || found.provisioner === noProvisioner) return false
+  if (!found?.provisioner || found.provisioner === noProvisioner) return undefined
   const topologies = found.allowedTopologies ?? []
-  return (
+  const isAllowed =
     topologies.length === 0 ||
     topologies.some(({ matchLabelExpressions = [] }) =>
       matchLabelExpressions.every(({ key, values }) => values.includes(node.labels[key] ?? '')),
     )
-  )
+  return isAllowed ? found : undefined
 }
 
 /** Writes who belongs together; the volume controller does the rest. */

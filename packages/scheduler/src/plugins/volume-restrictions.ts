@@ -1,13 +1,25 @@
 import type { NodeInfo } from '../node-info.ts'
-import { isRoomMade, type SchedulerHandle, type SchedulerPlugin, skip, unschedulable } from '../plugin.ts'
+import {
+  leaverOf,
+  nodesOf,
+  type SchedulerHandle,
+  type SchedulerPlugin,
+  skip,
+  unresolvable,
+  unschedulable,
+} from '../plugin.ts'
 import type { PodView } from '../pod-info.ts'
-import { claimNamesOf, findClaim, isStorageEvent } from './pod-claims.ts'
+import { claimNamesOf, findClaim, isClaimOf } from './pod-claims.ts'
 
 /** Disks that one node can use at a time, and claims that one pod can. */
 export const volumeRestrictions: SchedulerPlugin = {
   name: 'VolumeRestrictions',
-  preFilter: ({ pod: { pod }, handle }) =>
-    exclusiveClaims(pod, handle).length === 0 && exclusiveDisks(pod).length === 0 ? skip : undefined,
+  preFilter: ({ pod: { pod }, handle }) => {
+    for (const { name, ephemeral } of claimNamesOf(pod))
+      if (!ephemeral && !findClaim(handle, pod, name))
+        return unresolvable(`persistentvolumeclaim ${JSON.stringify(name)} not found`)
+    return exclusiveClaims(pod, handle).length === 0 && exclusiveDisks(pod).length === 0 ? skip : undefined
+  },
   filter: ({ pod: { pod }, nodes, handle }, node) => {
     const disks = exclusiveDisks(pod)
     if (disks.length > 0 && hasDiskConflict(node, disks))
@@ -21,7 +33,16 @@ export const volumeRestrictions: SchedulerPlugin = {
         )
       : undefined
   },
-  wakesOn: event => isRoomMade(event) || isStorageEvent(event) || event.resource === 'Node',
+  wakesOn: (event, pod) => {
+    const leaver = leaverOf(event)
+    if (!leaver)
+      return nodesOf(event, 'taints') !== undefined || (event.action === 'add' && isClaimOf(event, pod))
+    if (leaver.metadata.namespace !== pod.metadata.namespace) return false
+    const claims = new Set(claimNamesOf(leaver).map(({ name }) => name))
+    return (
+      conflictsWith(leaver, exclusiveDisks(pod)) || claimNamesOf(pod).some(({ name }) => claims.has(name))
+    )
+  },
 }
 
 function exclusiveClaims(pod: PodView, handle: SchedulerHandle): string[] {
@@ -59,8 +80,12 @@ function exclusiveDisks({ spec }: PodView): Disk[] {
 }
 
 function hasDiskConflict(node: NodeInfo, disks: readonly Disk[]): boolean {
-  for (const { pod } of node.pods())
-    for (const used of exclusiveDisks(pod))
-      if (disks.some(({ id, shared }) => id === used.id && !(shared && used.shared))) return true
+  for (const { pod } of node.pods()) if (conflictsWith(pod, disks)) return true
   return false
+}
+
+function conflictsWith(pod: PodView, disks: readonly Disk[]): boolean {
+  return exclusiveDisks(pod).some(used =>
+    disks.some(({ id, shared }) => id === used.id && !(shared && used.shared)),
+  )
 }

@@ -1,6 +1,14 @@
+import { PersistentVolume } from '@coxswain/api/core/v1'
 import { StorageClass } from '@coxswain/api/storage/v1'
-import { type SchedulerPlugin, skip, unresolvable } from '../plugin.ts'
-import { claimNamesOf, findClaim, isStorageEvent, volumesOf } from './pod-claims.ts'
+import { nodesOf, type SchedulerHandle, type SchedulerPlugin, skip, unresolvable } from '../plugin.ts'
+import {
+  type ClaimView,
+  claimNamesOf,
+  findClaim,
+  isClaimOf,
+  type VolumeView,
+  volumesOf,
+} from './pod-claims.ts'
 
 const topologyLabels = [
   'topology.kubernetes.io/zone',
@@ -16,17 +24,16 @@ const separator = '__'
 export const volumeZone: SchedulerPlugin = {
   name: 'VolumeZone',
   preFilter: ({ pod: { pod }, handle }) => {
-    const names = claimNamesOf(pod)
-    if (names.length === 0) return skip
+    const names = claimNamesOf(pod).filter(({ ephemeral }) => !ephemeral)
     for (const { name } of names) {
-      const claim = findClaim(handle, pod, name)
-      if (!claim || claim.spec?.volumeName) continue
-      const className = claim.spec?.storageClassName
-      const found = className ? handle.get(StorageClass, { name: className }) : undefined
-      if (className && !found)
-        return unresolvable(`storageclass.storage.k8s.io ${JSON.stringify(className)} not found`)
+      const problem = findProblem(findClaim(handle, pod, name), name, handle)
+      if (problem !== undefined) return unresolvable(problem)
     }
-    return undefined
+    return volumesOf(handle, pod).some(volume =>
+      topologyLabels.some(label => volume.metadata.labels?.[label]),
+    )
+      ? undefined
+      : skip
   },
   filter: ({ pod: { pod }, handle }, { labels }) => {
     const hasZones = topologyLabels.some(label => labels[label] !== undefined)
@@ -41,5 +48,33 @@ export const volumeZone: SchedulerPlugin = {
     }
     return undefined
   },
-  wakesOn: event => isStorageEvent(event) || event.resource === 'Node',
+  wakesOn: (event, pod) => {
+    const { resource, action, old, object } = event
+    if (resource === 'StorageClass')
+      return action === 'add' && (object as StorageClass).volumeBindingMode === 'WaitForFirstConsumer'
+    if (resource === 'PersistentVolume' && action !== 'delete')
+      return old === undefined || zonesOf(old as VolumeView) !== zonesOf(object as VolumeView)
+    return isClaimOf(event, pod) || nodesOf(event, 'labels', 'taints') !== undefined
+  },
+}
+
+function zonesOf({ metadata }: VolumeView): string {
+  return JSON.stringify(topologyLabels.map(label => metadata.labels?.[label]))
+}
+
+function findProblem(
+  claim: ClaimView | undefined,
+  name: string,
+  handle: SchedulerHandle,
+): string | undefined {
+  if (!claim) return `persistentvolumeclaim ${JSON.stringify(name)} not found`
+  const { volumeName, storageClassName: className } = claim.spec ?? {}
+  if (volumeName)
+    return handle.get(PersistentVolume, { name: volumeName })
+      ? undefined
+      : `persistentvolume ${JSON.stringify(volumeName)} not found`
+  if (!className) return 'PersistentVolumeClaim had no pv name and storageClass name'
+  const found = handle.get(StorageClass, { name: className })
+  if (!found) return `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`
+  return found.volumeBindingMode === 'WaitForFirstConsumer' ? undefined : 'PersistentVolume had no name'
 }

@@ -18,12 +18,12 @@ export interface Play {
   readonly end: unknown
 }
 
-const isTorture = Number(process.env.TORTURE_RUNS ?? 0) > 0
+export const isTorture: boolean = Number(process.env.TORTURE_RUNS ?? 0) > 0
 const mostCrashes = isTorture ? Number.POSITIVE_INFINITY : 2
 const restPeriod = 60_000
 
 /** What goes wrong in a performance. */
-interface Trouble {
+export interface Trouble {
   /** The process dies right after this one of its writes, and another starts two seconds later. */
   readonly crashAfter?: number
   /** Each so many changes of what is there are refused as a conflict. */
@@ -68,7 +68,7 @@ async function playOnce(play: Play, seed: number, trouble: Trouble): Promise<num
 }
 
 /** Controllers in one process that dies after one of its writes: it has been done, and nobody was told. */
-class Mortal {
+export class Mortal {
   writes = 0
   readonly #cluster: Cluster
   readonly #world: VirtualWorld

@@ -3,6 +3,7 @@
  * @module
  */
 export { type ClientTls, type ConnectOptions, connect } from './client/connect.ts'
+export { type SocketDialer, socketDialer } from './client/dialer.ts'
 export {
   createHttpTransport,
   type HttpTransport,
@@ -17,6 +18,7 @@ export {
   type ServerTls,
   serve,
 } from './server/serve.ts'
+export type { PassThrough } from './server/server-core.ts'
 export { acceptSpdy, type SpdyStream } from './spdy/session.ts'
 export { createWebSocketUpgrade, type WebSocketOptions } from './websocket/upgrade.ts'
 export {

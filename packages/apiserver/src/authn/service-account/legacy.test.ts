@@ -97,6 +97,14 @@ describe('tokens in secrets', () => {
     assert.match((await server.errorOf()) ?? '', /has been marked invalid/)
   })
 
+  it('are watched over since a day that those who clean them up can read', async () => {
+    await using server = await start()
+    const path =
+      '/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking'
+    const { body } = await server.send('GET', path)
+    assert.match(body.data.since, /^\d{4}-\d\d-\d\d$/)
+  })
+
   it('that the account lists are complained about', async () => {
     await using server = await start({ secrets: [{ name: 's' }] })
     const { headers } = await server.withToken(server.token)

@@ -1,9 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { discardBody, isStream, joinChunks } from '../../body.ts'
 import type { WireResponse } from '../../message.ts'
+import { StreamBody } from '../client/stream-body.ts'
 import { bodyLength, type Sink, writePieces, writeStream } from './body-writer.ts'
 import { frameChunk } from './chunk-frame.ts'
-import { type ConnectionInfo, collectHeaders, parseTarget, ReceivedRequest } from './received-request.ts'
+import {
+  type ConnectionInfo,
+  clientGone,
+  collectHeaders,
+  parseTarget,
+  type ReceivedBody,
+  ReceivedRequest,
+} from './received-request.ts'
 import type { ServerCore } from './server-core.ts'
 
 /** How long the rest of a body that we refuse is read and thrown away, so that the client gets to read the answer. */
@@ -24,18 +32,27 @@ export function answerHttp1(
     message.resume()
     return
   }
-  const begin = (body: Uint8Array | 'too large' | undefined) => {
+  const begin = (body?: ReceivedBody) => {
     const request = new ReceivedRequest(message.method!, target, headers, connection, body)
     response.on('close', () => {
       if (!response.writableFinished) request.abort()
     })
     if (response.destroyed) request.abort()
-    core.handle(request, answer => send(core, message, response, answer, body === 'too large'))
+    core.handle(request, answer => send(core, message, response, answer, body))
   }
   const declared = headers['content-length']
-  if (headers['transfer-encoding'] === undefined && (declared === undefined || declared === '0'))
-    begin(undefined)
+  if (headers['transfer-encoding'] === undefined && (declared === undefined || declared === '0')) begin()
+  else if (core.passesThrough(target.path)) begin(streamOf(message))
   else readMessage(core, message, Number(declared ?? 0), begin)
+}
+
+function streamOf(message: IncomingMessage): StreamBody {
+  return new StreamBody({
+    stream: message,
+    cancel: () => message.pause(),
+    truncated: () => (message.complete ? undefined : clientGone()),
+    reason: clientGone,
+  })
 }
 
 function readMessage(
@@ -80,7 +97,7 @@ function send(
   message: IncomingMessage,
   response: ServerResponse,
   answer: WireResponse | undefined,
-  unread: boolean,
+  received: ReceivedBody | undefined,
 ): void {
   const body = answer?.body
   if (response.destroyed || !response.writable) {
@@ -97,7 +114,7 @@ function send(
     return
   }
   if (core.draining) response.shouldKeepAlive = false
-  if (unread) lingerAfter(message, response)
+  if (received !== undefined && !(received instanceof Uint8Array)) lingerAfter(message, response, received)
   const { status, headers } = answer
   const silent = message.method === 'HEAD' || status === 204 || status === 304
   if (isStream(body)) {
@@ -107,7 +124,7 @@ function send(
       response.end()
       core.settle(discardBody(body))
     } else {
-      core.settle(writeStream(createSink(response), body, core.stall, core.onBodyError))
+      core.settle(writeStream(createSink(response), body, core.stallOf(answer), core.onBodyError))
     }
     return
   }
@@ -128,11 +145,19 @@ function send(
  * Reads on for a while without keeping anything: a client that is still sending would meet a reset otherwise, and not
  * read the answer. The connection goes on if the body ends in time.
  */
-function lingerAfter(message: IncomingMessage, response: ServerResponse): void {
+function lingerAfter(
+  message: IncomingMessage,
+  response: ServerResponse,
+  received: Exclude<ReceivedBody, Uint8Array>,
+): void {
   const { socket } = message
-  message.resume()
+  if (received === 'too large') message.resume()
   response.on('finish', () => {
     if (message.complete) return
+    if (received !== 'too large') {
+      void discardBody(received)
+      message.resume()
+    }
     const timer = setTimeout(() => socket.destroy(), lingerMs)
     const stop = () => {
       clearTimeout(timer)

@@ -7,9 +7,17 @@ import {
 import { discardBody, isStream, joinChunks } from '../../body.ts'
 import { TransportError } from '../../errors.ts'
 import type { WireHeaders, WireResponse } from '../../message.ts'
+import { StreamBody } from '../client/stream-body.ts'
 import { bodyLength, type Sink, writePieces, writeStream } from './body-writer.ts'
 import { onceEither } from './http1.ts'
-import { type ConnectionInfo, parseTarget, ReceivedRequest, separateHeaders } from './received-request.ts'
+import {
+  type ConnectionInfo,
+  clientGone,
+  parseTarget,
+  type ReceivedBody,
+  ReceivedRequest,
+  separateHeaders,
+} from './received-request.ts'
 import type { ServerCore } from './server-core.ts'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_CANCEL } = constants
@@ -63,14 +71,26 @@ function answerHttp2(
     stream.end('400 Bad Request')
     return
   }
-  const begin = (body: Uint8Array | 'too large' | undefined) => {
+  const begin = (body?: ReceivedBody) => {
     const received = separateHeaders(headers, exchange.raw)
     const request = new ReceivedRequest(method, target, received, connection, body)
     exchange.request = request
-    core.handle(request, answer => send(core, stream, method, answer, body === 'too large'))
+    core.handle(request, answer =>
+      send(core, stream, method, answer, body !== undefined && !(body instanceof Uint8Array)),
+    )
   }
-  if (exchange.flags & NGHTTP2_FLAG_END_STREAM) begin(undefined)
+  if (exchange.flags & NGHTTP2_FLAG_END_STREAM) begin()
+  else if (core.passesThrough(target.path)) begin(streamOf(stream))
   else readStream(core, stream, Number(headers['content-length'] ?? 0), begin)
+}
+
+function streamOf(stream: ServerHttp2Stream): StreamBody {
+  return new StreamBody({
+    stream,
+    cancel: () => stream.pause(),
+    truncated: () => (stream.aborted || stream.rstCode !== NGHTTP2_NO_ERROR ? clientGone() : undefined),
+    reason: clientGone,
+  })
 }
 
 function readStream(
@@ -141,7 +161,9 @@ function send(
   if (isStream(body)) {
     stream.respond(headers, { endStream: silent })
     core.settle(
-      silent ? discardBody(body) : writeStream(createSink(stream), body, core.stall, core.onBodyError),
+      silent
+        ? discardBody(body)
+        : writeStream(createSink(stream), body, core.stallOf(answer), core.onBodyError),
     )
     return
   }

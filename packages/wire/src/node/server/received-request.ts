@@ -8,6 +8,9 @@ export interface ConnectionInfo {
   readonly remoteAddress: string
 }
 
+/** What there is of a body when the handler is called; a stream is read by the handler. */
+export type ReceivedBody = Uint8Array | 'too large' | AsyncIterable<Uint8Array>
+
 /** The target of a request, apart. */
 export interface Target {
   readonly path: string
@@ -28,6 +31,7 @@ export class ReceivedRequest implements WireRequest {
   declare readonly peerError?: string
   declare readonly body?: Uint8Array
   declare readonly bodyTooLarge?: boolean
+  declare readonly bodyStream?: AsyncIterable<Uint8Array>
   #controller: AbortController | undefined
   #aborted = false
 
@@ -36,7 +40,7 @@ export class ReceivedRequest implements WireRequest {
     target: Target,
     headers: WireHeaders,
     connection: ConnectionInfo,
-    body: Uint8Array | 'too large' | undefined,
+    body: ReceivedBody | undefined,
   ) {
     this.method = method
     this.path = target.path
@@ -46,7 +50,8 @@ export class ReceivedRequest implements WireRequest {
     if (connection.peer) this.peer = connection.peer
     if (connection.peerError !== undefined) this.peerError = connection.peerError
     if (body === 'too large') this.bodyTooLarge = true
-    else if (body) this.body = body
+    else if (body instanceof Uint8Array) this.body = body
+    else if (body) this.bodyStream = body
   }
 
   get signal(): AbortSignal {
@@ -65,7 +70,7 @@ export class ReceivedRequest implements WireRequest {
   }
 }
 
-function clientGone(): TransportError {
+export function clientGone(): TransportError {
   return new TransportError('ConnectionLost', 'the client has gone')
 }
 

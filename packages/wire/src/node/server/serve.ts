@@ -13,7 +13,7 @@ import { answerHttp1 } from './http1.ts'
 import { serveSession } from './http2.ts'
 import { defaultLimits, type ServerLimits } from './limits.ts'
 import { type ConnectionInfo, collectHeaders, parseTarget, ReceivedRequest } from './received-request.ts'
-import { ServerCore } from './server-core.ts'
+import { type PassThrough, ServerCore } from './server-core.ts'
 
 export interface ServerTls {
   /** PEM. */
@@ -39,6 +39,11 @@ export interface ServeOptions {
    * 400. Without it, and for other upgrades, the handler answers as if nobody had asked.
    */
   readonly upgrade?: (request: WireRequest, socket: Duplex, head: Uint8Array) => boolean
+  /**
+   * Which requests are for somebody behind the handler: their bodies come as streams, of any length and in any time, and
+   * `upgrade` gets every upgrade they ask for. @default none
+   */
+  readonly passesThrough?: PassThrough
 }
 
 export interface CloseOptions {
@@ -65,7 +70,8 @@ const defaultGrace = 10_000
 export async function serve(options: ServeOptions): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 0, tls } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const core = new ServerCore(options.handler, limits, options.log ?? silentLogger)
+  const { handler, log = silentLogger, passesThrough } = options
+  const core = new ServerCore(handler, limits, log, passesThrough)
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   const shared = httpOptions(core, options.upgrade !== undefined)
@@ -136,7 +142,9 @@ function httpOptions(core: ServerCore, takesUpgrades: boolean) {
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
     shouldUpgradeCallback: (message: IncomingMessage) =>
-      takesUpgrades && upgrades.test(message.headers.upgrade ?? ''),
+      takesUpgrades &&
+      (upgrades.test(message.headers.upgrade ?? '') ||
+        core.passesThrough(parseTarget(message.url ?? '')?.path ?? '')),
   }
 }
 
@@ -207,7 +215,10 @@ function configure(server: Server | TlsServer, core: ServerCore, upgrade: ServeO
   server.on('request', answer)
   server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
     // Without a "go on" the client keeps a body to itself that we would not take.
-    if (Number(message.headers['content-length'] ?? 0) <= core.limits.bodyBytes) response.writeContinue()
+    const isTaken =
+      Number(message.headers['content-length'] ?? 0) <= core.limits.bodyBytes ||
+      core.passesThrough(parseTarget(message.url ?? '')?.path ?? '')
+    if (isTaken) response.writeContinue()
     else response.shouldKeepAlive = false
     answer(message, response)
   })

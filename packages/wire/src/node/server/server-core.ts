@@ -5,12 +5,17 @@ import { Deadlines } from './deadlines.ts'
 import type { ResolvedLimits } from './limits.ts'
 import type { ReceivedRequest } from './received-request.ts'
 
+/** Whether a request is for somebody behind the handler; `path` is as on the wire. */
+export type PassThrough = (path: string) => boolean
+
 /** What both protocols share: the handler, the limits, and the count of what is under way. */
 export class ServerCore {
   readonly limits: ResolvedLimits
   readonly deadlines: Deadlines = new Deadlines()
   readonly stall: StallGuard
+  readonly #patience: StallGuard
   readonly onBodyError: (error: unknown) => void
+  readonly passesThrough: PassThrough
   readonly #handler: Handler
   readonly #log: Logger
   /** Once set, connections close after the answer under way. */
@@ -18,12 +23,24 @@ export class ServerCore {
   #underWay = 0
   #whenIdle: (() => void) | undefined
 
-  constructor(handler: Handler, limits: ResolvedLimits, log: Logger) {
+  constructor(
+    handler: Handler,
+    limits: ResolvedLimits,
+    log: Logger,
+    passesThrough: PassThrough = () => false,
+  ) {
+    this.passesThrough = passesThrough
     this.#handler = handler
     this.#log = log
     this.limits = limits
     this.stall = { deadlines: this.deadlines, timeout: limits.stallTimeout }
+    this.#patience = { deadlines: this.deadlines, timeout: Number.POSITIVE_INFINITY }
     this.onBodyError = error => log.error('answer broken off', { error })
+  }
+
+  /** What an answer that is a stream is sent under. */
+  stallOf({ unhurried }: WireResponse): StallGuard {
+    return unhurried ? this.#patience : this.stall
   }
 
   /** Lets the handler answer; `send` gets undefined when the handler is broken. */

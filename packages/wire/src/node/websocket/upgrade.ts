@@ -34,6 +34,11 @@ export function createWebSocketUpgrade(options: WebSocketOptions): NonNullable<S
   const answer = async (request: WireRequest, socket: Duplex, head: Uint8Array) => {
     const response = await handler(request)
     const { body, conversation } = response
+    if (conversation?.raw) {
+      socket.write(formatHead(response.status, response.headers))
+      await openByteChannel(socket, head, '', conversation.talk)
+      return
+    }
     if (conversation) {
       await converse(request, socket, head, response.headers, conversation)
       return
@@ -41,6 +46,7 @@ export function createWebSocketUpgrade(options: WebSocketOptions): NonNullable<S
     const wantsWebSocket = /^websocket$/i.test(getHeader(request.headers, 'upgrade') ?? '')
     if (!isStream(body) || response.status !== 200 || !wantsWebSocket) {
       if (!isStream(body)) sendPlain(socket, response)
+      else if (response.status !== 200) await sendStream(socket, response, body, stallTimeout)
       else {
         sendPlain(socket, { status: 400, headers: {} })
         await discardBody(body)
@@ -152,6 +158,22 @@ function hasRoom(socket: Duplex, stallTimeout: number): Promise<boolean> {
     }
     socket.on('drain', done).on('close', done)
   })
+}
+
+/** An ordinary answer whose end is the connection's, unless it says how long it is. */
+async function sendStream(
+  socket: Duplex,
+  { status, headers }: WireResponse,
+  body: AsyncIterable<Uint8Array>,
+  stallTimeout: number,
+): Promise<void> {
+  socket.write(formatHead(status, { ...headers, connection: 'close' }))
+  socket.resume()
+  for await (const chunk of body) {
+    if (socket.destroyed) return
+    if (!socket.write(chunk) && !(await hasRoom(socket, stallTimeout))) return
+  }
+  socket.end()
 }
 
 /** An ordinary answer on a connection that ends with it. */

@@ -127,7 +127,7 @@ export function readRequest(method: string, rawPath: string, query: string): Mod
   if (root !== 'api' && root !== 'apis') return nothing
   const head = root === 'api' ? 2 : 3
   if (pieces.length <= head) return nothing
-  let verb = verbOfMethod.get(method) ?? 'get'
+  let verb = verbOfMethod.get(method) ?? ''
   let rest = pieces.slice(head)
   let byPath = false
   if (rest[0] === 'watch' && rest.length >= 2) {

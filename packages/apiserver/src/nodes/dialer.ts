@@ -1,0 +1,35 @@
+import { type ByteStream, TransportError } from '@coxswain/wire'
+
+/** What the API server expects of, and shows to, whoever it speaks TLS with. */
+export interface DialTls {
+  /** PEM. @default the platform's */
+  readonly ca?: string
+  /** PEM. */
+  readonly cert?: string
+  readonly key?: string
+  readonly serverName?: string
+  /** Takes any certificate. @default false */
+  readonly insecure?: boolean
+}
+
+/** How the API server reaches addresses: Pods and kubelets of nodes that are not its own. */
+export interface Dialer {
+  /** The addresses of a host name; of an address, itself. */
+  lookup(host: string): Promise<readonly string[]>
+  /** Rejects with a `TransportError` when there is no connection. */
+  connect(host: string, port: number, tls?: DialTls): Promise<ByteStream>
+  /** TLS on a connection that is there already. */
+  secure(stream: ByteStream, tls: DialTls): Promise<ByteStream>
+}
+
+function nowhere(place: string): Promise<never> {
+  const message = `there is no way out of this server to ${place}`
+  return Promise.reject(new TransportError('ConnectFailed', message, { sent: false }))
+}
+
+/** Reaches nobody. */
+export const noDialer: Dialer = {
+  lookup: host => nowhere(host),
+  connect: (host, port) => nowhere(`${host}:${port}`),
+  secure: () => nowhere('anybody who wants TLS'),
+}

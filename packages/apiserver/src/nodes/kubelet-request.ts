@@ -1,0 +1,121 @@
+import {
+  newBadRequest,
+  newGenericServerResponse,
+  newInternalError,
+  newUnknownError,
+  type StatusError,
+} from '@coxswain/apimachinery'
+import {
+  discardBody,
+  formatQuery,
+  type Http1Response,
+  readBody,
+  sendHttp1,
+  type WireRequest,
+  type WireResponse,
+} from '@coxswain/wire'
+import type { ServerState } from '../request/context.ts'
+import { findKubelet, getNode } from './kubelet.ts'
+import { type Backend, backendAt } from './proxy/backend.ts'
+import { explain } from './proxy/explain.ts'
+import { forwardUpgrade } from './proxy/forward-upgrade.ts'
+import { forwardedHeaders } from './proxy/proxy-headers.ts'
+import { encodePath } from './proxy/proxy-path.ts'
+
+/** Something that a kubelet is asked on behalf of a client. */
+export interface KubeletRequest {
+  readonly node: string
+  /** Decoded. */
+  readonly path: string
+  readonly query: Parameters<typeof formatQuery>[0]
+}
+
+/** How much of a kubelet's complaint is passed on. */
+const errorLimit = 50_000
+
+/** A kubelet of a node that is not ours. Throws a 404 when there is no such node. */
+function kubeletOf(state: ServerState, node: string, insecure: boolean): Backend {
+  const { host, port, tls } = findKubelet(state, getNode(state, node, 'pods'))
+  const place = { scheme: 'https', address: host, port } as const
+  return backendAt(state.dialer, place, insecure ? { ...tls, insecure } : tls)
+}
+
+/** Passes `exec`, `attach` and `portForward` on: the client and the kubelet agree on a protocol themselves. */
+export async function upgradeToKubelet(
+  state: ServerState,
+  request: WireRequest,
+  asked: KubeletRequest,
+): Promise<WireResponse> {
+  const headers = forwardedHeaders(request, true)
+  const kubelet = kubeletOf(state, asked.node, false)
+  return await forwardUpgrade(request, kubelet, { target: targetOf(asked), headers })
+}
+
+/** The body of a kubelet's answer as it comes. Throws what the client is to see when there is none. */
+export async function readFromKubelet(
+  state: ServerState,
+  asked: KubeletRequest,
+  { signal, resource, name, insecure }: ReadOptions,
+): Promise<AsyncIterable<Uint8Array>> {
+  const kubelet = kubeletOf(state, asked.node, insecure)
+  let answer: Http1Response
+  try {
+    const headers = { host: kubelet.host, 'accept-encoding': 'identity', 'user-agent': 'kube-apiserver' }
+    const request = { method: 'GET', target: targetOf(asked), headers, signal }
+    answer = await sendHttp1(await kubelet.dial(), request)
+  } catch (error) {
+    throw newUnknownError(`Get "https://${kubelet.host}${targetOf(asked)}": ${explain(error, kubelet)}`)
+  }
+  const { status, body } = answer
+  if (status >= 200 && status < 300) return body ?? nothing()
+  if (status < 400) {
+    await discardBody(body)
+    throw newUnknownError(`Get "https://${kubelet.host}${targetOf(asked)}": redirects forbidden`)
+  }
+  const text = new TextDecoder().decode(await readStart(body))
+  throw statusOf(status, text, resource, name)
+}
+
+interface ReadOptions {
+  readonly signal: AbortSignal
+  /** What errors are about. */
+  readonly resource: string
+  readonly name: string
+  /** Takes any certificate. */
+  readonly insecure: boolean
+}
+
+/** A kubelet's error, in the API server's form. */
+function statusOf(code: number, text: string, resource: string, name: string): StatusError {
+  if (code === 500) return newInternalError(text)
+  if (code === 400) return newBadRequest(text)
+  const about = { group: '', resource }
+  return newGenericServerResponse({
+    code,
+    verb: '',
+    resource: about,
+    name,
+    serverMessage: text,
+    unexpected: false,
+  })
+}
+
+async function readStart(body: AsyncIterable<Uint8Array> | undefined): Promise<Uint8Array> {
+  if (!body) return new Uint8Array()
+  const start = (async function* () {
+    let left = errorLimit
+    for await (const chunk of body) {
+      yield chunk.subarray(0, left)
+      left -= chunk.length
+      if (left <= 0) return
+    }
+  })()
+  return await readBody(start)
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}
+
+function targetOf({ path, query }: KubeletRequest): string {
+  const text = formatQuery(query)
+  return text === '' ? encodePath(path) : `${encodePath(path)}?${text}`
+}

@@ -1,0 +1,94 @@
+import { newNotFound, newServiceUnavailable } from '@coxswain/apimachinery'
+import type { JsonObject } from '../../json.ts'
+import type { ResourceContext, ServerState } from '../../request/context.ts'
+import { listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
+
+/** The Pod that answers for a service this time. */
+export interface ChosenEndpoint {
+  readonly pod: JsonObject
+  /** One of the Pod's. */
+  readonly address: string
+  readonly port: number
+}
+
+interface Candidate {
+  readonly address: string
+  readonly port: number
+  readonly targetRef: JsonObject
+}
+
+const slicesPrefix = '/discovery.k8s.io/endpointslices/'
+const endpointsPrefix = '/core/endpoints/'
+const serviceLabel = 'kubernetes.io/service-name'
+
+/**
+ * A ready endpoint of a service, at random. Only addresses of Pods in the service's own namespace count, and only while
+ * the Pod says the same: whoever may write endpoints cannot lead the API server elsewhere. Throws upstream's 404 and 503.
+ */
+export function chooseEndpoint(context: ResourceContext, service: string, portName: string): ChosenEndpoint {
+  const { state, info } = context
+  const { namespace } = info
+  const groups = slicesOf(state, namespace, service) ?? subsetsOf(state, namespace, service)
+  if (!groups) throw newNotFound({ group: '', resource: 'services' }, service)
+  const candidates = groups.flatMap(({ ports, endpoints }) => {
+    const port = ports.find(({ name }) => textOf(name) === portName)?.port
+    return typeof port === 'number' ? endpoints.map(endpoint => ({ ...endpoint, port })) : []
+  })
+  const start = candidates.length === 0 ? 0 : state.env.random.below(candidates.length)
+  for (let i = 0; i < candidates.length; i++) {
+    const candidate = candidates[(start + i) % candidates.length]!
+    const pod = podOf(state, namespace, candidate)
+    if (pod) return { pod, address: candidate.address, port: candidate.port }
+  }
+  const isEmpty = groups.every(({ endpoints }) => endpoints.length === 0)
+  throw newServiceUnavailable(`no endpoints available for service "${isEmpty ? service : info.name}"`)
+}
+
+interface EndpointGroup {
+  readonly ports: readonly JsonObject[]
+  /** Ready ones only. */
+  readonly endpoints: readonly Omit<Candidate, 'port'>[]
+}
+
+function slicesOf({ cache }: ServerState, namespace: string, service: string): EndpointGroup[] | undefined {
+  const slices = cache
+    .resource(slicesPrefix)
+    .list(`${slicesPrefix}${namespace}/`)
+    .filter(({ labels }) => labels[serviceLabel] === service)
+  if (slices.length === 0) return undefined
+  return slices.map(stored => {
+    const slice = stored.parse()
+    const ready = listOf(slice.endpoints).filter(({ conditions }) => objectOf(conditions).ready !== false)
+    const endpoints = ready.flatMap(({ addresses, targetRef }) => {
+      const [address] = Array.isArray(addresses) ? addresses : []
+      return { address: textOf(address), targetRef: objectOf(targetRef) }
+    })
+    return { ports: listOf(slice.ports), endpoints }
+  })
+}
+
+/** Endpoints that somebody keeps where nobody keeps slices. */
+function subsetsOf({ cache }: ServerState, namespace: string, service: string): EndpointGroup[] | undefined {
+  const stored = cache.resource(endpointsPrefix).get(`${endpointsPrefix}${namespace}/${service}`)
+  if (!stored) return undefined
+  return listOf(stored.parse().subsets).map(({ ports, addresses }) => ({
+    ports: listOf(ports),
+    endpoints: listOf(addresses).map(({ ip, targetRef }) => ({
+      address: textOf(ip),
+      targetRef: objectOf(targetRef),
+    })),
+  }))
+}
+
+/** The Pod that has a candidate's address. */
+function podOf({ cache }: ServerState, namespace: string, candidate: Candidate): JsonObject | undefined {
+  const { address, targetRef } = candidate
+  if (targetRef.kind !== undefined && targetRef.kind !== 'Pod') return undefined
+  if (textOf(targetRef.namespace) !== namespace) return undefined
+  const pod = cache
+    .resource('/core/pods/')
+    .get(`/core/pods/${namespace}/${textOf(targetRef.name)}`)
+    ?.parse()
+  const addresses = listOf(objectOf(pod?.status).podIPs).map(({ ip }) => ip)
+  return addresses.includes(address) ? pod : undefined
+}

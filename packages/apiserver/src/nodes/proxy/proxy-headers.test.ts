@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { WireRequest } from '@coxswain/wire'
+import { forwardedHeaders, isUpgrade, returnedHeaders } from './proxy-headers.ts'
+
+const request = (headers: WireRequest['headers'], remoteAddress?: string): WireRequest => ({
+  method: 'GET',
+  path: '/',
+  query: '',
+  headers,
+  signal: new AbortController().signal,
+  ...(remoteAddress !== undefined && { remoteAddress }),
+})
+
+describe('headers that pass a proxy', () => {
+  it('hold nothing that a client proves itself with, whatever the filters before left', () => {
+    const headers = {
+      authorization: 'Bearer x',
+      'impersonate-user': 'a',
+      'impersonate-extra-b': 'c',
+      'x-remote-user': 'd',
+      'x-remote-extra-e': 'f',
+      'sec-websocket-protocol': 'base64url.bearer.authorization.k8s.io.eA',
+      cookie: 'kept',
+    }
+    assert.deepEqual({ ...forwardedHeaders(request(headers), false) }, { cookie: 'kept' })
+    assert.deepEqual({ ...forwardedHeaders(request(headers), true) }, { cookie: 'kept' })
+  })
+
+  it('are those of HTTP/1.1 when the request came over HTTP/2', () => {
+    const headers = { ':method': 'GET', ':authority': 'a:1', ':path': '/', ':scheme': 'https', accept: '*/*' }
+    assert.deepEqual(
+      { ...forwardedHeaders(request(headers, '192.0.2.1'), false) },
+      {
+        accept: '*/*',
+        host: 'a:1',
+        'x-forwarded-for': '192.0.2.1',
+      },
+    )
+  })
+
+  it('cannot take away where the request came from', () => {
+    const headers = { connection: 'x-forwarded-for, host', 'x-forwarded-for': '198.51.100.1', host: 'a' }
+    const forwarded = forwardedHeaders(request(headers, '192.0.2.1'), false)
+    assert.deepEqual({ ...forwarded }, { host: 'a', 'x-forwarded-for': '198.51.100.1, 192.0.2.1' })
+  })
+
+  it('ask for another protocol only when the connection does', () => {
+    assert.equal(isUpgrade(request({ connection: 'keep-alive, Upgrade', upgrade: 'websocket' })), true)
+    assert.equal(isUpgrade(request({ connection: 'keep-alive', upgrade: 'h2c' })), false)
+    assert.equal(isUpgrade(request({ connection: 'upgrade' })), false)
+    assert.equal(forwardedHeaders(request({ upgrade: 'h2c' }), false).upgrade, undefined)
+  })
+
+  it('keep their number on the way back', () => {
+    const returned = returnedHeaders({ 'set-cookie': ['a', 'b'], 'transfer-encoding': 'chunked', etag: 'x' })
+    assert.deepEqual(
+      { ...returned },
+      { 'set-cookie': ['a', 'b'], etag: 'x', 'cache-control': 'no-cache, private' },
+    )
+  })
+})

@@ -1,0 +1,26 @@
+import { cleanPath, encodePath } from './proxy-path.ts'
+
+/** What a URL of an answer is judged by. */
+export interface RewriteRule {
+  /** The API server's part of the path, decoded. */
+  readonly prefix: string
+  /** `host:port` of whoever answered. */
+  readonly backendHost: string
+  /** The host that the client asked. */
+  readonly requestHost: string
+}
+
+/**
+ * Makes an absolute URL of whoever is behind a proxy one that leads through it again. Others, and relative ones, stay as
+ * they are.
+ */
+export function rewriteUrl(url: string, { prefix, backendHost, requestHost }: RewriteRule): string {
+  const [, scheme = '', , host = '', path = '', rest = ''] =
+    /^(?:([a-z][a-z0-9+.-]*:))?(\/\/([^/?#]*))?([^?#]*)(.*)$/is.exec(url) ?? []
+  const isElsewhere = host !== '' && host !== backendHost && host !== requestHost
+  if (isElsewhere || !path.startsWith('/') || (scheme !== '' && host === '')) return url
+  const origin = host !== '' && host === requestHost ? `${scheme}//${host}` : ''
+  const before = encodePath(prefix)
+  if (path.startsWith(before) || path.startsWith(prefix)) return `${origin}${path}${rest}`
+  return `${origin}${before}${path === '/' ? '/' : cleanPath(path)}${rest}`
+}

@@ -1,0 +1,66 @@
+import type { ByteStream } from '@coxswain/wire'
+
+const encoder = new TextEncoder()
+
+/** A server that answers what it has heard so far, a connection at a time. */
+export interface ScriptedBackend {
+  /** What came on each connection, in order. */
+  readonly heard: string[]
+  /** Which of them the other side has closed. */
+  readonly closed: boolean[]
+  dial(): Promise<ByteStream>
+}
+
+/**
+ * `answer` is asked after each chunk that comes, with everything that has come on the connection; what it gives is said
+ * once, and with `end` at its end the connection is closed.
+ */
+export function createScriptedBackend(
+  answer: (heard: string) => { readonly say: string; readonly end?: boolean } | undefined,
+): ScriptedBackend {
+  const heard: string[] = []
+  const closed: boolean[] = []
+  return {
+    heard,
+    closed,
+    async dial() {
+      const at = heard.length
+      heard.push('')
+      closed.push(false)
+      let news = Promise.withResolvers<void>()
+      let said = ''
+      const notify = () => {
+        news.resolve()
+        news = Promise.withResolvers()
+      }
+      return {
+        data: (async function* () {
+          while (!closed[at]) {
+            const wait = news.promise
+            const next = answer(heard[at]!)
+            if (next && next.say !== said) {
+              said = next.say
+              yield encoder.encode(next.say)
+              if (next.end) return
+            } else await wait
+          }
+        })(),
+        async write(chunk) {
+          if (closed[at]) return
+          heard[at] += new TextDecoder('latin1').decode(chunk)
+          notify()
+        },
+        end() {},
+        destroy() {
+          closed[at] = true
+          notify()
+        },
+      }
+    },
+  }
+}
+
+/** Answers every complete head with the same. */
+export function always(say: string): Parameters<typeof createScriptedBackend>[0] {
+  return heard => (heard.includes('\r\n\r\n') ? { say, end: true } : undefined)
+}

@@ -1,0 +1,38 @@
+import type { ComponentCheck, ComponentHealth } from '@coxswain/apiserver'
+
+/** Where those who are programs of their own answer: upstream's ports. */
+const ports = { 'controller-manager': 10257, scheduler: 10259 } as const
+
+/** Milliseconds. */
+const timeout = 20_000
+
+/**
+ * What `kubectl get componentstatuses` asks. Parts of this process are well when they have been started, since the
+ * process ends when one of them fails; others are asked as upstream does.
+ */
+export function createComponentChecks(
+  areOurs: boolean,
+  haveStarted: () => boolean,
+): Readonly<Record<string, ComponentCheck>> {
+  const own: ComponentCheck = async () =>
+    haveStarted() ? { healthy: true, message: 'ok' } : { healthy: false, error: 'not started yet' }
+  return Object.fromEntries(
+    Object.entries(ports).map(([name, port]) => [name, areOurs ? own : () => ask(port)]),
+  )
+}
+
+async function ask(port: number): Promise<ComponentHealth> {
+  const url = `https://127.0.0.1:${port}/healthz`
+  const { request } = await import('node:https')
+  return await new Promise(resolve => {
+    const options = { agent: false, rejectUnauthorized: false, signal: AbortSignal.timeout(timeout) }
+    const sent = request(url, options, async answer => {
+      let message = ''
+      for await (const chunk of answer.setEncoding('utf8')) message += chunk
+      const { statusCode = 0 } = answer
+      resolve({ healthy: statusCode >= 200 && statusCode < 400, message })
+    })
+    sent.on('error', ({ message }) => resolve({ healthy: 'unknown', error: `Get "${url}": ${message}` }))
+    sent.end()
+  })
+}

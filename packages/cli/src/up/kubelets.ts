@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import type { KubeletClient } from '@coxswain/apiserver'
+import { CommandError, explainSystemError } from '../exit.ts'
+import type { KubeletFlags } from './kubelet-options.ts'
+
+/** PEM: a certificate and its key. */
+interface Pair {
+  readonly certificate: string
+  readonly key: string
+}
+
+/**
+ * How the API server speaks to kubelets that are not part of it. `ownPair` makes the certificate to show where none is
+ * given, and is asked when it is needed. Throws a CommandError for files that cannot be read.
+ */
+export function createKubeletClient(flags: KubeletFlags, ownPair: () => Pair): () => KubeletClient {
+  const { kubeletClientCertificate: cert, kubeletClientKey: key, kubeletPreferredAddressTypes } = flags
+  if ((cert === undefined) !== (key === undefined)) {
+    const message = '--kubelet-client-certificate and --kubelet-client-key must be given together'
+    throw new CommandError(message, { exitCode: 2 })
+  }
+  const given =
+    cert === undefined || key === undefined
+      ? undefined
+      : { certificate: read('kubelet-client-certificate', cert), key: read('kubelet-client-key', key) }
+  const authority = flags.kubeletCertificateAuthority
+  const ca = authority === undefined ? undefined : read('kubelet-certificate-authority', authority)
+  let client: KubeletClient | undefined
+  return () => {
+    if (!client) {
+      const pair = given ?? ownPair()
+      client = {
+        cert: pair.certificate,
+        key: pair.key,
+        ...(ca !== undefined && { ca }),
+        preferredAddressTypes: kubeletPreferredAddressTypes,
+      }
+    }
+    return client
+  }
+}
+
+function read(flag: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CommandError(`--${flag} ${file}: ${explainSystemError(error)}`, { cause: error })
+  }
+}

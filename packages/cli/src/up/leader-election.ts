@@ -1,0 +1,36 @@
+import { hostname } from 'node:os'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import type { Env } from '@coxswain/kit'
+import type { LeaderElectionOptions } from '@coxswain/runtime'
+import { CommandError } from '../exit.ts'
+import type { ControllerFlags } from './controller-options.ts'
+import type { StoreOptions } from './store.ts'
+
+/**
+ * Leader election as flags say; undefined when everybody leads. A store that only one process can have open needs no waiting
+ * for a predecessor that was killed: it is known to be dead, so its successor goes by the same identity.
+ */
+export function leaderElectionOf(
+  flags: ControllerFlags & StoreOptions,
+  env: Env,
+): LeaderElectionOptions | undefined {
+  if (flags.leaderElect === 'false') return undefined
+  const read = (text: string) => durationToMilliseconds(parseDuration(text))
+  const leaseDuration = read(flags.leaderElectLeaseDuration)
+  const renewDeadline = read(flags.leaderElectRenewDeadline)
+  const retryPeriod = read(flags.leaderElectRetryPeriod)
+  if (leaseDuration <= renewDeadline || renewDeadline <= retryPeriod * 1.2 || retryPeriod <= 0) {
+    throw new CommandError(
+      '--leader-elect-lease-duration has to be more than --leader-elect-renew-deadline, and that more than 1.2 times --leader-elect-retry-period',
+      { exitCode: 2 },
+    )
+  }
+  const isShared = flags.storage === 'etcd'
+  return {
+    namespace: 'kube-system',
+    leaseDuration,
+    renewDeadline,
+    retryPeriod,
+    identity: `${hostname()}_${isShared ? env.random.uuid() : 'coxswain'}`,
+  }
+}

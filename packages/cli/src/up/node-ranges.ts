@@ -1,0 +1,45 @@
+import { type CIDR, parseCIDR } from '@coxswain/apimachinery'
+import type { NodeIpamOptions } from '@coxswain/controllers'
+import { CommandError } from '../exit.ts'
+import type { ControllerFlags } from './controller-options.ts'
+
+const defaultRange = '10.244.0.0/16'
+
+/** How nodes get their ranges of pod addresses, as flags say; undefined when they get none. */
+export function nodeRangesOf(
+  flags: ControllerFlags & { readonly serviceClusterIpRange: string },
+): Required<NodeIpamOptions> | undefined {
+  if (!flags.allocateNodeCidrs) return undefined
+  const clusterCIDRs = parse(flags.clusterCidr ?? defaultRange)
+  const families = new Set(clusterCIDRs.map(isV4))
+  if (clusterCIDRs.length === 0 || families.size !== clusterCIDRs.length)
+    throw refuse('--cluster-cidr needs a CIDR like 10.244.0.0/16, or one of each family with a comma')
+  const isDual = clusterCIDRs.length > 1
+  const { nodeCidrMaskSize: one, nodeCidrMaskSizeIpv4: v4, nodeCidrMaskSizeIpv6: v6 } = flags
+  if (one !== undefined && (isDual || v4 !== undefined || v6 !== undefined))
+    throw refuse(
+      '--node-cidr-mask-size is for one family; with two, say --node-cidr-mask-size-ipv4 and -ipv6',
+    )
+  if (!isDual && (families.has(true) ? v6 : v4) !== undefined)
+    throw refuse('--node-cidr-mask-size-ipv4 and -ipv6 are for families that --cluster-cidr has')
+  const nodeMaskSizes = clusterCIDRs.map(range => one ?? (isV4(range) ? (v4 ?? 24) : (v6 ?? 64)))
+  clusterCIDRs.forEach((range, index) => {
+    const size = nodeMaskSizes[index] ?? 0
+    const most = isV4(range) ? 32 : Math.min(128, range.prefix + 16)
+    if (size < range.prefix || size > most)
+      throw refuse(`nodes cannot have /${size} of a --cluster-cidr with /${range.prefix}`)
+  })
+  return { clusterCIDRs, nodeMaskSizes, serviceCIDRs: parse(flags.serviceClusterIpRange) }
+}
+
+const isV4 = ({ address }: CIDR) => address.bytes.length === 4
+
+/** Empty when one of them is none. */
+function parse(list: string): CIDR[] {
+  const ranges = list.split(',').map(text => parseCIDR(text.trim()))
+  return ranges.includes(undefined) ? [] : (ranges as CIDR[])
+}
+
+function refuse(message: string): CommandError {
+  return new CommandError(message, { exitCode: 2 })
+}

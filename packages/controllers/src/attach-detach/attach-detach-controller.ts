@@ -1,0 +1,250 @@
+import { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
+import { CSIDriver, VolumeAttachment } from '@coxswain/api/storage/v1'
+import { deepEqual, isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type MapFunction,
+  type Operator,
+  type Predicate,
+  type ReconcileContext,
+  type ReconcileResult,
+  requeueAfter,
+} from '@coxswain/runtime'
+import { readyCondition } from '../node-lifecycle/taints.ts'
+import { claimNamesOf, indexPodsByClaim } from '../persistent-volume/volumes.ts'
+import { indexPodsByNode, listPodKeysOn } from '../pods/pod-index.ts'
+import type { PodView } from '../pods/pod-state.ts'
+import {
+  type AttachableVolume,
+  type AttachmentView,
+  asAttachable,
+  attachmentName,
+  mayBeShared,
+  type NodeView,
+  podsByNode,
+} from './attachments.ts'
+
+/** Kubelets that leave it to us say so with it. */
+const managed = 'volumes.kubernetes.io/controller-managed-attach-detach'
+const outOfService = 'node.kubernetes.io/out-of-service'
+/** Milliseconds that a node which does not answer gets to let go of a volume. */
+const unmountTime = 360_000
+
+const volumeField = 'persistentVolume'
+const byVolume = ({ spec }: AttachmentView): string[] => {
+  const name = spec?.source.persistentVolumeName
+  return name === undefined ? [] : [name]
+}
+
+/** By name of an attachment: since when it has to go, on our own clock. */
+type Waiting = Map<string, number>
+
+/**
+ * Asks the drivers of volumes to attach them to the nodes of the pods that need them, and to detach them from others, with
+ * VolumeAttachments; nodes learn in their status what is attached.
+ */
+export function createAttachDetachController(): Operator {
+  return defineOperator('persistentvolume-attach-detach-controller', operator => {
+    const waiting: Waiting = new Map()
+    indexPodsByClaim(operator)
+    indexPodsByNode(operator)
+    operator.index(VolumeAttachment, volumeField, byVolume)
+    operator
+      .controller('attach-detach')
+      .for(PersistentVolume, { predicates: [({ object }) => object.spec?.csi !== undefined] })
+      .watches(VolumeAttachment, attachment => byVolume(attachment).map(name => ({ name })))
+      .watches(PersistentVolumeClaim, ({ spec }) => (spec?.volumeName ? [{ name: spec.volumeName }] : []))
+      .watches(Pod, volumesOfPod)
+      .watches(Node, volumesOfNode, { predicates: [concernsVolumes] })
+      .watches(CSIDriver, ({ metadata }, lookup) =>
+        lookup
+          .list(PersistentVolume)
+          .filter(({ spec }) => spec?.csi?.driver === metadata.name)
+          .map(volume => ({ name: volume.metadata.name })),
+      )
+      .options({ eventSource: 'attachdetach-controller', concurrency: 10 })
+      .reconcile(context => reconcile(context, waiting))
+  })
+}
+
+const volumesOfPod: MapFunction<Pod> = (pod, lookup) => {
+  if (!pod.spec.nodeName) return []
+  const { namespace = '' } = pod.metadata
+  return claimNamesOf(pod).flatMap(name => {
+    const volume = lookup.get(PersistentVolumeClaim, { namespace, name })?.spec?.volumeName
+    return volume ? [{ name: volume }] : []
+  })
+}
+
+const volumesOfNode: MapFunction<Node> = ({ metadata }, lookup) => {
+  const attached = lookup
+    .list(VolumeAttachment)
+    .filter(({ spec }) => spec?.nodeName === metadata.name)
+    .flatMap(byVolume)
+  const needed = listPodKeysOn(lookup, metadata.name).flatMap(key => {
+    const pod = lookup.get(Pod, key)
+    return pod ? volumesOfPod(pod, lookup) : []
+  })
+  return [...attached.map(name => ({ name })), ...needed]
+}
+
+const concernsVolumes: Predicate<Node> = event => {
+  if (event.type !== 'update') return true
+  const view = (node: NodeView) => [
+    node.metadata.annotations?.[managed],
+    node.spec?.taints,
+    readyCondition(node)?.status,
+    node.status?.volumesInUse,
+    node.status?.volumesAttached,
+  ]
+  return !deepEqual(view(event.old), view(event.object))
+}
+
+async function reconcile(context: ReconcileContext, waiting: Waiting): Promise<ReconcileResult> {
+  const { client, key } = context
+  const volume = await client.get(PersistentVolume, key)
+  const target = volume && asAttachable(volume)
+  if (!target) return
+  const driver = await client.get(CSIDriver, { name: target.driver })
+  if (driver?.spec?.attachRequired === false) return
+  const { items } = await client.list(VolumeAttachment, { fields: { [volumeField]: key.name } })
+  const pods = await podsByNode(client, target.volume)
+  const present = new Map(items.map(attachment => [attachment.spec?.nodeName ?? '', attachment]))
+  const delays: number[] = []
+  for (const [name, attachment] of present) {
+    if (pods.has(name)) waiting.delete(attachment.metadata.name)
+    else delays.push(await detach(context, target, attachment, waiting))
+  }
+  for (const [name, users] of pods) {
+    const node = await client.get(Node, { name })
+    if (node?.metadata.annotations?.[managed] === 'true')
+      await attach(context, target, { node, users, present, pods })
+  }
+  const next = Math.min(...delays)
+  return Number.isFinite(next) ? requeueAfter(next) : undefined
+}
+
+interface Demand {
+  readonly node: NodeView
+  /** Its pods that need the volume. */
+  readonly users: readonly PodView[]
+  readonly present: ReadonlyMap<string, AttachmentView>
+  readonly pods: ReadonlyMap<string, readonly PodView[]>
+}
+
+async function attach(context: ReconcileContext, target: AttachableVolume, demand: Demand): Promise<void> {
+  const { client, events } = context
+  const { node, users, present } = demand
+  const { name: volume } = target.volume.metadata
+  const attachment = present.get(node.metadata.name)
+  if (!attachment) {
+    if (present.size > 0 && !mayBeShared(target.volume)) tellOfOthers(context, target, demand)
+    else await createAttachment(context, target, node)
+    return
+  }
+  const { attached, attachError } = attachment.status ?? {}
+  if (attached && !attachment.metadata.deletionTimestamp) {
+    if (!(await report(client, node, target.uniqueName, true))) return
+    const message = `AttachVolume.Attach succeeded for volume "${volume}" `
+    for (const pod of users) events.normal(pod, 'SuccessfulAttachVolume', message)
+  } else if (attachError) {
+    const message = `AttachVolume.Attach failed for volume "${volume}" : ${attachError.message ?? ''}`
+    for (const pod of users) events.warning(pod, 'FailedAttachVolume', message)
+  }
+}
+
+async function createAttachment(
+  { client }: ReconcileContext,
+  target: AttachableVolume,
+  { metadata: { name: nodeName } }: NodeView,
+): Promise<void> {
+  const source = { persistentVolumeName: target.volume.metadata.name }
+  try {
+    await client.create(VolumeAttachment, {
+      metadata: { name: attachmentName(target, nodeName) },
+      spec: { attacher: target.driver, nodeName, source },
+    })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+}
+
+/** Only one node may have the volume, and another one has it. Nobody is told names of other namespaces. */
+function tellOfOthers({ events }: ReconcileContext, { volume }: AttachableVolume, demand: Demand): void {
+  const { users, present, pods } = demand
+  const others = [...present.keys()].flatMap(name => pods.get(name) ?? [])
+  for (const pod of users) {
+    const { namespace } = pod.metadata
+    const local = others.filter(({ metadata }) => metadata.namespace === namespace)
+    const elsewhere = others.length - local.length
+    const names = local.map(({ metadata }) => metadata.name).join(', ')
+    const reason =
+      others.length === 0
+        ? 'Volume is already exclusively attached to one node, waiting on detach before it can be attached to another node'
+        : local.length === 0
+          ? `Volume is already used by ${elsewhere} pod(s) in different namespaces`
+          : `Volume is already used by pod(s) ${names}${elsewhere > 0 ? ` and ${elsewhere} pod(s) in different namespaces` : ''}`
+    const message = `Waiting for detach for volume "${volume.metadata.name}" ${reason}`
+    events.warning(pod, 'FailedAttachVolume', message)
+  }
+}
+
+/**
+ * Lets a volume go that no pod of its node needs, as soon as that has let go of it. A node that does not answer gets six
+ * minutes, one that is out of service none.
+ * @returns milliseconds until it is worth looking again
+ */
+async function detach(
+  { client, clock }: ReconcileContext,
+  { uniqueName }: AttachableVolume,
+  { metadata, spec }: AttachmentView,
+  waiting: Waiting,
+): Promise<number> {
+  const { name, uid } = metadata
+  if (metadata.deletionTimestamp) {
+    waiting.delete(name)
+    return Number.POSITIVE_INFINITY
+  }
+  const now = clock.monotonic()
+  const since = waiting.get(name) ?? now
+  waiting.set(name, since)
+  const key = { name: spec?.nodeName ?? '' }
+  const node = await client.get(Node, key)
+  const isOver = (since + unmountTime <= now && !isReady(node)) || isOutOfService(node)
+  if (!isOver && isMounted(node, uniqueName))
+    return isReady(node) ? Number.POSITIVE_INFINITY : since + unmountTime - now
+  if (node) await report(client, node, uniqueName, false)
+  // It may have been mounted again before the node was told.
+  if (!isOver && isMounted(await client.get(Node, key, { cached: false }), uniqueName)) return 1_000
+  try {
+    await client.delete(VolumeAttachment, { name }, { preconditions: { uid } })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  waiting.delete(name)
+  return Number.POSITIVE_INFINITY
+}
+
+const isReady = (node: NodeView | undefined) => node !== undefined && readyCondition(node)?.status === 'True'
+const isOutOfService = (node: NodeView | undefined) =>
+  node?.spec?.taints?.some(({ key }) => key === outOfService) ?? false
+/** What is not known to be otherwise is. */
+const isMounted = (node: NodeView | undefined, uniqueName: string) =>
+  node?.status?.volumesInUse?.includes(uniqueName) ?? node === undefined
+
+/** Whether the node's status had to be changed to say so. */
+async function report(
+  client: ReconcileContext['client'],
+  { metadata, status }: NodeView,
+  uniqueName: string,
+  isAttached: boolean,
+): Promise<boolean> {
+  const present = status?.volumesAttached ?? []
+  if (present.some(({ name }) => name === uniqueName) === isAttached) return false
+  const others = present.filter(({ name }) => name !== uniqueName)
+  const volumesAttached = isAttached ? [...others, { name: uniqueName, devicePath: '' }] : others
+  const { name, uid, resourceVersion } = metadata
+  const patch = { metadata: { uid, resourceVersion }, status: { volumesAttached } }
+  await client.patch(Node, { name }, patch, { type: 'merge', subresource: 'status' })
+  return true
+}

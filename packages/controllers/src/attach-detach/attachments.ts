@@ -1,0 +1,70 @@
+import { sha256 } from '@coxswain/api'
+import { type Node, PersistentVolumeClaim } from '@coxswain/api/core/v1'
+import type { VolumeAttachment } from '@coxswain/api/storage/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { OperatorClient } from '@coxswain/runtime'
+import { listPodsWith, type VolumeView } from '../persistent-volume/volumes.ts'
+import type { PodView } from '../pods/pod-state.ts'
+
+export type NodeView = DeepReadonly<Node>
+export type AttachmentView = DeepReadonly<VolumeAttachment>
+type ContainerStatuses = NonNullable<PodView['status']>['containerStatuses']
+
+/** A volume that a driver attaches. */
+export interface AttachableVolume {
+  readonly volume: VolumeView
+  readonly driver: string
+  readonly handle: string
+  /** What nodes call it in their status. */
+  readonly uniqueName: string
+}
+
+export function asAttachable(volume: VolumeView): AttachableVolume | undefined {
+  const { csi } = volume.spec ?? {}
+  if (!csi) return undefined
+  const { driver, volumeHandle: handle } = csi
+  return { volume, driver, handle, uniqueName: `kubernetes.io/csi/${driver}^${handle}` }
+}
+
+/** The same for the same volume and node, so that it is never made twice. */
+export function attachmentName({ handle, driver }: AttachableVolume, node: string): string {
+  const hash = sha256(new TextEncoder().encode(`${handle}${driver}${node}`))
+  return `csi-${[...hash].map(byte => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+/** Whether several nodes may have it at one time; who says nothing lets the driver decide. */
+export function mayBeShared({ spec }: VolumeView): boolean {
+  const modes: readonly string[] = spec?.accessModes ?? []
+  return modes.length === 0 || modes.includes('ReadWriteMany') || modes.includes('ReadOnlyMany')
+}
+
+/** Nothing of a pod runs any more, so that its volumes may go. */
+export function isTerminated({ metadata, status = {} }: PodView): boolean {
+  if (status.phase === 'Failed' || status.phase === 'Succeeded') return true
+  const isIdle = (statuses: ContainerStatuses = []) =>
+    statuses.every(({ state }) => state?.terminated !== undefined || state?.waiting !== undefined)
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    isIdle(status.initContainerStatuses) &&
+    isIdle(status.containerStatuses) &&
+    isIdle(status.ephemeralContainerStatuses)
+  )
+}
+
+/** The pods that need a volume, by the nodes that they are on. */
+export async function podsByNode(
+  client: OperatorClient,
+  volume: VolumeView,
+): Promise<Map<string, PodView[]>> {
+  const found = new Map<string, PodView[]>()
+  const { namespace = '', name = '', uid } = volume.spec?.claimRef ?? {}
+  const claim = name === '' ? undefined : await client.get(PersistentVolumeClaim, { namespace, name })
+  const isBound = claim?.status?.phase === 'Bound' && claim.spec?.volumeName === volume.metadata.name
+  if (!claim || !isBound || claim.metadata.uid !== uid) return found
+  for (const pod of await listPodsWith(client, claim)) {
+    const { nodeName } = pod.spec
+    if (!nodeName || isTerminated(pod)) continue
+    found.set(nodeName, [...(found.get(nodeName) ?? []), pod])
+  }
+  return found
+}

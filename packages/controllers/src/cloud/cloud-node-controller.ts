@@ -1,0 +1,114 @@
+import { Node } from '@coxswain/api/core/v1'
+import { deepEqual } from '@coxswain/apimachinery'
+import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import { wantedAddresses } from './node-addresses.ts'
+import {
+  type CloudProvider,
+  type InstanceMetadata,
+  type Instances,
+  isUninitialized,
+  type NodeView,
+  uninitializedTaint,
+} from './provider.ts'
+
+/** Milliseconds between two looks at a node's addresses. */
+const statusPeriod = 300_000
+
+/** Labels that were renamed: what the old one says, the new one says too. */
+const renamedLabels = [
+  ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
+  ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'],
+  ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'],
+] as const
+const kubernetesLabel = /(^|\.)(kubernetes|k8s)\.io\//
+
+/** Tells new nodes what they are by their cloud, and keeps their addresses. */
+export function createCloudNodeController({ instances }: CloudProvider): Operator {
+  return defineOperator('cloud-node-controller', operator => {
+    if (!instances) return
+    const eventSource = 'cloud-node-controller'
+    operator
+      .controller('cloud-node')
+      .for(Node)
+      .options({ eventSource })
+      .reconcile(async context => {
+        const node = await context.client.get(Node, context.key)
+        if (!node) return
+        if (isUninitialized(node)) await initialize(context, node, instances)
+        else await renameLabels(context, node)
+      })
+    operator
+      .controller('cloud-node-status')
+      .watches(Node, ({ metadata: { name } }) => [{ name }], {
+        predicates: [({ type }) => type === 'create'],
+      })
+      .timer(statusPeriod, lookup => lookup.list(Node).map(({ metadata: { name } }) => ({ name })))
+      .options({ eventSource, concurrency: 5 })
+      .reconcile(async context => {
+        const node = await context.client.get(Node, context.key)
+        if (!node || isUninitialized(node)) return
+        const metadata = await instances.metadata(node, context)
+        if (metadata) await writeAddresses(context, node, metadata)
+      })
+  })
+}
+
+async function initialize(context: ReconcileContext, node: NodeView, instances: Instances): Promise<void> {
+  const { client, events } = context
+  const metadata = await instances.metadata(node, context)
+  if (!metadata) return
+  const providerID = node.spec?.providerID ?? metadata.providerID
+  if (!providerID)
+    throw new Error(`cloud provider does not set node provider ID for node ${node.metadata.name}`)
+  wantedAddresses(node, metadata.addresses) // throws when the node's own address is not among them
+  const initialized = await client.update(Node, {
+    ...node,
+    metadata: { ...node.metadata, labels: labelsOf(node, metadata) },
+    spec: {
+      ...node.spec,
+      providerID,
+      taints: node.spec?.taints?.filter(({ key }) => key !== uninitializedTaint),
+    },
+  } as NodeView)
+  await writeAddresses(context, initialized, metadata)
+  events.normal(node, 'Synced', 'Node synced successfully')
+}
+
+function labelsOf({ metadata: { labels = {} } }: NodeView, metadata: InstanceMetadata) {
+  const [zone, region, type] = renamedLabels
+  const own = [
+    [zone, metadata.zone],
+    [region, metadata.region],
+    [type, metadata.instanceType],
+  ] as const
+  const additional = Object.entries(metadata.labels ?? {}).filter(([name]) => !kubernetesLabel.test(name))
+  return {
+    ...Object.fromEntries(additional),
+    ...labels,
+    ...Object.fromEntries(own.flatMap(([names, value]) => (value ? names.map(name => [name, value]) : []))),
+  }
+}
+
+async function renameLabels({ client, key }: ReconcileContext, { metadata }: NodeView): Promise<void> {
+  const { labels = {}, uid } = metadata
+  const changes = renamedLabels.flatMap(([before, now]) => {
+    const value = labels[before]
+    return value !== undefined && value !== labels[now] ? [[now, value] as const] : []
+  })
+  if (changes.length === 0) return
+  const patch = { metadata: { uid, labels: Object.fromEntries(changes) } }
+  await client.patch(Node, key, patch, { type: 'merge' })
+}
+
+async function writeAddresses(
+  { client, key }: ReconcileContext,
+  node: NodeView,
+  metadata: InstanceMetadata,
+): Promise<void> {
+  if (metadata.addresses.length === 0) return
+  const addresses = wantedAddresses(node, metadata.addresses)
+  const sorted = (of: typeof addresses) => of.map(({ type, address }) => `${type} ${address}`).sort()
+  if (deepEqual(sorted(addresses), sorted(node.status?.addresses ?? []))) return
+  const patch = { metadata: { uid: node.metadata.uid }, status: { addresses } }
+  await client.patch(Node, key, patch, { type: 'merge', subresource: 'status' })
+}

@@ -1,0 +1,59 @@
+import { Node } from '@coxswain/api/core/v1'
+import { isNotFound } from '@coxswain/apimachinery'
+import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import { readyCondition } from '../node-lifecycle/taints.ts'
+import type { CloudProvider, Instances, NodeView } from './provider.ts'
+
+const shutdownTaint = 'node.cloudprovider.kubernetes.io/shutdown'
+const monitorPeriod = 5_000
+
+/** Deletes nodes whose machines are gone, and marks those whose machines are stopped. */
+export function createCloudNodeLifecycleController({ instances }: CloudProvider): Operator {
+  return defineOperator('cloud-node-lifecycle-controller', operator => {
+    if (!instances) return
+    operator
+      .controller('cloud-node-lifecycle')
+      .watches(Node, () => [])
+      .timer(monitorPeriod, lookup =>
+        lookup
+          .list(Node)
+          .filter(node => !isReady(node) || isMarked(node))
+          .map(({ metadata: { name } }) => ({ name })),
+      )
+      .options({ eventSource: 'cloud-node-lifecycle-controller' })
+      .reconcile(async context => {
+        const node = await context.client.get(Node, context.key)
+        if (node) await monitor(context, node, instances)
+      })
+  })
+}
+
+const isReady = (node: NodeView) => readyCondition(node)?.status === 'True'
+const isMarked = ({ spec }: NodeView) => spec?.taints?.some(({ key }) => key === shutdownTaint) ?? false
+
+async function monitor(context: ReconcileContext, node: NodeView, instances: Instances): Promise<void> {
+  if (isReady(node)) await writeTaint(context, node, false)
+  else if (!(await instances.exists(node, context))) await deleteNode(context, node)
+  else if (await instances.isShutDown(node, context)) await writeTaint(context, node, true)
+}
+
+async function deleteNode({ client, key, events }: ReconcileContext, node: NodeView): Promise<void> {
+  const { name, uid } = node.metadata
+  events.normal(node, 'DeletingNode', `Deleting node ${name} because it does not exist in the cloud provider`)
+  try {
+    await client.delete(Node, key, { preconditions: { uid } })
+  } catch (error) {
+    if (isNotFound(error)) return
+    const message = error instanceof Error ? error.message : String(error)
+    events.warning(node, 'DeletingNodeFailed', `Failed deleting node ${name}: ${message}`)
+    throw error
+  }
+}
+
+async function writeTaint({ client, key }: ReconcileContext, node: NodeView, wanted: boolean): Promise<void> {
+  if (wanted === isMarked(node)) return
+  const others = (node.spec?.taints ?? []).filter(taint => taint.key !== shutdownTaint)
+  const taints = wanted ? [...others, { key: shutdownTaint, effect: 'NoSchedule' }] : others
+  const { uid, resourceVersion } = node.metadata
+  await client.patch(Node, key, { metadata: { uid, resourceVersion }, spec: { taints } }, { type: 'merge' })
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { fingerprintOf, loadBalancedNodes } from './load-balanced-nodes.ts'
+import type { NodeView } from './provider.ts'
+
+const node = (name: string, rest: object = {}, spec: object = {}) =>
+  ({ metadata: { name, ...rest }, spec }) as unknown as NodeView
+const excluded = (value: string) => ({
+  labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': value },
+})
+
+describe('nodes behind load balancers', () => {
+  it('are all but those that go, are left out or are about to be deleted', () => {
+    const nodes = [
+      node('plain'),
+      node('out', excluded('')),
+      node('out-too', excluded('true')),
+      node('in', excluded('false')),
+      node('going', { deletionTimestamp: '2030-01-01T00:00:00Z' }),
+      node('doomed', {}, { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] }),
+    ]
+    assert.deepEqual(
+      loadBalancedNodes(nodes).map(({ metadata }) => metadata.name),
+      ['plain', 'in'],
+    )
+  })
+
+  it('are the same in any order, and others when one gets another machine', () => {
+    const [a, b] = [node('a', {}, { providerID: 'local://a' }), node('b')]
+    assert.equal(fingerprintOf([a, b]), fingerprintOf([b, a]))
+    assert.notEqual(fingerprintOf([a, b]), fingerprintOf([node('a'), b]))
+  })
+})

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { wantedAddresses } from './node-addresses.ts'
+import type { AddressView, NodeView } from './provider.ts'
+
+const address = (type: string, text: string) => ({ type, address: text }) as AddressView
+const node = (provided?: string) =>
+  ({
+    metadata: {
+      name: 'n',
+      annotations: provided ? { 'alpha.kubernetes.io/provided-node-ip': provided } : {},
+    },
+    status: { addresses: [address('Hostname', 'n'), address('InternalIP', '1.1.1.1')] },
+  }) as unknown as NodeView
+const cloud = [
+  address('InternalIP', '10.0.0.1'),
+  address('InternalIP', '10.0.0.2'),
+  address('ExternalIP', '192.0.2.1'),
+]
+
+describe('addresses of a node', () => {
+  it('are those of its cloud, and its own host name', () => {
+    assert.deepEqual(wantedAddresses(node(), cloud), [...cloud, address('Hostname', 'n')])
+    const named = [...cloud, address('Hostname', 'other')]
+    assert.deepEqual(wantedAddresses(node(), named), named)
+  })
+
+  it('are of one type only the one that the node says is its own', () => {
+    assert.deepEqual(wantedAddresses(node('10.0.0.2'), cloud), [
+      address('InternalIP', '10.0.0.2'),
+      address('ExternalIP', '192.0.2.1'),
+      address('Hostname', 'n'),
+    ])
+  })
+
+  it('are refused when the cloud does not know that one', () => {
+    assert.throws(() => wantedAddresses(node('10.9.9.9'), cloud), /matches ip: 10\.9\.9\.9/)
+  })
+})

@@ -1,0 +1,114 @@
+import { Node } from '@coxswain/api/core/v1'
+import { type CIDR, deepEqual, formatTime, parseCIDR } from '@coxswain/apimachinery'
+import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import { overlap } from '../ip-range.ts'
+import type { CloudProvider, NodeView, Route, Routes } from './provider.ts'
+
+export interface NodeRouteOptions {
+  /** Ranges of all pods: routes to other addresses are somebody else's. */
+  readonly clusterCIDRs: readonly CIDR[]
+}
+
+const syncPeriod = 10_000
+/** All routes are looked at together. */
+const everything = { name: 'routes' }
+
+/** Keeps a route to every range of pods, and says on nodes whether they have theirs. */
+export function createNodeRouteController({ routes }: CloudProvider, options: NodeRouteOptions): Operator {
+  return defineOperator('node-route-controller', operator => {
+    if (!routes) return
+    operator
+      .controller('node-route')
+      .watches(Node, () => [everything], {
+        predicates: [event => event.type !== 'update' || concernsRoutes(event.old, event.object)],
+      })
+      .timer(syncPeriod, () => [everything])
+      .options({ eventSource: 'route_controller' })
+      .reconcile(context => reconcile(context, routes, options))
+  })
+}
+
+function concernsRoutes(old: NodeView, node: NodeView): boolean {
+  return (
+    !deepEqual(old.spec?.podCIDRs, node.spec?.podCIDRs) ||
+    !deepEqual(old.status?.addresses, node.status?.addresses)
+  )
+}
+
+async function reconcile(
+  context: ReconcileContext,
+  routes: Routes,
+  { clusterCIDRs }: NodeRouteOptions,
+): Promise<void> {
+  const present = await routes.list(context)
+  const { items: nodes } = await context.client.list(Node)
+  const isOurs = ({ destinationCIDR }: Route) => {
+    const range = parseCIDR(destinationCIDR)
+    return range !== undefined && clusterCIDRs.some(cluster => overlap(cluster, range))
+  }
+  for (const route of present.filter(isOurs)) {
+    const node = nodes.find(({ metadata }) => metadata.name === route.targetNode)
+    if (!route.isBlackhole && node && leadsTo(route, node)) continue
+    await routes.delete(route, context).catch(error => {
+      context.log.warn('a route could not be deleted', { route: route.name, error })
+    })
+  }
+  for (const node of nodes) await giveRoutes(context, node, routes, present)
+}
+
+/** Whether it is one of the routes that a node should have. */
+function leadsTo(route: Route, { metadata, spec, status }: NodeView): boolean {
+  const { targetNode, destinationCIDR, targetNodeAddresses: addresses } = route
+  return (
+    targetNode === metadata.name &&
+    (spec?.podCIDRs ?? []).includes(destinationCIDR) &&
+    (addresses === undefined || deepEqual(addresses, status?.addresses ?? []))
+  )
+}
+
+async function giveRoutes(
+  context: ReconcileContext,
+  node: NodeView,
+  routes: Routes,
+  present: readonly Route[],
+): Promise<void> {
+  const { name, uid } = node.metadata
+  const ranges = node.spec?.podCIDRs ?? []
+  const hadSome = present.some(({ targetNode }) => targetNode === name)
+  if (ranges.length === 0 && !hadSome) return
+  let hasAll = ranges.length > 0
+  for (const destinationCIDR of ranges) {
+    const isThere = present.some(
+      route => !route.isBlackhole && route.destinationCIDR === destinationCIDR && leadsTo(route, node),
+    )
+    if (isThere) continue
+    const targetNodeAddresses = node.status?.addresses ?? []
+    try {
+      await routes.create({ name: uid, targetNode: name, destinationCIDR, targetNodeAddresses }, context)
+    } catch (error) {
+      hasAll = false
+      const reason = error instanceof Error ? error.message : String(error)
+      const message = `Could not create route ${uid} ${destinationCIDR} for node ${name}: ${reason}`
+      context.events.warning(node, 'FailedToCreateRoute', message)
+    }
+  }
+  await writeCondition(context, node, hasAll)
+}
+
+async function writeCondition(
+  { client, clock }: ReconcileContext,
+  node: NodeView,
+  hasRoutes: boolean,
+): Promise<void> {
+  const status = hasRoutes ? 'False' : 'True'
+  const reason = hasRoutes ? 'RouteCreated' : 'NoRouteCreated'
+  const type = 'NetworkUnavailable'
+  const known = node.status?.conditions?.find(condition => condition.type === type)
+  if (known?.status === status && known.reason === reason) return
+  const now = formatTime(clock.now())
+  const message = hasRoutes ? 'RouteController created a route' : 'RouteController failed to create a route'
+  const condition = { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime: now }
+  const { name, uid } = node.metadata
+  const patch = { metadata: { uid }, status: { conditions: [condition] } }
+  await client.patch(Node, { name }, patch, { type: 'strategic', subresource: 'status' })
+}

@@ -1,0 +1,19 @@
+import { type CIDR, formatIP, maskIP } from '@coxswain/apimachinery'
+
+/** Whether an address is of a range. */
+export function holds({ address, prefix }: CIDR, bytes: Uint8Array): boolean {
+  return (
+    bytes.length === address.bytes.length &&
+    formatIP(maskIP(bytes, prefix)) === formatIP(maskIP(address.bytes, prefix))
+  )
+}
+
+/** Whether all of `inner` is of `outer`. */
+export function contains(outer: CIDR, inner: CIDR): boolean {
+  return outer.prefix <= inner.prefix && holds(outer, inner.address.bytes)
+}
+
+/** Whether two ranges share addresses: one is then part of the other. */
+export function overlap(one: CIDR, other: CIDR): boolean {
+  return contains(one, other) || contains(other, one)
+}

@@ -1,0 +1,68 @@
+import { Node } from '@coxswain/api/core/v1'
+import { type CIDR, type DeepReadonly, isNotFound } from '@coxswain/apimachinery'
+import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import { parseRanges, RangeSet } from './range-set.ts'
+
+export interface NodeIpamOptions {
+  /** Of all pods: one, or one of each family. */
+  readonly clusterCIDRs: readonly CIDR[]
+  /** How large a node's part is, for each of them. @default 24, of IPv6 64 */
+  readonly nodeMaskSizes?: readonly number[]
+  /** Addresses of services: no node gets them. */
+  readonly serviceCIDRs?: readonly CIDR[]
+}
+
+const defaultMaskSize = ({ address }: CIDR) => (address.bytes.length === 4 ? 24 : 64)
+
+/**
+ * Gives every node its part of the ranges of pods. Nothing is remembered but whose turn it is: what is taken is what nodes have.
+ * @throws when a range cannot be cut into parts of its size
+ */
+export function createNodeIpamController(options: NodeIpamOptions): Operator {
+  const { clusterCIDRs, nodeMaskSizes, serviceCIDRs = [] } = options
+  const cut = () =>
+    clusterCIDRs.map((range, index) => new RangeSet(range, nodeMaskSizes?.[index] ?? defaultMaskSize(range)))
+  cut()
+  return defineOperator('node-ipam-controller', operator => {
+    const sets = cut()
+    operator
+      .controller('node-ipam')
+      .for(Node)
+      .watches(Node, (_, lookup) => lookup.list(Node).filter(hasNone).map(keyOf), {
+        predicates: [({ type, object }) => type === 'delete' && !hasNone(object)],
+      })
+      .options({ eventSource: 'cidrAllocator' })
+      .reconcile(context => reconcile(context, sets, serviceCIDRs))
+  })
+}
+
+const hasNone = ({ spec }: DeepReadonly<Node>) => !spec?.podCIDRs?.length
+const keyOf = ({ metadata: { name } }: DeepReadonly<Node>) => ({ name })
+
+/** One node at a time, so that each sees what the one before it was given. */
+async function reconcile(
+  { client, key, events }: ReconcileContext,
+  sets: readonly RangeSet[],
+  serviceCIDRs: readonly CIDR[],
+): Promise<void> {
+  const node = await client.get(Node, key)
+  if (!node || node.metadata.deletionTimestamp || !hasNone(node)) return
+  const { name, uid, resourceVersion } = node.metadata
+  const tell = (reason: string) => events.normal(node, reason, `Node ${name} status is now: ${reason}`)
+  const { items } = await client.list(Node)
+  const taken = [...serviceCIDRs, ...items.flatMap(({ spec }) => parseRanges(spec?.podCIDRs ?? []))]
+  const podCIDRs = sets.map(set => {
+    const block = set.allocate(taken)
+    if (block !== undefined) return block
+    tell('CIDRNotAvailable')
+    throw new Error(`no range is left for node ${name}`)
+  })
+  const patch = { metadata: { uid, resourceVersion }, spec: { podCIDR: podCIDRs[0], podCIDRs } }
+  try {
+    await client.patch(Node, key, patch, { type: 'merge' })
+  } catch (error) {
+    if (isNotFound(error)) return
+    tell('CIDRAssignmentFailed')
+    throw error
+  }
+}

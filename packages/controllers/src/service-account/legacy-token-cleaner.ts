@@ -1,0 +1,95 @@
+import { ConfigMap, Pod, Secret, ServiceAccount } from '@coxswain/api/core/v1'
+import { type DeepReadonly, formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
+import { defineOperator, type Operator, type OperatorClient, type TaskContext } from '@coxswain/runtime'
+import { secretNamesOf } from './pod-secrets.ts'
+
+export interface LegacyTokenCleanerOptions {
+  /** Milliseconds without use after which a token is made invalid, and again until it is deleted. @default a year */
+  readonly cleanUpPeriod?: number
+}
+
+const day = 86_400_000
+const tokenType = 'kubernetes.io/service-account-token'
+const accountName = 'kubernetes.io/service-account.name'
+const accountUid = 'kubernetes.io/service-account.uid'
+/** The API server writes it when a token is used. */
+const lastUsed = 'kubernetes.io/legacy-token-last-used'
+/** The API server refuses tokens with it. */
+const invalidSince = 'kubernetes.io/legacy-token-invalid-since'
+/** The API server says there since when it does. */
+const tracking = { namespace: 'kube-system', name: 'kube-apiserver-legacy-service-account-token-tracking' }
+
+type SecretView = DeepReadonly<Secret>
+
+/**
+ * Makes tokens invalid that service accounts were once given by themselves and that nobody uses, and deletes them when nobody
+ * has missed them. Looks once a day.
+ */
+export function createLegacyTokenCleaner(options: LegacyTokenCleanerOptions = {}): Operator {
+  const { cleanUpPeriod = 365 * day } = options
+  return defineOperator('legacy-serviceaccount-token-cleaner-controller', operator => {
+    operator.task('legacy-serviceaccount-token-cleaner', async context => {
+      const { env, signal } = context
+      while (!signal.aborted) {
+        try {
+          await clean(context, cleanUpPeriod)
+        } catch (error) {
+          if (signal.aborted) return
+          env.log.warn('tokens could not be looked at', { error })
+        }
+        await env.clock.sleep(day, { signal })
+      }
+    })
+  })
+}
+
+const dateOf = (time: number) => formatTime(time).slice(0, 10)
+const isDate = (text: string | undefined): text is string =>
+  text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+
+async function clean({ client, env }: TaskContext, period: number): Promise<void> {
+  const now = env.clock.now()
+  const { since } = (await client.get(ConfigMap, tracking, { cached: false }))?.data ?? {}
+  // Uses of the first day may have come before it was begun.
+  if (!isDate(since) || now < Date.parse(since) + day + period) return
+  const fields = { type: tokenType }
+  const { items } = await client.list(Secret, { fields, cached: false })
+  for (const secret of items) {
+    if (!(await isIdle(client, secret, now - period))) continue
+    try {
+      await retire(client, secret, now, dateOf(now - period))
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+  }
+}
+
+/** Whether an account was given it by itself long ago, and nothing has used it since. */
+async function isIdle(client: OperatorClient, secret: SecretView, before: number): Promise<boolean> {
+  const { namespace = '', name, labels = {}, annotations = {}, creationTimestamp } = secret.metadata
+  if (secret.metadata.deletionTimestamp || Date.parse(creationTimestamp) >= before) return false
+  const used = labels[lastUsed]
+  if (used !== undefined && (!isDate(used) || used >= dateOf(before))) return false
+  const account = await client.get(ServiceAccount, { namespace, name: annotations[accountName] ?? '' })
+  const uid = annotations[accountUid]
+  if (!account || (uid && uid !== account.metadata.uid)) return false
+  if (!account.secrets?.some(reference => reference.name === name)) return false
+  const { items: pods } = await client.list(Pod, { namespace })
+  return !pods.some(pod => secretNamesOf(pod).includes(name))
+}
+
+async function retire(
+  client: OperatorClient,
+  secret: SecretView,
+  now: number,
+  before: string,
+): Promise<void> {
+  const { namespace = '', name, uid, labels, resourceVersion = '' } = secret.metadata
+  const since = labels?.[invalidSince]
+  if (!isDate(since)) {
+    const metadata = { uid, labels: { [invalidSince]: dateOf(now) } }
+    await client.patch(Secret, { namespace, name }, { metadata }, { type: 'merge' })
+  } else if (since < before) {
+    await client.delete(Secret, { namespace, name }, { preconditions: { uid, resourceVersion } })
+  }
+}

@@ -1,0 +1,169 @@
+import type { Pod, Probe } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import { TaskGroup } from '@coxswain/kit'
+import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'
+import type { ContainerRecord } from './container-record.ts'
+import { type HookTarget, runHook } from './hooks.ts'
+import { type ProbeType, probeContainer } from './probes.ts'
+import { stopContainer } from './stop-container.ts'
+import type { WorkerContext } from './worker-context.ts'
+
+export interface LifeOptions {
+  readonly context: WorkerContext
+  readonly identity: PodIdentity
+  readonly pod: () => DeepReadonly<Pod>
+  /** Its record says something else of its readiness. */
+  readonly onProbe: () => void
+  /** A probe has failed for which containers are restarted. */
+  readonly onUnhealthy: (type: ProbeType, probe: DeepReadonly<Probe> | undefined) => void
+  /** It has ended; once. */
+  readonly onExit: (exit: ContainerExit) => void
+}
+
+/** What is kept of a log as last words: so many lines, and so many characters of them. */
+const fallbackLines = 80
+const fallbackLimit = 2_048
+
+/** A container from its start to its end: hooks, probes, stop, last words. It keeps `ready` and `started` of its record. */
+export class ContainerLife {
+  readonly handle: RunningContainer
+  readonly #record: ContainerRecord
+  readonly #options: LifeOptions
+  readonly #over: Promise<void>
+  /** Only containers with hooks or probes have one. */
+  #tasks: TaskGroup | undefined
+  #isStopping = false
+
+  constructor(record: ContainerRecord, handle: RunningContainer, options: LifeOptions) {
+    this.handle = handle
+    this.#record = record
+    this.#options = options
+    this.#over = this.#followToEnd()
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping
+  }
+
+  /** False when the hook has failed. */
+  async runPostStart(): Promise<boolean> {
+    const hook = this.#record.container.lifecycle?.postStart
+    if (!hook) return true
+    try {
+      await runHook(hook, this.#target(), this.#group().signal)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  startProbes(): void {
+    const { context, onProbe, onUnhealthy } = this.#options
+    const record = this.#record
+    const { startupProbe, readinessProbe, livenessProbe } = record.container
+    if (this.#isStopping) return
+    if (context.runtime.isSimulated) {
+      this.#pretendToProbe()
+      return
+    }
+    if (!startupProbe && !readinessProbe && !livenessProbe) return
+    probeContainer(this.#target(), this.#group(), {
+      onFailure: (type, message) =>
+        context.events.warning(this.#options.pod(), 'Unhealthy', `${type} probe failed: ${message}`),
+      onResult: (type, success) => {
+        if (this.#isStopping) return
+        if (type === 'Readiness') record.ready = success
+        else if (success && type === 'Startup') {
+          record.started = true
+          record.ready = !record.container.readinessProbe
+        } else if (!success) onUnhealthy(type, type === 'Startup' ? startupProbe : livenessProbe)
+        onProbe()
+      },
+    })
+  }
+
+  endProbes(): void {
+    this.#tasks?.abort()
+  }
+
+  /** Within `grace` milliseconds. Resolves when it has ended and `onExit` has been called. */
+  async stop(grace: number): Promise<void> {
+    if (this.#isStopping) return await this.#over
+    this.#isStopping = true
+    const { context, pod } = this.#options
+    const onHookFailure = () => context.events.warning(pod(), 'FailedPreStopHook', 'PreStopHook failed')
+    await stopContainer(this.#target(), grace, { onHookFailure, signal: this.#tasks?.signal })
+    await this.#over
+    await this.#tasks?.join().catch(() => {}) // a probe that was cut off
+  }
+
+  #group(): TaskGroup {
+    this.#tasks ??= new TaskGroup()
+    return this.#tasks
+  }
+
+  #target(): HookTarget {
+    const { context, identity } = this.#options
+    const { runtime, env } = context
+    return { pod: identity, container: this.#record.container, handle: this.handle, runtime, env }
+  }
+
+  /** Nobody can be asked: each probe succeeds as soon as it would have been able to. */
+  #pretendToProbe(): void {
+    const { context, onProbe } = this.#options
+    const record = this.#record
+    const { ready } = this.handle
+    const { startupProbe, readinessProbe } = record.container
+    const [startup, readiness] = [record.started ? 0 : delayOf(startupProbe), delayOf(readinessProbe)]
+    if (!ready && startup + readiness === 0) {
+      record.started = true
+      record.ready = true
+      return
+    }
+    const { clock } = context.env
+    this.#group().spawn(async signal => {
+      if (ready) await ready
+      if (startup > 0) await clock.sleep(startup, { signal })
+      record.started = true
+      if (startup > 0) onProbe()
+      if (readiness > 0) await clock.sleep(readiness, { signal })
+      if (signal.aborted || this.#isStopping) return
+      record.ready = true
+      onProbe()
+    })
+  }
+
+  async #followToEnd(): Promise<void> {
+    const exit = await this.handle.exited
+    this.#isStopping = true
+    this.endProbes()
+    this.#options.onExit(await this.#withLastWords(exit))
+  }
+
+  /** What it printed last, where it left no words and its Pod asks for that. */
+  async #withLastWords(exit: ContainerExit): Promise<ContainerExit> {
+    const { name, terminationMessagePolicy } = this.#record.container
+    if (terminationMessagePolicy !== 'FallbackToLogsOnError' || exit.message || exit.exitCode === 0)
+      return exit
+    const { context, identity } = this.#options
+    const decoder = new TextDecoder()
+    let text = ''
+    try {
+      const container = { pod: identity, name, attempt: this.#record.restartCount }
+      const { signal } = new AbortController()
+      const options = { follow: false, timestamps: false, tailLines: fallbackLines, signal }
+      for await (const chunk of context.runtime.readLog(container, options))
+        text += decoder.decode(chunk, { stream: true })
+    } catch {
+      // nothing was kept of it
+    }
+    return text === '' ? exit : { ...exit, message: text.slice(-fallbackLimit) }
+  }
+}
+
+/** From a container's start until a probe that always succeeds has succeeded often enough. */
+function delayOf(probe: DeepReadonly<Probe> | undefined): number {
+  if (!probe) return 0
+  const { initialDelaySeconds = 0, periodSeconds = 10, successThreshold = 1 } = probe
+  return (initialDelaySeconds + (successThreshold - 1) * periodSeconds) * 1000
+}

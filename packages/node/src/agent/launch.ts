@@ -1,0 +1,62 @@
+import type { Pod } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { PodIdentity, RunningContainer } from '../container-runtime.ts'
+import type { ContainerRecord } from './container-record.ts'
+import { makeContainerSpec } from './container-spec.ts'
+import { ConfigError, makeEnvironment } from './environment.ts'
+import type { WorkerContext } from './worker-context.ts'
+
+export interface Launch {
+  readonly identity: PodIdentity
+  /** With the addresses that it has on this node, though its status may not have been written yet. */
+  readonly pod: () => DeepReadonly<Pod>
+  readonly record: ContainerRecord
+  readonly attempt: number
+  readonly signal: AbortSignal
+}
+
+export type LaunchResult =
+  | { readonly type: 'running'; readonly handle: RunningContainer; readonly imageID: string }
+  /** Something is missing. Milliseconds after which to try again. */
+  | {
+      readonly type: 'waiting'
+      readonly reason: string
+      readonly message: string
+      readonly retryAfter: number
+    }
+  | { readonly type: 'failed'; readonly message: string; readonly imageID: string }
+  | { readonly type: 'aborted' }
+
+/** How long after a failure what is missing is looked for again. */
+export const retryDelay = 2_000
+
+/** Image -> variables -> container. Never rejects. */
+export async function launchContainer(launch: Launch, context: WorkerContext): Promise<LaunchResult> {
+  const { record, signal, identity, attempt } = launch
+  const { container, role } = record
+  const { images, runtime, events, services, sourcesOf } = context
+  const pod = launch.pod()
+  let imageID = ''
+  try {
+    const pulled = await images.pull(pod, container, events, signal)
+    if (!pulled.ok) {
+      const { reason, message, retryAfter } = pulled
+      return { type: 'waiting', reason, message, retryAfter }
+    }
+    imageID = pulled.id
+    const variables = await makeEnvironment(pod, container, sourcesOf(pod), await services(pod))
+    signal.throwIfAborted()
+    const spec = makeContainerSpec(pod, container, role, variables)
+    return {
+      type: 'running',
+      handle: await runtime.startContainer({ ...spec, pod: identity, attempt }, signal),
+      imageID,
+    }
+  } catch (error) {
+    if (signal.aborted) return { type: 'aborted' }
+    const message = error instanceof Error ? error.message : String(error)
+    events.warning(pod, 'Failed', `Error: ${message}`)
+    if (!(error instanceof ConfigError)) return { type: 'failed', message, imageID }
+    return { type: 'waiting', reason: 'CreateContainerConfigError', message, retryAfter: retryDelay }
+  }
+}

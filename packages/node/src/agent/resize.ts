@@ -1,0 +1,83 @@
+import type { Container, Pod } from '@coxswain/api/core/v1'
+import { type DeepReadonly, deepEqual, parseQuantity } from '@coxswain/apimachinery'
+import type { ContainerRecord } from './container-record.ts'
+
+export interface ResizeAnswer {
+  /** Why the node cannot do it. */
+  readonly pending: { readonly reason: string; readonly message: string } | undefined
+  /** Containers that get what they asked for only by a restart. */
+  readonly restarts: readonly ContainerRecord[]
+}
+
+const resizable = ['cpu', 'memory']
+
+export interface NodeRoom {
+  /** What the node has. */
+  readonly capacity: Readonly<Record<string, string>>
+  /** What its other Pods have been given, in thousandths. */
+  used(resource: string): number
+}
+
+/** Gives containers that run what the Pod now asks for, unless the node has not got it, or not now. */
+export function agreeToResize(
+  pod: DeepReadonly<Pod>,
+  records: readonly ContainerRecord[],
+  { capacity, used }: NodeRoom,
+): ResizeAnswer {
+  const wanted = [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
+  const changed = records.flatMap(record => {
+    const container = wanted.find(({ name }) => name === record.container.name)
+    if (!container || deepEqual(container.resources ?? {}, record.container.resources ?? {})) return []
+    return [{ record, container }]
+  })
+  if (changed.length === 0) return { pending: undefined, restarts: [] }
+  for (const resource of resizable) {
+    const requested = pod.spec.containers.reduce((sum, container) => sum + requestOf(container, resource), 0)
+    const taken = used(resource)
+    const has = milliOf(capacity[resource] ?? '0')
+    if (requested + taken <= has) continue
+    const unit = resource === 'cpu' ? 1 : 1000
+    const [is, others, most] = [requested / unit, taken / unit, has / unit]
+    return requested > has
+      ? refuse(
+          'Infeasible',
+          `Node didn't have enough capacity: ${resource}, requested: ${is}, capacity: ${most}`,
+        )
+      : refuse(
+          'Deferred',
+          `Node didn't have enough resource: ${resource}, requested: ${is}, used: ${others}, capacity: ${most}`,
+        )
+  }
+  const restarts: ContainerRecord[] = []
+  for (const { record, container } of changed) {
+    const before = record.container
+    record.container = container
+    const needsRestart = container.resizePolicy?.some(
+      ({ resourceName, restartPolicy }) =>
+        restartPolicy === 'RestartContainer' && differs(before, container, resourceName),
+    )
+    if (needsRestart && record.state.running) restarts.push(record)
+  }
+  return { pending: undefined, restarts }
+}
+
+function refuse(reason: string, message: string): ResizeAnswer {
+  return { pending: { reason, message }, restarts: [] }
+}
+
+function differs(a: DeepReadonly<Container>, b: DeepReadonly<Container>, resource: string): boolean {
+  const of = ({ resources }: DeepReadonly<Container>) => [
+    resources?.requests?.[resource],
+    resources?.limits?.[resource],
+  ]
+  return !deepEqual(of(a), of(b))
+}
+
+/** In thousandths. */
+export function requestOf({ resources }: DeepReadonly<Container>, resource: string): number {
+  return milliOf(resources?.requests?.[resource] ?? '0')
+}
+
+function milliOf(quantity: string): number {
+  return Number(parseQuantity(quantity).milliValue)
+}

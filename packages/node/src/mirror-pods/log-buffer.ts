@@ -1,0 +1,28 @@
+import type { Clock } from '@coxswain/kit'
+import { MemoryLog, readMemoryLog } from '../agent/memory-log.ts'
+import type { LogOptions } from '../container-runtime.ts'
+
+/** Lines that are kept: the newest. */
+const maxLines = 2_000
+/** Characters of a line that are kept. */
+const maxLength = 4_096
+
+/** The newest lines of a log that never ends, in memory. Reading is as `kubectl logs` wants it. */
+export class LogBuffer {
+  readonly #log: MemoryLog
+
+  constructor(clock: Clock) {
+    this.#log = new MemoryLog(clock)
+  }
+
+  /** One line. */
+  append(text: string): void {
+    this.#log.print('stderr', text.length > maxLength ? `${text.slice(0, maxLength)}...` : text)
+    if (this.#log.lines.length > maxLines) this.#log.lines.shift()
+  }
+
+  /** With `follow` it goes on until `signal` aborts. */
+  read(options: LogOptions): AsyncIterable<Uint8Array> {
+    return readMemoryLog(this.#log, { ...options, follow: options.follow && !options.signal.aborted })
+  }
+}

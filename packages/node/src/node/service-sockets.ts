@@ -1,0 +1,54 @@
+import type { OpenResult, OpenSocket, PortProblem, ServiceSockets } from '../service-proxy/service-sockets.ts'
+import { isTcpTaken, openTcp } from './tcp-relay.ts'
+import { isUdpTaken, openUdp } from './udp-relay.ts'
+
+export interface ServiceSocketsOptions {
+  /** Connections of all Services at one time; what is more is refused. @default 4096 */
+  readonly maxConnections?: number
+}
+
+const defaultConnections = 4096
+
+const problems: Readonly<Record<string, PortProblem>> = {
+  EADDRINUSE: 'taken',
+  EACCES: 'forbidden',
+  EPERM: 'forbidden',
+  EADDRNOTAVAIL: 'no address',
+}
+
+const explanations: Readonly<Partial<Record<PortProblem, string>>> = {
+  taken: 'somebody else listens there',
+  forbidden:
+    'this user may not listen there (ports below 1024, unless net.ipv4.ip_unprivileged_port_start says so)',
+  'no address': 'the machine has no such address',
+}
+
+/** Sockets of this machine. */
+export function createServiceSockets(options: ServiceSocketsOptions = {}): ServiceSockets {
+  const { maxConnections = defaultConnections } = options
+  const active = new Set<{ destroy(): void }>()
+  const listening = new Set<OpenSocket>()
+  return {
+    async open({ protocol, host, port }, picker): Promise<OpenResult> {
+      const relay = { host, port, picker, active, maxConnections }
+      try {
+        const socket = await (protocol === 'TCP' ? openTcp(relay) : openUdp(relay))
+        listening.add(socket)
+        const close = async () => {
+          listening.delete(socket)
+          await socket.close()
+        }
+        return { opened: true, socket: { close } }
+      } catch (error) {
+        const { code = '', message } = error as NodeJS.ErrnoException
+        const problem = problems[code] ?? 'failed'
+        return { opened: false, problem, message: explanations[problem] ?? message }
+      }
+    },
+    isTaken: async (protocol, port) => await (protocol === 'TCP' ? isTcpTaken(port) : isUdpTaken(port)),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...listening].map(socket => socket.close()))
+      for (const connection of active) connection.destroy()
+    },
+  }
+}

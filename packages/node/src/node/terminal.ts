@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, readlinkSync } from 'node:fs'
+import type { TerminalSize } from '../container-runtime.ts'
+
+/** The size of a terminal is usually the first thing that is said; nobody waits long for it. */
+const firstWait = 100
+/** A terminal is made a moment after the program that makes it has been started. */
+const tries = 10
+const retryAfter = 50
+
+/** Sizes as they come: the first one to begin with, the others for a terminal that is there. */
+export class TerminalSizes {
+  readonly #iterator: AsyncIterator<TerminalSize>
+  #next: Promise<IteratorResult<TerminalSize>>
+
+  constructor(sizes: AsyncIterable<TerminalSize>) {
+    this.#iterator = sizes[Symbol.asyncIterator]()
+    this.#next = this.#iterator.next()
+    this.#next.catch(() => {}) // whoever said them has left
+  }
+
+  /** Undefined when nobody says it soon. */
+  async first(): Promise<TerminalSize | undefined> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<undefined>(resolve => {
+      timer = setTimeout(() => resolve(undefined), firstWait)
+    })
+    const first = await Promise.race([this.#next, late])
+    clearTimeout(timer)
+    if (!first || first.done) return undefined
+    this.#advance()
+    return first.value
+  }
+
+  /** Gives each size to the terminal that the process `pid` has made, until there are no more. */
+  async apply(pid: number): Promise<void> {
+    for (;;) {
+      const { done, value } = await this.#next
+      if (done) return
+      this.#advance()
+      await resizeTerminal(pid, value)
+    }
+  }
+
+  #advance(): void {
+    this.#next = this.#iterator.next()
+    this.#next.catch(() => {}) // whoever said them has left
+  }
+}
+
+/** Whoever is in the foreground there is told with SIGWINCH. Only where there is a /proc. */
+async function resizeTerminal(pid: number, { width, height }: TerminalSize): Promise<void> {
+  for (let count = 0; count < tries; count++) {
+    const terminal = terminalOf(pid)
+    if (terminal !== undefined) {
+      await new Promise<void>(resolve => {
+        const args = ['-F', terminal, 'rows', String(height), 'cols', String(width)]
+        const stty = spawn('stty', args, { stdio: 'ignore' })
+        stty.on('error', () => resolve())
+        stty.on('exit', () => resolve())
+      })
+      return
+    }
+    await new Promise(resolve => setTimeout(resolve, retryAfter))
+  }
+}
+
+/** The terminal of the program that script(1) runs; it has another one itself, if any. */
+function terminalOf(pid: number): string | undefined {
+  try {
+    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    if (!child) return undefined
+    const terminal = readlinkSync(`/proc/${child}/fd/0`)
+    return terminal.startsWith('/dev/pts/') ? terminal : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,91 @@
+import { Pod, Service } from '@coxswain/api/core/v1'
+import { EndpointSlice } from '@coxswain/api/discovery/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import { aborted } from '@coxswain/kit'
+import {
+  defineOperator,
+  type ObjectEvent,
+  type Operator,
+  type ReconcileContext,
+  requeueAfter,
+} from '@coxswain/runtime'
+import { Listeners } from './listeners.ts'
+import { findRivals, type Machine, makeRules, type ProxyRule, serviceNameLabel } from './proxy-rules.ts'
+import type { ServiceSockets } from './service-sockets.ts'
+
+export interface ServiceProxyOptions extends Machine {
+  readonly sockets: ServiceSockets
+}
+
+/** Everything is looked at together: one key. */
+const all = [{ name: 'services' }]
+/** Milliseconds for which changes are gathered. */
+const delay = 20
+
+/**
+ * Lets Services answer on the loopback addresses of this machine, as kube-proxy does on a node: NodePorts at 127.0.0.1,
+ * cluster IPs at `loopbackAddressOf`. Connections go to the endpoints in turn; those that there are outlive every change.
+ *
+ *   Service, EndpointSlice -> rules -> listeners -> ServiceSockets
+ *   Pod ─────> ports that have to be left to Pods ─────┘
+ */
+export function createServiceProxy(options: ServiceProxyOptions): Operator {
+  const { sockets } = options
+  return defineOperator('kube-proxy', operator => {
+    let listeners: Listeners | undefined
+    let hasEnded = false
+    let saidIPv6 = false
+    operator.task('sockets', async ({ signal }) => {
+      await aborted(signal)
+      hasEnded = true
+      await sockets[Symbol.asyncDispose]()
+    })
+    operator
+      .controller('service-proxy')
+      .watches(Service, () => all, { delay })
+      .watches(EndpointSlice, () => all, { delay })
+      .watches(Pod, () => all, { predicates: [mattersForPorts] })
+      .options({ busy: true, eventSource: 'kube-proxy' })
+      .reconcile(async context => {
+        listeners ??= new Listeners(sockets, context.clock, () => hasEnded)
+        const { rules, rivals, ofIPv6 } = await readCluster(context, options)
+        if (ofIPv6 && !saidIPv6)
+          context.log.info('services do not answer at addresses of IPv6', { service: ofIPv6.metadata.name })
+        saidIPv6 ||= ofIPv6 !== undefined
+        const wait = await listeners.sync(rules, rivals, context)
+        return wait === undefined ? undefined : requeueAfter(wait)
+      })
+  })
+}
+
+/** A Pod's ports are its own as long as it may run. */
+function mattersForPorts(event: ObjectEvent<Pod>): boolean {
+  if (event.type !== 'update') return true
+  const { object, old } = event
+  return object.spec.nodeName !== old.spec.nodeName || object.status?.phase !== old.status?.phase
+}
+
+async function readCluster({ client }: ReconcileContext, machine: Machine) {
+  const [services, slices, pods] = await Promise.all([
+    client.list(Service),
+    client.list(EndpointSlice),
+    client.list(Pod),
+  ])
+  const byService = new Map<string, DeepReadonly<EndpointSlice>[]>()
+  for (const slice of slices.items) {
+    const name = slice.metadata.labels?.[serviceNameLabel]
+    if (name === undefined) continue
+    const id = `${slice.metadata.namespace}/${name}`
+    const known = byService.get(id)
+    if (known) known.push(slice)
+    else byService.set(id, [slice])
+  }
+  const rules = new Map<string, ProxyRule>()
+  for (const service of services.items) {
+    const { namespace, name } = service.metadata
+    for (const rule of makeRules(service, byService.get(`${namespace}/${name}`) ?? [], machine))
+      if (!rules.has(rule.id)) rules.set(rule.id, rule)
+  }
+  const ofIPv6 = services.items.find(({ spec }) => spec?.clusterIPs?.some(address => address.includes(':')))
+  return { rules, rivals: findRivals(pods.items, rules.values(), machine), ofIPv6 }
+}

@@ -1,0 +1,39 @@
+import type { ProxyEndpoint, ProxyProtocol } from './proxy-rules.ts'
+
+/** What the service proxy needs of a machine. */
+export interface ServiceSockets extends AsyncDisposable {
+  /** Listens, and brings what comes to one of the endpoints that `picker` names. */
+  open(place: SocketPlace, picker: EndpointPicker): Promise<OpenResult>
+  /** Whether somebody of this machine listens on a port, at one of the usual addresses. */
+  isTaken(protocol: ProxyProtocol, port: number): Promise<boolean>
+}
+
+export interface SocketPlace {
+  readonly protocol: ProxyProtocol
+  readonly host: string
+  readonly port: number
+}
+
+/** Asked anew for every connection. */
+export interface EndpointPicker {
+  /** Those to try, in this order. */
+  candidates(client: string): readonly ProxyEndpoint[]
+  connected(client: string, endpoint: ProxyEndpoint): void
+  /** Whether what has no connections, only packets, may still go there. */
+  isCurrent(endpoint: ProxyEndpoint): boolean
+}
+
+export interface OpenSocket {
+  /** Listens no longer; connections that there are go on. Resolves when somebody else can have the port. */
+  close(): Promise<void>
+}
+
+/**
+ * Why a port cannot be had: somebody else has it; this user may not have it, as those below 1024; the machine has no such
+ * address; something that may be over in a moment, as too many open files.
+ */
+export type PortProblem = 'taken' | 'forbidden' | 'no address' | 'failed'
+
+export type OpenResult =
+  | { readonly opened: true; readonly socket: OpenSocket }
+  | { readonly opened: false; readonly problem: PortProblem; readonly message: string }

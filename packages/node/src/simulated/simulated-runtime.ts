@@ -1,0 +1,153 @@
+import { newBadRequest, type StatusError } from '@coxswain/apimachinery'
+import type { Clock, Timer } from '@coxswain/kit'
+import { MemoryLog, readMemoryLog } from '../agent/memory-log.ts'
+import type {
+  ContainerExit,
+  ContainerIdentity,
+  ContainerRuntime,
+  ContainerSpec,
+  ContainerUsage,
+  FoundImage,
+  RunningContainer,
+} from '../container-runtime.ts'
+import { courseOf, defaultStages, type SimulatedCourse, type SimulatedStages } from './stages.ts'
+
+export interface SimulatedRuntimeOptions {
+  /** How long things take; Pods may say otherwise in annotations. */
+  readonly stages?: SimulatedStages
+  /** Images that cannot be had: containers that need one wait. @default none */
+  readonly missingImages?: readonly string[]
+}
+
+/** What a container that was asked to end leaves: 128 and SIGTERM. */
+const stoppedExit: ContainerExit = { exitCode: 143, signal: 15 }
+/** What every container uses: a thousandth of a processor, and so many bytes. */
+const cpuPerMillisecond = 1_000
+const memoryBytes = 8 * 1024 * 1024
+const imageBytes = 10_000_000
+
+function refuse(what: string): StatusError {
+  return newBadRequest(
+    `${what}: nothing runs on a simulated node; \`coxswain up --runtime process\` runs containers as processes`,
+  )
+}
+
+interface Simulated extends ContainerIdentity {
+  readonly startedAt: number
+  readonly log: MemoryLog
+  readonly handle: RunningContainer
+  /** Its timers, if it has any. */
+  leave(): void
+}
+
+/**
+ * Containers that only seem to run: they start, get ready and end as stages say, and cost nothing in between. They outlive
+ * their agent, as the API server's memory of them does.
+ */
+export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): ContainerRuntime {
+  const stages: Required<SimulatedStages> = { ...defaultStages, ...options.stages }
+  const missing = new Set(options.missingImages)
+  /** By Pod, then by name and attempt. */
+  const pods = new Map<string, Map<string, Simulated>>()
+  const running = new Set<Simulated>()
+  let time: Clock | undefined
+  const clockOf = (): Clock => {
+    if (!time) throw new Error('the simulated runtime has not been started')
+    return time
+  }
+
+  const findImage = async (image: string): Promise<FoundImage> =>
+    missing.has(image)
+      ? { found: false, message: `image ${JSON.stringify(image)} was said to be missing` }
+      : { found: true, id: `simulated://${image}`, sizeBytes: imageBytes }
+
+  function begin(spec: ContainerSpec, startedAt: number, course: SimulatedCourse): RunningContainer {
+    const clock = clockOf()
+    const { pod, name, attempt } = spec
+    const log = new MemoryLog(clock)
+    const age = Math.max(0, clock.now() - startedAt)
+    const timers: Timer[] = []
+    const over = Promise.withResolvers<ContainerExit>()
+    const readyAfter = course.ready - age
+    const ready = readyAfter > 0 ? Promise.withResolvers<void>() : undefined
+    const leave = () => {
+      for (const timer of timers) timer.cancel()
+    }
+    const end = (exit: ContainerExit) => {
+      if (!running.delete(container)) return
+      leave()
+      log.print('stdout', `simulated: container ${name} has ended with exit code ${exit.exitCode}`)
+      log.end()
+      over.resolve(exit)
+    }
+    const handle: RunningContainer = {
+      id: `${pod.uid}-${name}-${attempt}`,
+      exited: over.promise,
+      ...(ready && { ready: ready.promise }),
+      async stop() {
+        end(stoppedExit)
+      },
+      exec: async () => {
+        throw refuse('commands cannot be run')
+      },
+      attach: async () => {
+        throw refuse('there is nothing to attach to')
+      },
+    }
+    const container: Simulated = { pod, name, attempt, startedAt, log, handle, leave }
+    running.add(container)
+    const own = pods.get(pod.uid) ?? new Map<string, Simulated>()
+    pods.set(pod.uid, own.set(`${name}/${attempt}`, container))
+    log.print('stdout', `simulated: container ${name} of image ${spec.image} runs; nothing is executed`)
+    if (ready) timers.push(clock.after(readyAfter, () => ready.resolve()))
+    if (course.run !== undefined)
+      timers.push(clock.after(Math.max(0, course.run - age), () => end({ exitCode: course.exitCode })))
+    return handle
+  }
+
+  return {
+    name: 'simulated',
+    isSimulated: true,
+    async start(clock) {
+      time = clock
+      pods.clear()
+      running.clear()
+    },
+    async keepPods() {},
+    findImage,
+    async pullImage(image, signal) {
+      if (stages.pull > 0) await clockOf().sleep(stages.pull, { signal })
+      return await findImage(image)
+    },
+    async writeVolumes() {},
+    async startContainer(spec, signal) {
+      const course = courseOf(spec, stages)
+      if (course.start > 0) await clockOf().sleep(course.start, { signal })
+      return begin(spec, clockOf().now(), course)
+    },
+    adoptContainer: (spec, startedAt) => begin(spec, startedAt, courseOf(spec, stages)),
+    readLog: ({ pod, name, attempt }, logOptions) =>
+      readMemoryLog(pods.get(pod.uid)?.get(`${name}/${attempt}`)?.log, logOptions),
+    probe: async () => ({ success: true, message: '' }),
+    async dial() {
+      throw refuse('ports cannot be reached')
+    },
+    async removePod({ uid }) {
+      pods.delete(uid)
+    },
+    async usage(): Promise<readonly ContainerUsage[]> {
+      const now = clockOf().now()
+      return Array.from(running, ({ pod, name, startedAt }) => ({
+        pod,
+        container: name,
+        time: now,
+        startedAt,
+        cpuNanoseconds: Math.max(0, now - startedAt) * cpuPerMillisecond,
+        memoryBytes,
+      }))
+    },
+    async [Symbol.asyncDispose]() {
+      for (const container of running) container.leave()
+    },
+  }
+}

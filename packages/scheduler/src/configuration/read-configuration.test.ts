@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readYaml } from '@coxswain/apimachinery/yaml'
+import type { SchedulerPlugin } from '../plugin.ts'
+import { compileProfile, type Profile } from '../profile.ts'
+import { type ReadConfigurationOptions, readSchedulerConfiguration } from './read-configuration.ts'
+import { head, refusals } from './test-support/refusals.ts'
+
+const read = (text: string, options: ReadConfigurationOptions = {}) =>
+  readSchedulerConfiguration(readYaml(head + text)?.value, options)
+
+const profilesOf = (text: string, options: ReadConfigurationOptions = {}): readonly Profile[] =>
+  read(text, options).profiles!(async () => {})
+
+const profileOf = (plugins: string): Profile => profilesOf(`profiles: [{plugins: ${plugins}}]`)[0]!
+
+describe('a scheduler configuration', () => {
+  it('is refused in the words of kube-scheduler', () => {
+    for (const [text, message] of refusals)
+      assert.throws(() => read(text), { code: 'BadConfiguration', message }, text)
+  })
+
+  it('may name what upstream has at a point where ours has nothing to say, and configure what is not there', () => {
+    const text =
+      'profiles: [{plugins: {preFilter: {enabled: [{name: NodeResourcesFit}]}, bind: {enabled: [{name: DefaultBinder}], disabled: [{name: "*"}]}, score: {enabled: [{name: NodeResourcesFit, weight: 0}]}, placementScore: {}}, pluginConfig: [{name: Other, args: {a: 1}}]}]'
+    assert.deepEqual(profilesOf(text)[0]?.points?.bind, ['DefaultBinder'])
+  })
+
+  it('cannot take away what only ours do', () => {
+    const { points } = profileOf('{postBind: {disabled: [{name: "*"}]}, preScore: {disabled: [{name: "*"}]}}')
+    assert.deepEqual(points?.postBind, ['VolumeBinding'], 'it forgets what it has promised')
+    assert.ok(!points?.preScore.includes('NodeAffinity'))
+  })
+
+  it('is refused when it is something else', () => {
+    for (const document of [
+      undefined,
+      { kind: 'Pod', apiVersion: 'v1' },
+      { kind: 'KubeSchedulerConfiguration' },
+    ])
+      assert.throws(() => readSchedulerConfiguration(document), { code: 'BadConfiguration' })
+  })
+
+  it('without profiles is the default scheduler', () => {
+    const options = read('podMaxBackoffSeconds: 30\nclientConnection: {qps: 1}\nparallelism: 3')
+    assert.equal(options.maxBackoff, 30_000)
+    assert.equal(options.initialBackoff, 1_000)
+    const [profile, ...more] = options.profiles!(async () => {})
+    assert.deepEqual(more, [])
+    assert.equal(profile?.schedulerName, 'default-scheduler')
+    const { points = undefined } = profile
+    assert.deepEqual(points?.queueSort, ['PrioritySort'])
+    assert.deepEqual(points?.filter.slice(0, 4), [
+      'NodeUnschedulable',
+      'NodeName',
+      'TaintToleration',
+      'NodeAffinity',
+    ])
+  })
+
+  it('takes plug-ins away at one point, at all of them, and all at one point', () => {
+    const one = profileOf('{score: {disabled: [{name: NodeAffinity}]}}')
+    assert.ok(!one.points?.score.includes('NodeAffinity'))
+    assert.ok(one.points?.filter.includes('NodeAffinity'))
+    const everywhere = profileOf('{multiPoint: {disabled: [{name: NodeAffinity}]}}')
+    assert.ok(!everywhere.plugins.some(({ plugin }) => plugin.name === 'NodeAffinity'))
+    const all = profileOf('{score: {disabled: [{name: "*"}], enabled: [{name: ImageLocality, weight: 5}]}}')
+    assert.deepEqual(all.points?.score, ['ImageLocality'])
+    assert.equal(compileProfile(all).weights.get('ImageLocality'), 5)
+    assert.deepEqual(
+      compileProfile(all)
+        .at('score')
+        .map(({ name }) => name),
+      ['ImageLocality'],
+    )
+  })
+
+  it('asks what was named at a point before the others, and keeps the place of what multiPoint changes', () => {
+    const named = profileOf('{filter: {enabled: [{name: NodePorts}]}}')
+    assert.deepEqual(named.points?.filter.slice(0, 2), ['NodePorts', 'NodeUnschedulable'])
+    const changed = profileOf('{multiPoint: {enabled: [{name: NodeAffinity, weight: 7}]}}')
+    assert.equal(changed.points?.filter.indexOf('NodeAffinity'), 3)
+    assert.equal(compileProfile(changed).weights.get('NodeAffinity'), 7)
+    const both = profileOf(
+      '{multiPoint: {enabled: [{name: NodeAffinity, weight: 7}]}, score: {enabled: [{name: NodeAffinity, weight: 9}]}}',
+    )
+    assert.equal(compileProfile(both).weights.get('NodeAffinity'), 9)
+  })
+
+  it('names plug-ins of others, which get their arguments', () => {
+    const seen: unknown[] = []
+    const filter: SchedulerPlugin['filter'] = () => undefined
+    const plain: SchedulerPlugin = { name: 'Plain', filter }
+    const create = (given: unknown) => {
+      seen.push(given)
+      return { name: 'Made', filter }
+    }
+    const made = { name: 'Made', create }
+    const text =
+      'profiles: [{plugins: {multiPoint: {enabled: [{name: Made}]}, filter: {enabled: [{name: Plain}]}}, pluginConfig: [{name: Made, args: {a: 1}}]}]'
+    const [profile] = profilesOf(text, { plugins: [plain, made] })
+    assert.deepEqual(profile?.points?.filter.slice(-2), ['Made', 'Plain'])
+    assert.deepEqual(seen.at(-1), { a: 1 })
+    assert.throws(() => read('', { plugins: [{ name: 'NodeName' }] }), /NodeName already exists/)
+    const [without] = profilesOf('', { plugins: [plain] })
+    assert.ok(!without?.points?.filter.includes('Plain'), 'nobody asked for it')
+  })
+
+  it('reaches extenders where somebody says how', () => {
+    const text = 'extenders: [{urlPrefix: "http://x/", filterVerb: f, managedResources: [{name: a.com/b}]}]'
+    assert.throws(() => read(text), /extenders\[0\]: nobody said how/)
+    const { extenders } = read(text, { connectExtender: () => async () => ({}) })
+    assert.equal(extenders?.length, 1)
+  })
+
+  it('has a share of nodes of its own in a profile', () => {
+    const [first, second] = profilesOf(
+      'percentageOfNodesToScore: 20\nprofiles: [{schedulerName: a, percentageOfNodesToScore: 40}, {schedulerName: b}]',
+    )
+    assert.equal(first?.percentageOfNodesToScore, 40)
+    assert.equal(second?.percentageOfNodesToScore, undefined)
+  })
+})

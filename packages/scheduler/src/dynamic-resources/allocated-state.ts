@@ -1,0 +1,36 @@
+import { parseCached } from '../resources.ts'
+import { ConsumedCapacity } from './capacity.ts'
+import { type ClaimView, type DeviceId, deviceIdOf } from './device-id.ts'
+
+/** Which devices claims have already, and how much of those that they share. */
+export class AllocatedState {
+  readonly #exclusive = new Set<DeviceId>()
+  readonly #shared = new Set<DeviceId>()
+  readonly capacity: ConsumedCapacity = new ConsumedCapacity()
+
+  constructor(claims: Iterable<ClaimView>) {
+    for (const { status } of claims)
+      for (const result of status?.allocation?.devices?.results ?? []) {
+        if (result.adminAccess) continue // looks on, and takes nothing
+        const id = deviceIdOf(result)
+        if (result.shareID === undefined) {
+          this.#exclusive.add(id)
+          continue
+        }
+        this.#shared.add(id)
+        const amounts = Object.entries(result.consumedCapacity ?? {})
+        if (amounts.length > 0)
+          this.capacity.add(id, new Map(amounts.map(([name, text]) => [name, parseCached(text)])))
+      }
+  }
+
+  /** Nobody else can have it. */
+  isTaken(device: DeviceId): boolean {
+    return this.#exclusive.has(device)
+  }
+
+  /** Somebody has it, alone or not. */
+  isInUse(device: DeviceId): boolean {
+    return this.#exclusive.has(device) || this.#shared.has(device)
+  }
+}

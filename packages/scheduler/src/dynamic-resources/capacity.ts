@@ -1,0 +1,89 @@
+import type { CapacityRequestPolicy, DeviceCapacity } from '@coxswain/api/resource/v1'
+import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import { parseCached } from '../resources.ts'
+import type { DeviceId, DeviceView } from './device-id.ts'
+
+type CapacityView = DeepReadonly<DeviceCapacity>
+type PolicyView = DeepReadonly<CapacityRequestPolicy>
+type Requests = Readonly<Record<string, string>>
+
+/** How much of a device is taken, by the name of the capacity. */
+export type Amounts = ReadonlyMap<string, Quantity>
+
+/** What is taken of devices that several may use. A device is in it as soon as somebody uses it. */
+export class ConsumedCapacity {
+  readonly #devices = new Map<DeviceId, Amounts>()
+
+  of(device: DeviceId): Amounts | undefined {
+    return this.#devices.get(device)
+  }
+
+  /** Undo with the function that it gives. */
+  add(device: DeviceId, amounts: Amounts): () => void {
+    const before = this.#devices.get(device)
+    const sum = new Map(before)
+    for (const [name, amount] of amounts) sum.set(name, sum.get(name)?.add(amount) ?? amount)
+    this.#devices.set(device, sum)
+    return () => {
+      if (before) this.#devices.set(device, before)
+      else this.#devices.delete(device)
+    }
+  }
+}
+
+/** What a request takes of a device: what it asks for, rounded up as the device wants it. */
+export function consumedBy(device: DeviceView, requests: Requests = {}): Map<string, Quantity> {
+  const amounts = new Map<string, Quantity>()
+  for (const [name, capacity] of Object.entries(device.capacity ?? {}))
+    amounts.set(name, consumedOf(capacity, requests[name]))
+  return amounts
+}
+
+/** Whether a device has that much left, beside what the `others` take. */
+export function hasCapacity(
+  device: DeviceView,
+  requests: Requests | undefined,
+  others: readonly (Amounts | undefined)[],
+): boolean {
+  const { capacity = {} } = device
+  if (Object.keys(requests ?? {}).some(name => !Object.hasOwn(capacity, name))) return false
+  for (const [name, amount] of consumedBy(device, requests)) {
+    const { value, requestPolicy } = capacity[name]!
+    if (violates(amount, requestPolicy)) return false
+    const sum = others.reduce((total, taken) => {
+      const other = taken?.get(name)
+      return other ? total.add(other) : total
+    }, amount)
+    if (sum.compare(parseCached(value)) > 0) return false
+  }
+  return true
+}
+
+function consumedOf({ value, requestPolicy: policy }: CapacityView, requested: string | undefined): Quantity {
+  if (requested === undefined) return parseCached(policy?.default ?? value)
+  const amount = parseCached(requested)
+  if (policy?.validRange?.min !== undefined) return roundToRange(amount, policy.validRange)
+  const fitting = policy?.validValues?.map(parseCached).find(valid => amount.compare(valid) <= 0)
+  return fitting ?? amount
+}
+
+function roundToRange(amount: Quantity, range: NonNullable<PolicyView['validRange']>): Quantity {
+  const least = parseCached(range.min)
+  if (amount.compare(least) < 0) return least
+  if (range.step === undefined) return amount
+  const step = parseCached(range.step).value
+  const above = amount.value - least.value
+  const steps = (above + step - 1n) / step
+  return Quantity.of(least.value + step * steps, { format: 'BinarySI' })
+}
+
+function violates(amount: Quantity, policy: PolicyView | undefined): boolean {
+  if (!policy || (policy.default !== undefined && amount.equals(parseCached(policy.default)))) return false
+  const { validRange: range, validValues = [] } = policy
+  if (range) {
+    if (range.max !== undefined && amount.compare(parseCached(range.max)) > 0) return true
+    if (range.step === undefined) return false
+    return (amount.value - parseCached(range.min).value) % parseCached(range.step).value !== 0n
+  }
+  return validValues.length > 0 && !validValues.some(valid => amount.equals(parseCached(valid)))
+}

@@ -1,0 +1,77 @@
+import { ResourceClaim } from '@coxswain/api/resource/v1'
+import { formatKey, type ObjectKey } from '@coxswain/apimachinery'
+import { isOlder } from '@coxswain/informers'
+import type { SchedulerHandle } from '../plugin.ts'
+import type { ClaimView } from './device-id.ts'
+
+/**
+ * Claims as the scheduler knows them: those of its cache, those that it has written and the cache does not have yet, and
+ * those that it is about to write. All profiles of a scheduler share one.
+ */
+export class ClaimTracker {
+  readonly #handle: SchedulerHandle
+  /** By key. */
+  readonly #written = new Map<string, ClaimView>()
+  /** With allocations that are not written yet, by uid. */
+  readonly #pending = new Map<string, ClaimView>()
+
+  constructor(handle: SchedulerHandle) {
+    this.#handle = handle
+  }
+
+  get(key: ObjectKey): ClaimView | undefined {
+    const cached = this.#handle.get(ResourceClaim, key)
+    return cached && this.#newest(cached)
+  }
+
+  isPending(uid: string): boolean {
+    return this.#pending.has(uid)
+  }
+
+  /** A claim that is not there yet is waited for under a uid that is made up. */
+  setPending(uid: string, claim: ClaimView): void {
+    this.#pending.set(uid, claim)
+  }
+
+  /** The allocation was written, or will not be. */
+  settle(uid: string, written?: ClaimView): void {
+    this.#pending.delete(uid)
+    if (written) this.#written.set(keyOf(written), written)
+  }
+
+  /** All that have devices, or will have them. */
+  *allocated(): Generator<ClaimView> {
+    yield* this.#pending.values()
+    for (const claim of this.#handle.list(ResourceClaim)) {
+      const newest = this.#newest(claim)
+      if (newest.status?.allocation && !this.#pending.has(newest.metadata.uid)) yield newest
+    }
+  }
+
+  #newest(cached: ClaimView): ClaimView {
+    const key = keyOf(cached)
+    const written = this.#written.get(key)
+    if (!written) return cached
+    const isAhead =
+      written.metadata.uid === cached.metadata.uid &&
+      isOlder(cached.metadata.resourceVersion, written.metadata.resourceVersion)
+    if (isAhead) return written
+    this.#written.delete(key)
+    return cached
+  }
+}
+
+function keyOf({ metadata }: ClaimView): string {
+  return formatKey({ namespace: metadata.namespace ?? '', name: metadata.name })
+}
+
+const trackers = new WeakMap<SchedulerHandle, ClaimTracker>()
+
+export function trackerOf(handle: SchedulerHandle): ClaimTracker {
+  let tracker = trackers.get(handle)
+  if (!tracker) {
+    tracker = new ClaimTracker(handle)
+    trackers.set(handle, tracker)
+  }
+  return tracker
+}

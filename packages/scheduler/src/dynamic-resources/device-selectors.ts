@@ -1,0 +1,44 @@
+import type { DeviceSelector } from '@coxswain/api/resource/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import {
+  type Compilation,
+  compileExpression,
+  deviceEnvironment,
+  deviceVariable,
+  type SelectableDevice,
+} from '@coxswain/cel'
+
+/** What a selector may cost when it runs. */
+const costLimit = 1_000_000
+
+/** There are few expressions: those of the classes, and those of templates. */
+const mostCompiled = 100
+const compiled = new Map<string, Compilation>()
+
+function compile(expression: string): Compilation {
+  let compilation = compiled.get(expression)
+  if (!compilation) {
+    if (compiled.size >= mostCompiled) compiled.delete(compiled.keys().next().value!)
+    const variables = { device: deviceVariable }
+    compilation = compileExpression(expression, { variables, environment: deviceEnvironment() })
+    compiled.set(expression, compilation)
+  }
+  return compilation
+}
+
+/** Whether all selectors choose the device. Throws an Error that names `owner` when one cannot be asked. */
+export function matchesSelectors(
+  selectors: readonly DeepReadonly<DeviceSelector>[] = [],
+  device: SelectableDevice,
+  owner: string,
+): boolean {
+  return selectors.every(({ cel }, index) => {
+    const place = `${owner}: selector #${index}`
+    const compilation = compile(cel?.expression ?? '')
+    if (!compilation.ok) throw new Error(`${place}: CEL compile error: ${compilation.message}`)
+    const result = compilation.program.evaluate({ device }, { costLimit })
+    if (!result.ok) throw new Error(`${place}: CEL runtime error: ${result.error}`)
+    if (typeof result.value === 'boolean') return result.value
+    throw new Error(`${place}: CEL runtime error: the result could not be converted to bool`)
+  })
+}

@@ -1,0 +1,45 @@
+import { CSIDriver, CSIStorageCapacity, type StorageClass } from '@coxswain/api/storage/v1'
+import { type DeepReadonly, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import type { NodeInfo } from '../node-info.ts'
+import type { ClusterEvent, SchedulerHandle } from '../plugin.ts'
+import { parseCached } from '../resources.ts'
+import type { ClaimView } from './pod-claims.ts'
+
+type CapacityView = DeepReadonly<CSIStorageCapacity>
+
+/** Whether a volume for the claim can be made for the node. Drivers that do not say how much they have are believed. */
+export function hasStorageCapacity(
+  claim: ClaimView,
+  { metadata, provisioner }: DeepReadonly<StorageClass>,
+  node: NodeInfo,
+  handle: SchedulerHandle,
+): boolean {
+  const wanted = claim.spec?.resources?.requests?.storage
+  if (wanted === undefined) return true
+  if (!handle.get(CSIDriver, { name: provisioner })?.spec?.storageCapacity) return true
+  const size = parseCached(wanted).value
+  return handle.list(CSIStorageCapacity).some(capacity => {
+    const limit = limitOf(capacity)
+    return (
+      capacity.storageClassName === metadata.name &&
+      limit !== undefined &&
+      limit >= size &&
+      capacity.nodeTopology !== undefined &&
+      labelSelectorAsSelector(capacity.nodeTopology as LabelSelector).matches(node.labels)
+    )
+  })
+}
+
+/** The size of one volume tells more than what is left altogether. */
+function limitOf({ maximumVolumeSize, capacity }: CapacityView): bigint | undefined {
+  const text = maximumVolumeSize ?? capacity
+  return text === undefined ? undefined : parseCached(text).value
+}
+
+/** Whether an event says that there is room for larger volumes than before. */
+export function isCapacityGained({ resource, action, old, object }: ClusterEvent): boolean {
+  if (resource !== 'CSIStorageCapacity' || action === 'delete') return false
+  if (old === undefined) return true
+  const [before, now] = [limitOf(old as CapacityView), limitOf(object as CapacityView)]
+  return now !== undefined && (before === undefined || now > before)
+}

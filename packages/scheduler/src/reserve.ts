@@ -1,0 +1,34 @@
+import type { Attempt } from './cycle.ts'
+import type { NodeInfo } from './node-info.ts'
+import type { PermitWait } from './permit-room.ts'
+import type { Verdict } from './plugin.ts'
+
+/** Takes what the pod needs on `node`: how long it has to wait for whom, or why it may not have it. */
+export function reserve(attempt: Attempt, node: NodeInfo): readonly PermitWait[] | Verdict {
+  const { profile } = attempt
+  try {
+    for (const plugin of profile.at('reserve')) {
+      const verdict = plugin.reserve(attempt, node)
+      if (verdict) return { ...verdict, plugin: plugin.name }
+    }
+    const waits: PermitWait[] = []
+    for (const plugin of profile.at('permit')) {
+      const answer = plugin.permit(attempt, node)
+      if (answer === undefined) continue
+      if (!('wait' in answer)) return { ...answer, plugin: plugin.name }
+      waits.push({ ms: answer.wait, plugin: plugin.name })
+    }
+    return waits
+  } catch (error) {
+    return { code: 'Error', reasons: [(error as Error).message] }
+  }
+}
+
+/** Says in the error who was at work. */
+export async function naming<T>(who: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw new Error(`${who}: ${(error as Error).message}`, { cause: error })
+  }
+}

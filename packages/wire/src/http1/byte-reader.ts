@@ -1,0 +1,71 @@
+import { joinChunks } from '../body.ts'
+import { TransportError } from '../errors.ts'
+
+const nothing = new Uint8Array(0)
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+/** Takes lines and pieces out of chunks that may be cut anywhere. */
+export class ByteReader {
+  readonly #source: AsyncIterator<Uint8Array>
+  /** What has come and was not taken yet. */
+  #buffer: Uint8Array = nothing
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]()
+  }
+
+  /** The next line, without its end, one character a byte; undefined when there is nothing more. */
+  async readLine(limit: number): Promise<string | undefined> {
+    let searched = 0
+    for (;;) {
+      const at = this.#buffer.indexOf(lineFeed, searched)
+      if (at > limit || (at < 0 && this.#buffer.length > limit))
+        throw new TransportError('BadMessage', 'a line of the answer is too long')
+      if (at >= 0) {
+        const end = at > 0 && this.#buffer[at - 1] === carriageReturn ? at - 1 : at
+        const line = latin1(this.#buffer.subarray(0, end))
+        this.#buffer = this.#buffer.subarray(at + 1)
+        return line
+      }
+      searched = this.#buffer.length
+      const chunk = await this.#next()
+      if (!chunk) {
+        if (this.#buffer.length > 0) throw brokenOff()
+        return undefined
+      }
+      this.#buffer = this.#buffer.length === 0 ? chunk : joinChunks([this.#buffer, chunk])
+    }
+  }
+
+  /** Some bytes, `most` of them at most; undefined when there is nothing more. */
+  async take(most: number = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
+    if (this.#buffer.length === 0) {
+      const chunk = await this.#next()
+      if (!chunk) return undefined
+      this.#buffer = chunk
+    }
+    const taken = this.#buffer.subarray(0, most)
+    this.#buffer = this.#buffer.subarray(taken.length)
+    return taken
+  }
+
+  /** The next chunk that is not empty. */
+  async #next(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const { value, done } = await this.#source.next()
+      if (done) return undefined
+      if (value.length > 0) return value
+    }
+  }
+}
+
+export function brokenOff(): TransportError {
+  return new TransportError('ConnectionLost', 'unexpected EOF')
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
+}
