@@ -5,21 +5,26 @@ import { join } from 'node:path'
 import { createRealRandom } from '@coxswain/kit'
 import { createCertificate } from '@coxswain/wire/node'
 import type { Outcome } from '../support/coxswain.ts'
-import { createKubectl, type Kubectl, type KubectlVersion } from '../support/kubectl.ts'
+import { createKubectl, eventually, type Kubectl, type KubectlVersion } from '../support/kubectl.ts'
 
 /** The whole output without the white space around it, or a pattern that must match. */
 export type Expected = string | RegExp
 
-/** One kubectl, in a namespace of its own. In a command, words in single quotes hold together. */
-export interface Session extends Disposable {
-  readonly namespace: string
-  /** A directory of its own with `tls.crt` and `tls.key`; it goes with the session. */
-  readonly directory: string
-  readonly kubectl: Kubectl
+/** A program whose commands are expected to end in one way. Words of a command in single quotes hold together. */
+export interface Expectations {
   /** The command succeeds and standard output is as expected. */
   ok(command: string, ...expected: Expected[]): Promise<string>
   /** The command fails and standard error is as expected. */
   fails(command: string, ...expected: Expected[]): Promise<Outcome>
+}
+
+/** One kubectl, in a namespace of its own. */
+export interface Session extends Expectations, Disposable {
+  readonly namespace: string
+  readonly kubeconfig: string
+  /** A directory of its own with `tls.crt` and `tls.key`; it goes with the session. */
+  readonly directory: string
+  readonly kubectl: Kubectl
   /** `kubectl edit` with this sed script as the editor. */
   edit(script: string, command: string, expected: Expected): Promise<void>
 }
@@ -52,20 +57,10 @@ export async function createSession(
 
   const session: Session = {
     namespace,
+    kubeconfig,
     directory,
     kubectl,
-    async ok(command, ...expected) {
-      const { code, stdout, stderr } = await kubectl(...words(command))
-      assert.equal(code, 0, `kubectl ${command}\n${stderr}`)
-      for (const one of expected) check(command, stdout, one)
-      return stdout
-    },
-    async fails(command, ...expected) {
-      const outcome = await kubectl(...words(command))
-      assert.notEqual(outcome.code, 0, `kubectl ${command} succeeded\n${outcome.stdout}`)
-      for (const one of expected) check(command, outcome.stderr, one)
-      return outcome
-    },
+    ...expecting('kubectl', kubectl),
     async edit(script, command, expected) {
       const editing = createKubectl(version, kubeconfig, {
         ...home,
@@ -73,7 +68,7 @@ export async function createSession(
       })
       const { code, stdout, stderr } = await editing(...words(command))
       assert.equal(code, 0, `kubectl ${command}\n${stderr}`)
-      check(command, stdout + stderr, expected)
+      check(`kubectl ${command}`, stdout + stderr, expected)
     },
     [Symbol.dispose]() {
       rmSync(directory, { recursive: true, force: true })
@@ -84,9 +79,41 @@ export async function createSession(
   return session
 }
 
+/** The same on a server with controllers, once pods can run: the namespace has its account and the server's CA. */
+export async function createClusterSession(
+  target: { readonly kubeconfig: string },
+  version: KubectlVersion,
+  namespace: string,
+): Promise<Session> {
+  const session = await createSession(target, version, namespace)
+  const needed = ['serviceaccount/default', 'configmap/kube-root-ca.crt']
+  await eventually(
+    () => session.kubectl('get', ...needed, '-o', 'name'),
+    /^serviceaccount\S*\nconfigmap\S*\n$/,
+  )
+  return session
+}
+
+export function expecting(program: string, run: (...args: string[]) => Promise<Outcome>): Expectations {
+  return {
+    async ok(command, ...expected) {
+      const { code, stdout, stderr } = await run(...words(command))
+      assert.equal(code, 0, `${program} ${command}\n${stderr}`)
+      for (const one of expected) check(`${program} ${command}`, stdout, one)
+      return stdout
+    },
+    async fails(command, ...expected) {
+      const outcome = await run(...words(command))
+      assert.notEqual(outcome.code, 0, `${program} ${command} succeeded\n${outcome.stdout}`)
+      for (const one of expected) check(`${program} ${command}`, outcome.stderr, one)
+      return outcome
+    },
+  }
+}
+
 function check(command: string, output: string, expected: Expected): void {
-  if (typeof expected === 'string') assert.equal(output.trim(), expected, `kubectl ${command}`)
-  else assert.match(output, expected, `kubectl ${command}`)
+  if (typeof expected === 'string') assert.equal(output.trim(), expected, command)
+  else assert.match(output, expected, `${command}\nprinted what does not match ${expected}:\n${output}`)
 }
 
 function words(command: string): string[] {

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Namespace } from '@coxswain/api/core/v1'
-import { type Client, isClientError } from '@coxswain/client'
+import type { Client } from '@coxswain/client'
 import { createClientFromKubeconfig } from '@coxswain/client/node'
 import {
   createGarbageCollector,
@@ -10,6 +9,8 @@ import {
 import { createRealEnv, type Env, TaskGroup } from '@coxswain/kit'
 import { type ManagerOptions, type Operator, runOperator } from '@coxswain/runtime'
 import { startTarget } from '../support/target.ts'
+
+export { eventually } from '../support/eventually.ts'
 
 /** A connection to the server under test, and operators that run beside it in this process. */
 export interface Session extends AsyncDisposable {
@@ -61,23 +62,5 @@ export async function startSession(name: string): Promise<Session> {
     namespace: made.metadata.name,
     start,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
-  }
-}
-
-/** Looks until it holds; the last answer is in the error when it never does. */
-export async function eventually<T>(
-  what: string,
-  look: () => Promise<T | undefined | false>,
-  within = 30_000,
-): Promise<T> {
-  const end = performance.now() + within
-  for (;;) {
-    const found = await look().catch(error => {
-      if (isClientError(error)) throw error
-      return undefined
-    })
-    if (found) return found
-    if (performance.now() > end) throw new Error(`not within ${within} ms: ${what}`)
-    await sleep(50)
   }
 }

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { execute, type Outcome, root } from './coxswain.ts'
 
 export const kubectlVersions = ['1.20', '1.36'] as const
@@ -46,7 +48,7 @@ function follow(file: string, args: readonly string[], environment: Record<strin
     lines,
     until: pattern =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
+        const timer = globalThis.setTimeout(() => {
           waiting.delete(look)
           reject(new Error(`no line like ${pattern} in:\n${lines.join('\n')}`))
         }, 10_000)
@@ -67,4 +69,24 @@ function follow(file: string, args: readonly string[], environment: Record<strin
       await ended
     },
   }
+}
+
+/** What a command prints that has to succeed. */
+export async function succeeds(outcome: Promise<Outcome>): Promise<string> {
+  const { code, stdout, stderr } = await outcome
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+/** Runs a command again and again until what it prints matches, for twenty seconds at most; returns that. */
+export async function eventually(command: () => Promise<Outcome>, pattern: RegExp): Promise<string> {
+  let last = ''
+  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+    const { stdout, stderr } = await command()
+    last = stdout + stderr
+    if (pattern.test(last)) return last
+    await setTimeout(50)
+  }
+  assert.match(last, pattern)
+  return last
 }

@@ -1,7 +1,7 @@
 import { after, before, describe, it } from 'node:test'
 import { type RunningServer, startServer } from '../../support/coxswain.ts'
 import { kubectlVersions } from '../../support/kubectl.ts'
-import { createSession, deleted, type Session } from '../session.ts'
+import { createClusterSession, deleted, type Session } from '../session.ts'
 
 // What follows needs the controllers, the scheduler and a node, which the reference is run without.
 let server: RunningServer
@@ -18,7 +18,7 @@ describe('a cluster with a node', { concurrency: 2 }, () => {
       const namespace = `cluster-${version.replace('.', '-')}`
       let session: Session
       before(async () => {
-        session = await createSession(server, version, namespace)
+        session = await createClusterSession(server, version, namespace)
       })
       after(() => session[Symbol.dispose]())
 
@@ -62,7 +62,7 @@ describe('a cluster with a node', { concurrency: 2 }, () => {
       })
 
       it('shows the simulated node', async () => {
-        await session.ok('get nodes', /^node-1 +Ready +<none> .*v1\.36/m)
+        await session.ok('get nodes', /^node-1 +Ready +control-plane .*v1\.36/m)
         await session.ok('describe node node-1', /Ready +True/, /Allocatable:/)
         await session.ok('get nodes -o wide', /INTERNAL-IP/)
       })
@@ -80,7 +80,7 @@ describe('a cluster with a node', { concurrency: 2 }, () => {
 describe('a cluster with a node, as only newer versions of kubectl ask', () => {
   let session: Session
   before(async () => {
-    session = await createSession(server, '1.36', 'newer-cluster')
+    session = await createClusterSession(server, '1.36', 'newer-cluster')
   })
   after(() => session[Symbol.dispose]())
 

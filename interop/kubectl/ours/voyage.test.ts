@@ -1,28 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { startServer } from '../../support/coxswain.ts'
-import { createKubectl, type Kubectl, kubectlVersions } from '../../support/kubectl.ts'
+import { createKubectl, eventually, kubectlVersions, succeeds } from '../../support/kubectl.ts'
 
 const operator = ['--operator', 'examples/01-at/operator.ts']
 const manifests = ['-f', 'examples/01-at/crd.yaml', '-f', 'examples/01-at/sample.yaml']
-
-async function succeeds(outcome: ReturnType<Kubectl>): Promise<string> {
-  const { code, stdout, stderr } = await outcome
-  assert.equal(code, 0, stderr)
-  return stdout
-}
-
-/** Polls a command until its output matches, for ten seconds at most. */
-async function eventually(command: () => ReturnType<Kubectl>, pattern: RegExp): Promise<void> {
-  let last = ''
-  for (let i = 0; i < 100; i++) {
-    const { stdout, stderr } = await command()
-    last = stdout + stderr
-    if (pattern.test(last)) return
-    await new Promise(resolve => setTimeout(resolve, 100))
-  }
-  assert.match(last, pattern)
-}
 
 for (const version of kubectlVersions) {
   describe(`the first voyage with kubectl ${version}`, () => {
