@@ -5,7 +5,10 @@ import type { EventRecorder, EventSource, EventSubject } from '../event-recorder
 import { type Correlated, EventCorrelator } from './event-correlator.ts'
 import { type EventInput, eventKind } from './kinds.ts'
 
-const queueLimit = 1_000
+/** So many objects' events are sent beside each other. */
+const laneCount = 8
+/** How many may wait in a lane. */
+const laneLimit = 250
 const maxMessage = 1_024
 const maxTries = 12
 const retryDelay = 10_000
@@ -13,15 +16,15 @@ const retryDelay = 10_000
 type ToSend = Exclude<Correlated, { readonly action: 'drop' }>
 
 /**
- * Sends events in the background, one after another, as core/v1 Events with the counts and times that `kubectl get
+ * Sends events in the background, those of one object one after another, as core/v1 Events with the counts and times that `kubectl get
  * events` and `kubectl describe` of every version show.
  */
 export class EventBroadcaster {
   readonly #client: Client
   readonly #env: Env
-  readonly #queue = new AsyncQueue<EventInput>(queueLimit)
+  readonly #lanes = Array.from({ length: laneCount }, () => new AsyncQueue<EventInput>(laneLimit))
   readonly #correlator: EventCorrelator
-  /** How many found no room since the queue was last empty. */
+  /** How many found no room since a lane was last empty. */
   #dropped = 0
   /** Of the last event, in nanoseconds. */
   #lastInstant = 0n
@@ -35,7 +38,7 @@ export class EventBroadcaster {
   recorderFor(source: EventSource): EventRecorder {
     const record = (type: EventInput['type']) => (subject: EventSubject, reason: string, message: string) => {
       const event = this.#createEvent(source, subject, { type, reason, message })
-      if (this.#queue.push(event)) return
+      if (this.#laneOf(event).push(event)) return
       if (this.#dropped++ === 0) this.#env.log.warn('events are dropped: too many wait', { reason, message })
     }
     return {
@@ -47,22 +50,33 @@ export class EventBroadcaster {
 
   /** Sends until `end` is called and the queue is empty, or `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const onAbort = (): void => this.#queue.end()
+    const onAbort = (): void => this.end()
     signal.addEventListener('abort', onAbort, { once: true })
-    for await (const event of this.#queue) {
+    await Promise.all(this.#lanes.map(lane => this.#sendAll(lane, signal)))
+    signal.removeEventListener('abort', onAbort)
+  }
+
+  async #sendAll(lane: AsyncQueue<EventInput>, signal: AbortSignal): Promise<void> {
+    for await (const event of lane) {
       if (signal.aborted) return
       await this.#deliver(event, signal)
-      if (this.#dropped > 0 && this.#queue.size === 0) {
-        this.#env.log.warn('events were dropped: too many waited', { count: this.#dropped })
-        this.#dropped = 0
-      }
+      if (this.#dropped === 0 || lane.size > 0) continue
+      this.#env.log.warn('events were dropped: too many waited', { count: this.#dropped })
+      this.#dropped = 0
     }
-    signal.removeEventListener('abort', onAbort)
+  }
+
+  /** Always the same for the same object: what is told of it keeps its order and is counted up. */
+  #laneOf({ involvedObject: { uid, name = '' } }: EventInput): AsyncQueue<EventInput> {
+    const text = uid ?? name
+    let hash = 0
+    for (let index = 0; index < text.length; index++) hash = (hash * 31 + text.charCodeAt(index)) >>> 0
+    return this.#lanes[hash % laneCount]!
   }
 
   /** No more events: `run` ends when it has sent those that wait. */
   end(): void {
-    this.#queue.end()
+    for (const lane of this.#lanes) lane.end()
   }
 
   #createEvent(
