@@ -56,6 +56,7 @@ export const suites: readonly Suite[] = [
     timeout: 300,
     concurrency: 2,
     hasTarget: true,
+    byHand: true,
   },
   {
     name: 'real',

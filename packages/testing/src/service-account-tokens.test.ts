@@ -11,7 +11,7 @@ const account = { namespace: 'default', name: 'bot' }
 const secret = { namespace: 'default', name: 'bot-token' }
 
 async function startWithToken() {
-  const cluster = await startCluster({ env: new VirtualWorld() })
+  const cluster = await startCluster({ env: new VirtualWorld(), controllers: false })
   cluster.start(
     createTokenController({ sign: claims => signJwt(claims, testServiceAccounts.signingKey), rootCa: 'CA' }),
   )

@@ -4,6 +4,7 @@ import { aborted, VirtualWorld } from '@coxswain/kit'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
 import { isStream, type Transport, type WireRequest, type WireResponse } from '@coxswain/wire'
 import { type Cluster, startCluster } from '../cluster.ts'
+import { crashPoints } from './crash-points.ts'
 
 /** What happens around controllers, and what is there in the end. */
 export interface Play {
@@ -18,8 +19,6 @@ export interface Play {
   readonly end: unknown
 }
 
-export const isTorture: boolean = Number(process.env.TORTURE_RUNS ?? 0) > 0
-const mostCrashes = isTorture ? Number.POSITIVE_INFINITY : 2
 const restPeriod = 60_000
 
 /** What goes wrong in a performance. */
@@ -34,15 +33,14 @@ export interface Trouble {
 
 /**
  * Plays it undisturbed, with conflicts, with caches that lag behind, and with the controllers killed after one of their
- * writes, for several of the writes: the end has to be the same, and stay, with nobody writing any more.
+ * writes: the end has to be the same, and stay, with nobody writing any more.
  */
 export async function playWithCrashes(play: Play, seed = 5): Promise<void> {
   const writes = await playOnce(play, seed, {})
   assert.ok(writes > 0, `${play.name}: the controllers wrote nothing`)
   await playOnce(play, seed, { conflictEach: 3 })
   await playOnce(play, seed, { lag: 300 })
-  const stride = Math.max(1, Math.ceil(writes / mostCrashes))
-  for (let after = 1; after <= writes; after += stride) await playOnce(play, seed, { crashAfter: after })
+  for (const crashAfter of crashPoints(writes, play.name.length)) await playOnce(play, seed, { crashAfter })
 }
 
 async function playOnce(play: Play, seed: number, trouble: Trouble): Promise<number> {

@@ -6,6 +6,7 @@ import { type Operator, runOperator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import type { Transport } from '@coxswain/wire'
 import { type Cluster, startCluster } from '../cluster.ts'
+import { crashPoints } from './crash-points.ts'
 import { createObedientPods } from './obedient-pods.ts'
 import { createTroubledTransport } from './troubled-transport.ts'
 
@@ -27,9 +28,6 @@ interface Trouble {
   /** Their caches are stale, and their writes meet conflicts. */
   readonly isTroubled?: boolean
 }
-
-/** How many crashes are tried when there are more writes than that. */
-const mostCrashes = Number(process.env.TORTURE_RUNS ?? 0) > 0 ? Number.POSITIVE_INFINITY : 2
 
 /** Controllers that can be killed after any of their writes, beside a cluster whose pods do as they are told. */
 export class WorkloadStage {
@@ -161,8 +159,7 @@ export async function playWorkload(play: Play, expected?: unknown): Promise<void
   if (expected !== undefined) assert.deepEqual(end, expected)
   const troubled = await playOnce(play, { isTroubled: true })
   assert.deepEqual(troubled.end, end, 'with stale caches and conflicts')
-  const stride = Math.max(1, Math.ceil(writes / mostCrashes))
-  for (let crashAfter = 1; crashAfter <= writes; crashAfter += stride) {
+  for (const crashAfter of crashPoints(writes)) {
     const again = await playOnce(play, { crashAfter })
     assert.deepEqual(again.end, end, `killed after write ${crashAfter} of ${writes}`)
   }

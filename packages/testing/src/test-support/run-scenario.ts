@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Kind } from '@coxswain/apimachinery'
 import { VirtualWorld } from '@coxswain/kit'
 import { startCluster } from '../cluster.ts'
+import { crashPoints, isTorture } from './crash-points.ts'
 import { aWhile, ConfigMap, Secret, Stage } from './stage.ts'
 
 /** What happens, and what is there in the end. */
@@ -22,11 +23,8 @@ export interface Scenario {
   readonly check?: (stage: Stage) => Promise<void>
 }
 
-const isTorture = Number(process.env.TORTURE_RUNS ?? 0) > 0
 /** How long it has to stay as it is. */
 const restPeriod = isTorture ? 600_000 : 60_000
-/** Crash points beyond this many are spread over the writes. */
-const mostCrashes = isTorture ? Number.POSITIVE_INFINITY : 2
 
 async function playOnce(scenario: Scenario, seed: number, crashAfter?: number): Promise<number> {
   const { kinds = [ConfigMap, Secret], play, end, events, check } = scenario
@@ -69,8 +67,7 @@ export async function playScenario(scenario: Scenario, seeds: readonly number[])
   for (const seed of seeds) {
     const writes = await playOnce(scenario, seed)
     plays++
-    const stride = Math.max(1, Math.ceil(writes / mostCrashes))
-    for (let after = 1; after <= writes; after += stride) {
+    for (const after of crashPoints(writes, scenario.name.length)) {
       await playOnce(scenario, seed, after)
       plays++
     }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { VirtualWorld } from '@coxswain/kit'
 import { createScheduler } from '@coxswain/scheduler'
 import { startCluster } from '../../cluster.ts'
-import { isTorture, Mortal, type Trouble } from '../play-with-crashes.ts'
+import { crashPoints, isTorture } from '../crash-points.ts'
+import { Mortal, type Trouble } from '../play-with-crashes.ts'
 import { apply, create, look } from './apply-step.ts'
 import { answerExtender, house, optionsOf, type Tries } from './house.ts'
 import type { Scenario } from './scenario.ts'
@@ -20,14 +21,9 @@ export async function playScenario(scenario: Scenario): Promise<void> {
     const writes = await playOnce(scenario, seed, {})
     await playOnce(scenario, seed, { conflictEach: 3, lag: 300 })
     if (isTorture) await playOnce(scenario, seed, { lag: 1_000 })
-    for (const crashAfter of crashPoints(scenario, writes)) await playOnce(scenario, seed, { crashAfter })
+    for (const crashAfter of crashPoints(writes, scenario.name.length))
+      await playOnce(scenario, seed, { crashAfter })
   }
-}
-
-/** All of them in torture, else one, which is another for each scenario. */
-function crashPoints({ name }: Scenario, writes: number): number[] {
-  const all = Array.from({ length: writes }, (_, index) => index + 1)
-  return isTorture || writes === 0 ? all : [all[name.length % writes]!]
 }
 
 async function playOnce(scenario: Scenario, seed: number, trouble: Trouble): Promise<number> {
