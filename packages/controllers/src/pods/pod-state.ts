@@ -35,10 +35,9 @@ export function readySince(pod: PodView): number | undefined {
 
 /** Ready for so long. */
 export function isAvailable(pod: PodView, minReadySeconds: number, now: number): boolean {
+  if (minReadySeconds === 0) return isReady(pod)
   const since = readySince(pod)
-  return (
-    since !== undefined && (minReadySeconds === 0 || (since > 0 && since + minReadySeconds * 1_000 <= now))
-  )
+  return since !== undefined && since > 0 && since + minReadySeconds * 1_000 <= now
 }
 
 /** How many milliseconds until the next of these pods is available; undefined when none is on its way. */

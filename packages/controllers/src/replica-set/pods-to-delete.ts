@@ -19,23 +19,32 @@ export function choosePodsToDelete(
     const node = pod.spec.nodeName ?? ''
     if (isActive(pod)) perNode.set(node, (perNode.get(node) ?? 0) + 1)
   }
-  const rankOf = (pod: PodView) => perNode.get(pod.spec.nodeName ?? '') ?? 0
-  return [...pods].sort((a, b) => compare(a, b, rankOf, now)).slice(0, count)
+  const ranked = pods.map(pod => ({
+    pod,
+    worth: worthOf(pod, perNode.get(pod.spec.nodeName ?? '') ?? 0, now),
+  }))
+  ranked.sort((a, b) => compare(a.worth, b.worth) || (a.pod.metadata.uid < b.pod.metadata.uid ? -1 : 1))
+  return ranked.slice(0, count).map(({ pod }) => pod)
 }
 
-function compare(a: PodView, b: PodView, rankOf: (pod: PodView) => number, now: number): number {
-  const order = [
-    Number(Boolean(a.spec.nodeName)) - Number(Boolean(b.spec.nodeName)),
-    phaseOf(a) - phaseOf(b),
-    Number(isReady(a)) - Number(isReady(b)),
-    costOf(a) - costOf(b),
-    rankOf(b) - rankOf(a),
+/** What speaks for keeping it, in the order in which it counts. */
+function worthOf(pod: PodView, neighbours: number, now: number): readonly number[] {
+  return [
+    Number(Boolean(pod.spec.nodeName)),
+    phaseOf(pod),
+    Number(isReady(pod)),
+    costOf(pod),
+    -neighbours,
     // Times count by their order of magnitude, so that a second more or less does not decide.
-    isReady(a) && isReady(b) ? magnitude(readySince(a), now) - magnitude(readySince(b), now) : 0,
-    restartsOf(b) - restartsOf(a),
-    magnitude(createdAt(a), now) - magnitude(createdAt(b), now),
+    magnitude(readySince(pod), now),
+    -restartsOf(pod),
+    magnitude(createdAt(pod), now),
   ]
-  return order.find(difference => difference !== 0) ?? (a.metadata.uid < b.metadata.uid ? -1 : 1)
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, at) => value !== b[at])
+  return index < 0 ? 0 : a[index]! - b[index]!
 }
 
 function phaseOf({ status }: PodView): number {
