@@ -2,7 +2,6 @@ import { Node, Pod, Service } from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
 import { deepEqual, formatKey } from '@coxswain/apimachinery'
 import { defineOperator, type MapFunction, type Operator, type ReconcileContext } from '@coxswain/runtime'
-import { minInterval } from '../pods/pace.ts'
 import type { PodView } from '../pods/pod-state.ts'
 import { addressTypesOf, endpointOf, portsOn } from './endpoints-of-service.ts'
 import {
@@ -39,7 +38,7 @@ export function createEndpointSliceController(options: EndpointSliceOptions = {}
       .watches(Pod, servicesOfPod, { predicates: [endpointChanged] })
       .watches(EndpointSlice, serviceOfSlice)
       .watches(Node, () => []) // read, never a reason
-      .options({ eventSource: 'endpoint-slice-controller', concurrency: 5, minInterval })
+      .options({ eventSource: 'endpoint-slice-controller', concurrency: 5 })
       .reconcile(context => reconcile(context, triggerTimes, max))
   })
 }

@@ -16,7 +16,6 @@ import {
   servicesOfPod,
 } from '../endpoint-slice/service-pods.ts'
 import { TriggerTimes, triggerTimeAnnotation } from '../endpoint-slice/trigger-times.ts'
-import { minInterval } from '../pods/pace.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
 import { isReady, type PodView } from '../pods/pod-state.ts'
 import { type AddressOnPort, capacity, countAddresses, packSubsets, truncateSubsets } from './subsets.ts'
@@ -39,7 +38,7 @@ export function createEndpointsController(): Operator {
         // Whoever edits one keeps what they wrote until the service or its pods change, as upstream has it.
         predicates: [event => event.type !== 'update'],
       })
-      .options({ eventSource: 'endpoint-controller', concurrency: 5, minInterval })
+      .options({ eventSource: 'endpoint-controller', concurrency: 5 })
       .reconcile(context => reconcile(context, triggerTimes))
   })
 }
