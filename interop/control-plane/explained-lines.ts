@@ -1,5 +1,5 @@
 /** Lines of the real programs' logs that begin with E or W and are no complaint about the server, each with its reason. */
-export const explainedLines: readonly (readonly [pattern: RegExp, reason: string])[] = [
+const explainedLines: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/The manifest file is empty, ignoring/, 'written whenever no manifest of metric labels is given'],
   [
     /read version: \d+ is not as new as written version/,

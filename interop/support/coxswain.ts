@@ -93,6 +93,7 @@ export function execute(
   file: string,
   args: readonly string[],
   environment: Record<string, string> = {},
+  input?: string,
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd: root, env: { ...process.env, ...environment } })
@@ -106,6 +107,7 @@ export function execute(
     })
     child.on('error', reject)
     child.on('close', code => resolve({ code: code ?? -1, stdout, stderr }))
+    if (input !== undefined) child.stdin.end(input)
   })
 }
 

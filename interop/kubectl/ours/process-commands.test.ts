@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -31,21 +30,8 @@ function withInput(
   input: string,
   args: string[],
 ): Promise<Outcome> {
-  const env = { ...process.env, KUBECONFIG: session.kubeconfig, HOME: session.directory }
-  return new Promise((resolve, reject) => {
-    const child = spawn(programOf(version), args, { env })
-    let stdout = ''
-    let stderr = ''
-    child.stdout.on('data', chunk => {
-      stdout += chunk
-    })
-    child.stderr.on('data', chunk => {
-      stderr += chunk
-    })
-    child.on('error', reject)
-    child.on('close', code => resolve({ code: code ?? -1, stdout, stderr }))
-    child.stdin.end(input)
-  })
+  const environment = { KUBECONFIG: session.kubeconfig, HOME: session.directory }
+  return execute(programOf(version), args, environment, input)
 }
 
 /** Pods share the machine's ports. */

@@ -11,7 +11,6 @@ import {
   type Conversation,
   isPushStream,
   isStream,
-  type WireBody,
   type WireHeaders,
   type WireResponse,
 } from '@coxswain/wire'
@@ -27,11 +26,6 @@ const textHeaders: WireHeaders = {
 
 export function jsonResponse(status: number, value: unknown): WireResponse {
   return { status, headers: jsonHeaders, body: writeJsonBytes(value) }
-}
-
-/** For bytes that are JSON already. */
-export function jsonBytesResponse(status: number, body: WireBody): WireResponse {
-  return { status, headers: jsonHeaders, body }
 }
 
 export function textResponse(status: number, text: string): WireResponse {

@@ -303,7 +303,7 @@ export function describeReasons(verdicts: Iterable<Verdict>, all: number): strin
 }
 
 /** `3 Insufficient cpu` and so on, sorted as text. */
-export function countReasons(verdicts: Iterable<Verdict>): string[] {
+function countReasons(verdicts: Iterable<Verdict>): string[] {
   const counts = new Map<string, number>()
   for (const { reasons } of verdicts)
     for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)

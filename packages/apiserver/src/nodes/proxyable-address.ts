@@ -5,7 +5,7 @@ import { newBadRequest, parseIP } from '@coxswain/apimachinery'
  * server's own, not the cluster's: whoever may write a Pod's or a Node's status could otherwise make the server talk to
  * itself, or to the metadata service of its machine.
  */
-export function isProxyableAddress(text: string): boolean {
+function isProxyableAddress(text: string): boolean {
   const ip = parseIP(text)
   return ip !== undefined && isGlobalUnicast(ip.bytes)
 }

@@ -62,7 +62,7 @@ function componentOf(fields: LogFields, parent: Component | undefined): Componen
 }
 
 /** A line as klog prints it: `W1231 23:59:59.123000       1 WRITER] "message" key="value"`. */
-export function formatRecord(level: LogLevel, now: number, message: string, fields: LogFields): string {
+function formatRecord(level: LogLevel, now: number, message: string, fields: LogFields): string {
   const time = new Date(now).toISOString()
   const writer = writers.findLast(name => fields[name] !== undefined)
   const head = `${letters[level]}${time.slice(5, 7)}${time.slice(8, 10)} ${time.slice(11, 23)}000`

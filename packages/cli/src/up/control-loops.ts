@@ -200,7 +200,14 @@ export async function startControlLoops(options: ControlLoopOptions): Promise<vo
     lead(createControllerManager(options), client)
     lead(createScheduler(options.scheduler), ownClientOf('kube-scheduler/0.1'))
     if (options.controllers.includes('local-path-provisioner'))
-      group.spawn(() => ensureDefaultStorageClass(client))
+      group.spawn(async signal => {
+        try {
+          await ensureDefaultStorageClass(client)
+        } catch (error) {
+          // Claims can name a class; a server that stopped for the lack of a default would help nobody.
+          if (!signal.aborted) env.log.error('the default storage class could not be made', { error })
+        }
+      })
     if (options.nodes) start(options.nodes, ownClientOf('kubelet/0.1'))
   }
   if (options.operators.length === 0) return

@@ -5,7 +5,7 @@ import { isRestarted } from './restart-policy.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
-export function isInitialized(records: readonly ContainerRecord[]): boolean {
+function isInitialized(records: readonly ContainerRecord[]): boolean {
   return records.every(record => {
     if (record.role === 'init') return hasSucceeded(record)
     return record.role !== 'sidecar' || record.started

@@ -65,7 +65,7 @@ export function killGroup(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /** Ends a group, and what its leader has started that has left the group and still has its parents. */
-export function killTree(leader: number): void {
+function killTree(leader: number): void {
   const strays = findDescendants(leader)
   killGroup(leader, 'SIGKILL')
   killEach(strays)
