@@ -5,3 +5,4 @@
 export { LogBuffer } from './mirror-pods/log-buffer.ts'
 export { mirrorName, mirrorNamespace } from './mirror-pods/mirror-pod.ts'
 export { loopbackAddressOf } from './service-proxy/loopback-address.ts'
+export { refuseToSimulate } from './simulated/refusal.ts'

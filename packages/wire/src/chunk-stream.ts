@@ -4,6 +4,7 @@ const chunksInFlight = 16
 /** The reader's end of a streamed body. What was delivered before the end or the failure is read first. */
 export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
   readonly #onReturn: () => void
+  readonly #onTaken: (() => void) | undefined
   readonly #chunks: Uint8Array[] = []
   /** Chunks that left the sender and were not yet taken by the reader. */
   #inFlight = 0
@@ -12,9 +13,10 @@ export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
   #wakeReader: (() => void) | undefined
   #wakeSender: (() => void) | undefined
 
-  /** `onReturn` is called when the reader leaves before the end. */
-  constructor(onReturn: () => void) {
+  /** `onReturn` is called when the reader leaves before the end, `onTaken` when it takes a chunk. */
+  constructor(onReturn: () => void, onTaken?: () => void) {
     this.#onReturn = onReturn
+    this.#onTaken = onTaken
   }
 
   /** Says that a chunk is on its way. */
@@ -59,6 +61,7 @@ export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
       if (chunk) {
         this.#inFlight--
         this.#wakeSender?.()
+        this.#onTaken?.()
         return { value: chunk, done: false }
       }
       if (this.#ended) {

@@ -6,7 +6,6 @@ import {
   createTokenAuthenticator,
   parseTokenFile,
   type ServiceAccountOptions,
-  signJwt,
 } from '@coxswain/apiserver'
 import { generateSigningKey, readSigningKey, readVerificationKeys } from '@coxswain/apiserver/node'
 import type { Env } from '@coxswain/kit'
@@ -28,8 +27,8 @@ export interface Authentication {
   readonly options: AuthenticationOptions
   /** PEM of every CA whose certificates mean something, front proxies' too. */
   readonly clientCa: string
-  /** Signs the claims of a service account's token. */
-  readonly signToken: (claims: Readonly<Record<string, string>>) => string
+  /** What service accounts' tokens are signed with. */
+  readonly signingKeyFile: string
 }
 
 /** Everything the flags say about who is who. What only some flags need is loaded when they are there. */
@@ -46,7 +45,8 @@ export async function createAuthentication(
     proxyCaFile === undefined
       ? []
       : [readFlagFile('requestheader-client-ca-file', proxyCaFile, readCertificates)]
-  const serviceAccounts = readServiceAccounts(flags, directory)
+  const signingKeyFile = flags.serviceAccountSigningKeyFile ?? ensureSigningKey(directory)
+  const serviceAccounts = readServiceAccounts(flags, signingKeyFile)
   const known =
     tokenAuthFile === undefined
       ? []
@@ -74,7 +74,7 @@ export async function createAuthentication(
   return {
     options,
     clientCa: [clientCa, ...proxyCa].join('\n'),
-    signToken: claims => signJwt(claims, serviceAccounts.signingKey),
+    signingKeyFile,
   }
 }
 
@@ -120,15 +120,13 @@ function hasProviderFlags(flags: AuthenticationFlags): boolean {
   )
 }
 
-function readServiceAccounts(flags: AuthenticationFlags, directory: string): ServiceAccountOptions {
+function readServiceAccounts(flags: AuthenticationFlags, own: string): ServiceAccountOptions {
   const {
-    serviceAccountSigningKeyFile: signingFile,
     serviceAccountKeyFile: keyFiles = [],
     serviceAccountIssuer: issuers,
     serviceAccountMaxTokenExpiration: maximum,
     serviceAccountJwksUri: jwksUri,
   } = flags
-  const own = signingFile ?? ensureSigningKey(directory)
   const signingKey = readFlagFile('service-account-signing-key-file', own, readSigningKey)
   const keys = (file: string) => readFlagFile('service-account-key-file', file, readVerificationKeys)
   const verificationKeys = [...keyFiles, own].flatMap(keys)

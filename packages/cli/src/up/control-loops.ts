@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { type Client, createClient } from '@coxswain/client'
 import {
   type CloudProvider,
   createAttachDetachController,
@@ -52,34 +51,11 @@ import {
   createVolumeAttributesClassProtectionController,
   type NodeIpamOptions,
 } from '@coxswain/controllers'
-import type { Env, TaskGroup } from '@coxswain/kit'
-import {
-  defineOperator,
-  installKinds,
-  type LeaderElectionOptions,
-  type Operator,
-  runOperator,
-} from '@coxswain/runtime'
-import { createScheduler, type SchedulerOptions } from '@coxswain/scheduler'
-import type { Transport } from '@coxswain/wire'
+import type { Env } from '@coxswain/kit'
+import { defineOperator, type Operator } from '@coxswain/runtime'
 import { type KeyPair, readCertificate } from '@coxswain/wire/node'
-import { webhookOptionsFor } from '../webhooks.ts'
 import { createCertificateIssuer } from './certificate-issuer.ts'
 import type { ControllerName } from './controller-names.ts'
-import { ensureDefaultStorageClass } from './default-storage-class.ts'
-import { runInTurns } from './run-in-turns.ts'
-
-export interface ControlLoopOptions extends ManagerOptions {
-  /** A connection to the server, as somebody who may do everything. */
-  readonly connect: () => Transport
-  readonly group: TaskGroup
-  readonly operators: readonly Operator[]
-  /** Controllers and scheduler run while they hold their leases. @default they always run */
-  readonly leaderElection?: LeaderElectionOptions
-  readonly scheduler?: SchedulerOptions
-  /** Runs Pods. */
-  readonly nodes?: Operator
-}
 
 /** What the controllers need. */
 export interface ManagerOptions {
@@ -96,7 +72,7 @@ export interface ManagerOptions {
   /** Signs client certificates. */
   readonly ca: KeyPair
   /** Signs the claims of a service account's token. */
-  readonly signToken: (claims: Readonly<Record<string, string>>) => string
+  readonly signToken: (claims: Readonly<Record<string, string>>) => string | Promise<string>
 }
 
 const hmac = (key: string, text: string): Uint8Array => createHmac('sha256', key).update(text).digest()
@@ -171,46 +147,4 @@ export function createControllerManager(options: ManagerOptions): Operator {
   return defineOperator('kube-controller-manager', operator => {
     for (const name of options.controllers) controllers[name](options)?.setup(operator)
   })
-}
-
-/** Starts controllers, nodes and operators beside the server. Resolves when all of them have been started. */
-export async function startControlLoops(options: ControlLoopOptions): Promise<void> {
-  const { connect, env, group } = options
-  const clientOf = (userAgent: string): Client => createClient({ env, userAgent, transport: connect() })
-  // The garbage collector watches deprecated kinds too: nobody can do anything about what it is told of them.
-  const ownClientOf = (userAgent: string): Client =>
-    createClient({
-      env,
-      userAgent,
-      transport: connect(),
-      onWarning: ({ text }, { path }) => env.log.debug('server warning', { text, path }),
-    })
-  const start = (operator: Operator, client: Client) => {
-    const webhooks = webhookOptionsFor(operator, env)
-    group.spawn(signal => runOperator(operator, { client, env, signal, webhooks }))
-  }
-  const lead = (operator: Operator, client: Client) => {
-    const { leaderElection } = options
-    group.spawn(signal =>
-      runInTurns(operator, { client, env, signal, ...(leaderElection && { leaderElection }) }),
-    )
-  }
-  if (options.controllers.length > 0) {
-    const client = ownClientOf('kube-controller-manager/0.1')
-    lead(createControllerManager(options), client)
-    lead(createScheduler(options.scheduler), ownClientOf('kube-scheduler/0.1'))
-    if (options.controllers.includes('local-path-provisioner'))
-      group.spawn(async signal => {
-        try {
-          await ensureDefaultStorageClass(client)
-        } catch (error) {
-          // Claims can name a class; a server that stopped for the lack of a default would help nobody.
-          if (!signal.aborted) env.log.error('the default storage class could not be made', { error })
-        }
-      })
-    if (options.nodes) start(options.nodes, ownClientOf('kubelet/0.1'))
-  }
-  if (options.operators.length === 0) return
-  await installKinds(clientOf('coxswain-install/0.1'), options.operators)
-  for (const operator of options.operators) start(operator, clientOf(`${operator.name}/0.1`))
 }

@@ -1,12 +1,12 @@
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type ApiServer, createApiServer, isProxyPath } from '@coxswain/apiserver'
+import { type ApiServer, createApiServer, isProxyPath, type NodeConnection } from '@coxswain/apiserver'
 import { createYamlThread } from '@coxswain/apiserver/node'
 import { createKubeconfig, writeKubeconfig } from '@coxswain/client/kubeconfig'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
-import type { SchedulerOptions } from '@coxswain/scheduler'
+import type { Operator } from '@coxswain/runtime'
 import type { Store } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, type PeerCertificate } from '@coxswain/wire'
 import {
@@ -40,6 +40,7 @@ import {
   ensurePki,
   type Pki,
 } from './pki.ts'
+import { startControlLoops } from './start-control-loops.ts'
 import type { UpOptions } from './up.ts'
 
 /** Who the control loops and operators in this process are to the API server. */
@@ -77,7 +78,7 @@ export async function runControlPlane({
 }: ControlPlane): Promise<void> {
   const leaderElection = leaderElectionOf(options, env)
   const nodeRanges = nodeRangesOf(options)
-  const scheduler = await loadScheduler(options, env)
+  await checkScheduler(options, env)
   const pki = ensurePki(join(dataDir, 'pki'), env, options.serviceClusterIpRange)
   await using inner = await opening
   const { store, reload } = await encrypt(inner, options, env)
@@ -85,7 +86,7 @@ export async function runControlPlane({
   const {
     options: authentication,
     clientCa,
-    signToken,
+    signingKeyFile,
   } = await createAuthentication(options, {
     directory,
     env,
@@ -93,27 +94,13 @@ export async function runControlPlane({
     ...(controllers.length === 0 && { frontProxyCa: ensureFrontProxyCa(directory, env) }),
   })
   await using audit = await loadAuditing(options, env)
-  const loadNodes = async () =>
-    (await import('./nodes.ts')).createNodes({
-      count: options.nodes,
-      runtime: options.runtime,
-      ...(options.missingImages && { missingImages: options.missingImages }),
-      dataDir,
-      address: chooseAddress(),
-      apiServer: async () => ({ host: '127.0.0.1', port: await boundPort }),
-    })
   const kubelets = createKubeletClient(options, () => ensureKubeletClientCertificate(directory, env, pki.ca))
   const metrics = new MetricsRegistry()
   registerProcessMetrics(metrics)
-  let loading: ReturnType<typeof loadNodes> | undefined
-  const nodesOnce = () => {
-    loading ??= loadNodes()
-    return loading
-  }
   const nodeNames = new Set(controllers.length > 0 ? nodeNamesOf(options.nodes) : [])
   const [firstNode] = nodeNames
   let haveLoopsStarted = false
-  const nodeConnection = createLateConnection(nodeNames, async () => (await nodesOnce())?.connection)
+  const connected = Promise.withResolvers<NodeConnection>()
   const server = createApiServer({
     env,
     store,
@@ -123,7 +110,7 @@ export async function runControlPlane({
     dialer: socketDialer,
     kubelets,
     ...(firstNode !== undefined && {
-      nodes: answerMirrorPods(nodeConnection, firstNode, logs),
+      nodes: answerMirrorPods(createLateConnection(nodeNames, connected.promise), firstNode, logs),
       acceptSpdy,
     }),
     components: createComponentChecks(controllers.length > 0, () => haveLoopsStarted),
@@ -163,40 +150,35 @@ export async function runControlPlane({
   if (controllers.length === 0) await writeComponentKubeconfigs(dataDir, http.url, pki, env)
   const sayReady = () =>
     process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)
-  const loadNodeParts = async () => {
-    const nodes = firstNode === undefined ? undefined : await nodesOnce()
-    if (!nodes) return undefined
-    const { joinControlPlane } = await import('./control-plane-pods.ts')
-    const part = { options, controllers, dataDir, port: http.port, address: chooseAddress(), log: env.log }
-    return await joinControlPlane(nodes.operator, part)
-  }
-  // The framework is loaded when the server answers already; with operators, ready means that their kinds are there too.
+  // What is not the server is loaded when it answers already; with operators, ready means that their kinds are there too.
   const files = options.operator ?? []
   if (files.length === 0) sayReady()
   if (controllers.length > 0 || files.length > 0) {
-    const [{ startControlLoops }, { loadOperators }] = await Promise.all([
-      import('./control-loops.ts'),
-      import('../operators.ts'),
-    ])
     const operators = await loadOperators(files)
     const connect = () => createInProcessTransport(server.handler, env, { peer: insider })
-    const nodes = await loadNodeParts()
-    await startControlLoops({
-      connect,
-      env,
-      group: loops,
-      operators,
-      controllers,
-      cloudProvider: options.cloudProvider,
-      ...(nodeRanges && { nodeRanges }),
-      ...(leaderElection && { leaderElection }),
-      ...(scheduler && { scheduler }),
-      ...(nodes && { nodes }),
-      volumes: join(dataDir, 'volumes'),
-      rootCa: pki.ca.certificate,
-      ca: pki.ca,
-      signToken,
-    })
+    const surroundings = { connect, env, group: loops }
+    if (controllers.length > 0) {
+      const nodes = await startControlLoops(surroundings, {
+        options,
+        dataDir,
+        port: http.port,
+        address: chooseAddress(),
+        nodeNames,
+        loops: {
+          controllers,
+          ...(nodeRanges && { nodeRanges }),
+          ...(leaderElection && { leaderElection }),
+          rootCa: pki.ca.certificate,
+          ca: pki.ca,
+          signingKeyFile,
+        },
+      })
+      if (nodes) connected.resolve(nodes)
+    }
+    if (operators.length > 0) {
+      const { startOperators } = await import('./start-operators.ts')
+      await startOperators(operators, surroundings)
+    }
     haveLoopsStarted = true
     group.spawn(() => loops.join())
   }
@@ -224,10 +206,15 @@ async function encrypt(
   return mayReload ? encrypted : { store: encrypted.store }
 }
 
-/** The scheduler is loaded early only where there is something to say about it. */
-async function loadScheduler(options: UpOptions, env: Env): Promise<SchedulerOptions | undefined> {
-  if (options.schedulerConfig === undefined && options.schedulerPlugin === undefined) return undefined
-  return await (await import('./scheduler.ts')).loadSchedulerOptions(options, env)
+/** The framework is loaded here only for operators. */
+async function loadOperators(files: readonly string[]): Promise<readonly Operator[]> {
+  return files.length === 0 ? [] : await (await import('../operators.ts')).loadOperators(files)
+}
+
+/** What flags say of the scheduler is looked at before anything is started; it is loaded again where the scheduler runs. */
+async function checkScheduler(options: UpOptions, env: Env): Promise<void> {
+  if (options.schedulerConfig === undefined && options.schedulerPlugin === undefined) return
+  await (await import('./scheduler.ts')).loadSchedulerOptions(options, env)
 }
 
 /** The audit log's code is loaded only where there is one. */

@@ -1,37 +1,88 @@
 import { join } from 'node:path'
 import type { NodeConnection } from '@coxswain/apiserver'
-import type { Operator } from '@coxswain/runtime'
+import { createClient } from '@coxswain/client'
+import {
+  createMirrorPods,
+  createNodeAgent,
+  createServiceProxy,
+  createSimulatedRuntime,
+  loopbackAddressOf,
+  type NodeAgent,
+  type StaticPod,
+} from '@coxswain/node'
+import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
+import { nodeNamesOf } from './node-names.ts'
+import type { OperatorSurroundings } from './start-operators.ts'
 
 export interface NodesOptions {
   readonly count: number
-  readonly runtime: 'simulated' | 'process'
-  /** For simulated nodes. */
+  /** The parts of the control plane that are shown as Pods of the first node. */
+  readonly parts: readonly StaticPod[]
+}
+
+export interface SimulatedNodesOptions extends NodesOptions {
   readonly missingImages?: readonly string[]
+}
+
+/** Starts nodes on which nothing runs. */
+export function startSimulatedNodes(
+  { count, parts, missingImages = [] }: SimulatedNodesOptions,
+  surroundings: OperatorSurroundings,
+): NodeConnection {
+  const runtime = createSimulatedRuntime({ missingImages })
+  return start(createNodeAgent({ runtime, count }), [showParts(parts)], surroundings)
+}
+
+export interface ProcessNodesOptions extends NodesOptions {
   readonly dataDir: string
   /** This machine's address for others. */
   readonly address: string
   /** Where processes find the API server. */
-  readonly apiServer: () => Promise<{ readonly host: string; readonly port: number }>
+  readonly apiServer: { readonly host: string; readonly port: number }
+  /** Whether services answer on this machine. */
+  readonly hasServiceProxy: boolean
 }
 
-export interface Nodes {
-  readonly operator: Operator
-  readonly connection: NodeConnection
-}
-
-/** The nodes of this control plane; starts nothing. Their code is loaded only where there are any. */
-export async function createNodes(options: NodesOptions): Promise<Nodes | undefined> {
-  const { count, runtime, dataDir, address, apiServer, missingImages = [] } = options
-  if (count === 0) return undefined
-  const { createNodeAgent, createSimulatedRuntime, loopbackAddressOf } = await import('@coxswain/node')
-  if (runtime === 'simulated')
-    return createNodeAgent({ runtime: createSimulatedRuntime({ missingImages }), count })
-  const { createProcessRuntime } = await import('@coxswain/node/process')
-  return createNodeAgent({
+/** Starts nodes whose containers are processes of this machine, and what makes their services answer. */
+export async function startProcessNodes(
+  { count, parts, dataDir, address, apiServer, hasServiceProxy }: ProcessNodesOptions,
+  surroundings: OperatorSurroundings,
+): Promise<NodeConnection> {
+  const { createProcessRuntime, createServiceSockets } = await import('@coxswain/node/process')
+  const agent = createNodeAgent({
     runtime: createProcessRuntime({ directory: join(dataDir, 'node') }),
     count,
     address,
-    apiServer,
+    apiServer: async () => apiServer,
     serviceAddress: clusterIP => loopbackAddressOf(clusterIP) ?? clusterIP,
   })
+  const companions = [showParts(parts)]
+  if (hasServiceProxy) {
+    const nodes = new Set(nodeNamesOf(count))
+    companions.push(createServiceProxy({ sockets: createServiceSockets(), nodes, address }))
+  }
+  return start(agent, companions, surroundings)
+}
+
+function showParts(pods: readonly StaticPod[]): Operator {
+  return createMirrorPods({
+    node: nodeNamesOf(1)[0] ?? '',
+    pods,
+    // Without kubeadm's taint: on a machine of one node no Pod would ever run.
+    nodeLabels: { 'node-role.kubernetes.io/control-plane': '' },
+  })
+}
+
+/** One operator, so that nodes and what runs beside them share caches. */
+function start(
+  agent: NodeAgent,
+  companions: readonly Operator[],
+  { connect, env, group }: OperatorSurroundings,
+): NodeConnection {
+  const operator = defineOperator(agent.operator.name, builder => {
+    for (const part of [agent.operator, ...companions]) part.setup(builder)
+  })
+  const client = createClient({ env, userAgent: 'kubelet/0.1', transport: connect() })
+  group.spawn(signal => runOperator(operator, { client, env, signal }))
+  return agent.connection
 }

@@ -4,7 +4,7 @@ import { defineOperator, type Operator } from '@coxswain/runtime'
 
 export interface TokenControllerOptions {
   /** Signs the claims of a token that has no end. */
-  readonly sign: (claims: Readonly<Record<string, string>>) => string
+  readonly sign: (claims: Readonly<Record<string, string>>) => string | Promise<string>
   /** PEM of the CA that signed the server's certificate. */
   readonly rootCa: string
 }
@@ -42,7 +42,7 @@ export function createTokenController({ sign, rootCa }: TokenControllerOptions):
         try {
           if (!account || isOthers) await client.delete(Secret, key, { preconditions: { uid } })
           else {
-            const filled = fill(secret, account, { sign, rootCa })
+            const filled = await fill(secret, account, { sign, rootCa })
             if (filled) await client.update(Secret, filled)
           }
         } catch (error) {
@@ -63,11 +63,11 @@ function accountOf({ metadata }: { readonly metadata: TokenSecret['metadata'] })
 }
 
 /** Undefined when nothing is missing. */
-function fill(
+async function fill(
   secret: TokenSecret,
   account: DeepReadonly<KindOf<typeof ServiceAccount>>,
   { sign, rootCa }: TokenControllerOptions,
-): TokenSecret | undefined {
+): Promise<TokenSecret | undefined> {
   const { metadata, data = {} } = secret
   const namespace = metadata.namespace!
   const name = account.metadata.name
@@ -94,7 +94,7 @@ function fill(
       ...data,
       'ca.crt': certificate,
       namespace: btoa(namespace),
-      token: data.token ?? btoa(sign(claims)),
+      token: data.token ?? btoa(await sign(claims)),
     },
   }
 }

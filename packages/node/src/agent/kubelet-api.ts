@@ -80,6 +80,7 @@ function logOptions({ query, signal }: NodeRequest): LogOptions & { readonly pre
   }
   const tailLines = number('tailLines')
   const limitBytes = number('limitBytes')
+  const stream = parameters.get('stream')
   const since = Date.parse(parameters.get('sinceTime') ?? '')
   return {
     follow: isSet('follow'),
@@ -88,6 +89,7 @@ function logOptions({ query, signal }: NodeRequest): LogOptions & { readonly pre
     ...(tailLines !== undefined && { tailLines }),
     ...(limitBytes !== undefined && { limitBytes }),
     ...(!Number.isNaN(since) && { since }),
+    ...(stream !== null && { stream }),
     signal,
   }
 }

@@ -1,4 +1,3 @@
-import { newBadRequest, type StatusError } from '@coxswain/apimachinery'
 import type { Clock, Timer } from '@coxswain/kit'
 import { MemoryLog, readMemoryLog } from '../agent/memory-log.ts'
 import type {
@@ -10,6 +9,7 @@ import type {
   FoundImage,
   RunningContainer,
 } from '../container-runtime.ts'
+import { refuseToSimulate } from './refusal.ts'
 import { courseOf, defaultStages, type SimulatedCourse, type SimulatedStages } from './stages.ts'
 
 export interface SimulatedRuntimeOptions {
@@ -25,12 +25,6 @@ const stoppedExit: ContainerExit = { exitCode: 143, signal: 15 }
 const cpuPerMillisecond = 1_000
 const memoryBytes = 8 * 1024 * 1024
 const imageBytes = 10_000_000
-
-function refuse(what: string): StatusError {
-  return newBadRequest(
-    `${what}: nothing runs on a simulated node; \`coxswain up --runtime process\` runs containers as processes`,
-  )
-}
 
 interface Simulated extends ContainerIdentity {
   readonly startedAt: number
@@ -88,10 +82,10 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): C
         end(stoppedExit)
       },
       exec: async () => {
-        throw refuse('commands cannot be run')
+        throw refuseToSimulate('exec')
       },
       attach: async () => {
-        throw refuse('there is nothing to attach to')
+        throw refuseToSimulate('attach')
       },
     }
     const container: Simulated = { pod, name, attempt, startedAt, log, handle, leave }
@@ -130,7 +124,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): C
       readMemoryLog(pods.get(pod.uid)?.get(`${name}/${attempt}`)?.log, logOptions),
     probe: async () => ({ success: true, message: '' }),
     async dial() {
-      throw refuse('ports cannot be reached')
+      throw refuseToSimulate('dial')
     },
     async removePod({ uid }) {
       pods.delete(uid)

@@ -1,5 +1,6 @@
 /**
- * Sockets: the server and the client's transport over TLS, HTTP/2 and HTTP/1.1, and the certificates they need.
+ * Sockets: the server and the client's transport over TLS, HTTP/2 and HTTP/1.1, and the certificates they need; and the
+ * same between two threads, without sockets.
  * @module
  */
 export { type ClientTls, type ConnectOptions, connect } from './client/connect.ts'
@@ -20,6 +21,8 @@ export {
 } from './server/serve.ts'
 export type { PassThrough } from './server/server-core.ts'
 export { acceptSpdy, type SpdyStream } from './spdy/session.ts'
+export { serveThread } from './thread/serve-thread.ts'
+export { createThreadTransport } from './thread/thread-transport.ts'
 export { createWebSocketUpgrade, type WebSocketOptions } from './websocket/upgrade.ts'
 export {
   type CertificateTemplate,

@@ -1,0 +1,135 @@
+/**
+ * The thread of `coxswain up` that controllers, scheduler and simulated nodes run on. See loops-thread.ts for the other end.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { type Client, createClient } from '@coxswain/client'
+import {
+  createLogger,
+  createRealEnv,
+  type Env,
+  type LogLevel,
+  type LogRecord,
+  TaskGroup,
+} from '@coxswain/kit'
+import type { LeaderElectionOptions, Operator } from '@coxswain/runtime'
+import { createScheduler } from '@coxswain/scheduler'
+import type { Transport } from '@coxswain/wire'
+import { createThreadTransport, serveThread } from '@coxswain/wire/node'
+import { createControllerManager, type ManagerOptions } from './control-loops.ts'
+import { ensureDefaultStorageClass } from './default-storage-class.ts'
+import type { LoopsMessage } from './loops-thread.ts'
+import type { SimulatedNodesOptions } from './nodes.ts'
+import { runInTurns } from './run-in-turns.ts'
+import type { SchedulerFlags } from './scheduler-options.ts'
+
+/** All of it can be copied to another thread. */
+export interface LoopsOptions extends Omit<ManagerOptions, 'env' | 'signToken'> {
+  readonly logLevel: LogLevel
+  /** Controllers and scheduler run while they hold their leases. @default they always run */
+  readonly leaderElection?: LeaderElectionOptions
+  /** What the flags say of the scheduler, which has been looked at already. */
+  readonly scheduler: SchedulerFlags
+  /** PEM: what service accounts' tokens are signed with. */
+  readonly signingKeyFile: string
+  /** @default none */
+  readonly simulatedNodes?: SimulatedNodesOptions
+}
+
+const options = workerData as LoopsOptions
+const post = (message: LoopsMessage, ports: MessagePort[] = []) => parentPort?.postMessage(message, ports)
+const env = createRealEnv(createLogger(sendRecord))
+const stop = new AbortController()
+parentPort?.on('message', () => stop.abort())
+
+const connections = new AsyncDisposableStack()
+const group = new TaskGroup(stop.signal)
+await startControlLoops()
+const nodes = options.simulatedNodes && (await startNodes(options.simulatedNodes))
+post({ started: true, ...(nodes && { nodes }) }, nodes && [nodes])
+await group.join()
+await connections.disposeAsync()
+parentPort?.close()
+
+async function startControlLoops(): Promise<void> {
+  const client = connect('kube-controller-manager/0.1')
+  lead(createControllerManager({ ...options, env, signToken }), client)
+  lead(createScheduler(await loadScheduler(options.scheduler, env)), connect('kube-scheduler/0.1'))
+  if (options.controllers.includes('local-path-provisioner'))
+    group.spawn(async signal => {
+      try {
+        await ensureDefaultStorageClass(client)
+      } catch (error) {
+        // Claims can name a class; a server that stopped for the lack of a default would help nobody.
+        if (!signal.aborted) env.log.error('the default storage class could not be made', { error })
+      }
+    })
+}
+
+function lead(operator: Operator, client: Client): void {
+  const { leaderElection } = options
+  group.spawn(signal =>
+    runInTurns(operator, { client, env, signal, ...(leaderElection && { leaderElection }) }),
+  )
+}
+
+/** Gives the port at which the server can ask the nodes. */
+async function startNodes(simulated: SimulatedNodesOptions): Promise<MessagePort> {
+  const { startSimulatedNodes } = await import('./nodes.ts')
+  const nodes = startSimulatedNodes(simulated, { connect: connectTransport, env, group })
+  const { port1, port2 } = new MessageChannel()
+  serveThread(port1, {
+    async send(request) {
+      const [, node = '', path] = /^\/([^/]+)(.*)$/.exec(request.path) ?? []
+      return await nodes.ask(node, { ...request, path: path || '/' })
+    },
+    async [Symbol.asyncDispose]() {},
+  })
+  stop.signal.addEventListener('abort', () => port1.close())
+  return port2
+}
+
+function connectTransport(): Transport {
+  const { port1, port2 } = new MessageChannel()
+  post({ connect: port2 }, [port2])
+  return connections.use(createThreadTransport(port1))
+}
+
+function connect(userAgent: string): Client {
+  return createClient({
+    env,
+    userAgent,
+    transport: connectTransport(),
+    // The garbage collector watches deprecated kinds too: nobody can do anything about what it is told of them.
+    onWarning: ({ text }, { path }) => env.log.debug('server warning', { text, path }),
+  })
+}
+
+/** The server's code is loaded when the first token of the old kind is wanted: hardly anybody does. */
+async function signToken(claims: Readonly<Record<string, string>>): Promise<string> {
+  const [{ signJwt }, { readSigningKey }] = await Promise.all([
+    import('@coxswain/apiserver'),
+    import('@coxswain/apiserver/node'),
+  ])
+  return signJwt(claims, readSigningKey(readFileSync(options.signingKeyFile, 'utf8')))
+}
+
+/** The scheduler's flags are looked at where there are any. */
+async function loadScheduler(flags: SchedulerFlags, env: Env) {
+  if (flags.schedulerConfig === undefined && flags.schedulerPlugin === undefined) return undefined
+  return await (await import('./scheduler.ts')).loadSchedulerOptions(flags, env)
+}
+
+function sendRecord(record: LogRecord): void {
+  if (record.level === 'debug' && options.logLevel !== 'debug') return
+  try {
+    post({ log: record })
+  } catch {
+    // Something that no other thread can have, as a function.
+    const fields = Object.fromEntries(
+      Object.entries(record.fields).map(([name, value]) => [name, String(value)]),
+    )
+    post({ log: { ...record, fields } })
+  }
+}

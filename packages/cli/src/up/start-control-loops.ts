@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import type { NodeConnection } from '@coxswain/apiserver'
+import { type ControlPlanePlaces, describeParts, tellStart } from './control-plane-pods.ts'
+import { startLoopsThread } from './loops-thread.ts'
+import type { LoopsOptions } from './loops-worker.ts'
+import { hasServiceProxy } from './service-proxy-options.ts'
+import { createSimulatedConnection } from './simulated-connection.ts'
+import type { OperatorSurroundings } from './start-operators.ts'
+
+export interface ControlLoopsOptions extends ControlPlanePlaces {
+  readonly nodeNames: ReadonlySet<string>
+  readonly loops: Pick<
+    LoopsOptions,
+    'controllers' | 'nodeRanges' | 'leaderElection' | 'rootCa' | 'ca' | 'signingKeyFile'
+  >
+}
+
+/**
+ * Starts controllers, scheduler and nodes beside the server: on a thread of their own, but for nodes whose containers are
+ * processes, which have streams to pass on. Resolves with the way to the nodes, if there are any, when all have been started.
+ */
+export async function startControlLoops(
+  surroundings: OperatorSurroundings,
+  { nodeNames, loops, ...places }: ControlLoopsOptions,
+): Promise<NodeConnection | undefined> {
+  const { options, dataDir, port } = places
+  const { connect, env, group } = surroundings
+  const hasNodes = nodeNames.size > 0
+  const isSimulated = options.runtime === 'simulated'
+  const nodes = { count: options.nodes, parts: describeParts(places) }
+  tellStart(env.log, loops.controllers, places)
+  const { schedulerConfig, schedulerPlugin } = options
+  const thread = startLoopsThread({
+    ...loops,
+    connect,
+    log: env.log,
+    signal: group.signal,
+    logLevel: options.logLevel,
+    cloudProvider: options.cloudProvider,
+    scheduler: {
+      ...(schedulerConfig !== undefined && { schedulerConfig }),
+      ...(schedulerPlugin !== undefined && { schedulerPlugin }),
+    },
+    volumes: join(dataDir, 'volumes'),
+    ...(hasNodes &&
+      isSimulated && { simulatedNodes: { ...nodes, missingImages: options.missingImages ?? [] } }),
+  })
+  group.spawn(() => thread.ended)
+  if (!hasNodes || isSimulated) {
+    const transport = await thread.started
+    return transport && createSimulatedConnection(nodeNames, transport)
+  }
+  const { startProcessNodes } = await import('./nodes.ts')
+  const apiServer = { host: '127.0.0.1', port }
+  const own = { ...nodes, ...places, apiServer, hasServiceProxy: hasServiceProxy(options) }
+  const connection = await startProcessNodes(own, surroundings)
+  await thread.started
+  return connection
+}
