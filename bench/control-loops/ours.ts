@@ -5,8 +5,8 @@ import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
 import { createSimulatedNodes } from '@coxswain/node'
 import { type Operator, runOperator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
-import { createControllerManager } from '../../packages/cli/src/up/control-loops.ts'
-import { controllerNames } from '../../packages/cli/src/up/controller-names.ts'
+import { createControllerManager } from '../../packages/cli/src/up/loops/control-loops.ts'
+import { controllerNames } from '../../packages/cli/src/up/loops/controller-names.ts'
 
 const [kubeconfig = '', program = '', count = '1'] = process.argv.slice(2)
 const env = createRealEnv(createPinoLogger({ level: 'warn' }))

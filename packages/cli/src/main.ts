@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { CommandError } from './exit.ts'
-import { addAdmissionOptions } from './up/admission-options.ts'
-import { addAuditOptions } from './up/audit-options.ts'
-import { addAuthenticationOptions, checkDuration } from './up/authentication-options.ts'
-import { addAuthorizationOptions } from './up/authorization-options.ts'
-import { addControllerOptions } from './up/controller-options.ts'
-import { addKubeletOptions } from './up/kubelet-options.ts'
-import { addSchedulerOptions } from './up/scheduler-options.ts'
-import { addServiceProxyOptions } from './up/service-proxy-options.ts'
+import { addAdmissionOptions } from './up/access/admission-options.ts'
+import { addAuditOptions } from './up/access/audit-options.ts'
+import { addAuthenticationOptions, checkDuration } from './up/access/authentication-options.ts'
+import { addAuthorizationOptions } from './up/access/authorization-options.ts'
+import { addControllerOptions } from './up/loops/controller-options.ts'
+import { addSchedulerOptions } from './up/loops/scheduler-options.ts'
+import { addKubeletOptions } from './up/nodes/kubelet-options.ts'
+import { addServiceProxyOptions } from './up/nodes/service-proxy-options.ts'
 
 const oldestNode = 24
 

@@ -18,20 +18,9 @@ import {
   socketDialer,
 } from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
-import { createAdmissionSetup } from './admission.ts'
-import { answerMirrorPods } from './answer-mirror-pods.ts'
-import { createAuthentication } from './authentication.ts'
-import { createAuthorization } from './authorization.ts'
-import { createComponentChecks } from './component-health.ts'
-import type { ComponentLogs } from './component-logs.ts'
-import { serveControlSocket } from './control-socket.ts'
-import { type ControllerName, selectServerControllers } from './controller-names.ts'
-import { createKubeletClient } from './kubelets.ts'
-import { createLateConnection } from './late-connection.ts'
-import { leaderElectionOf } from './leader-election.ts'
-import { nodeNamesOf } from './node-names.ts'
-import { nodeRangesOf } from './node-ranges.ts'
-import { socketOutbound } from './outbound.ts'
+import { createAdmissionSetup } from './access/admission.ts'
+import { createAuthentication } from './access/authentication.ts'
+import { createAuthorization } from './access/authorization.ts'
 import {
   componentNames,
   ensureComponentCertificate,
@@ -39,8 +28,19 @@ import {
   ensureKubeletClientCertificate,
   ensurePki,
   type Pki,
-} from './pki.ts'
-import { startControlLoops } from './start-control-loops.ts'
+} from './access/pki.ts'
+import { serveControlSocket } from './control-socket.ts'
+import { type ControllerName, selectServerControllers } from './loops/controller-names.ts'
+import { leaderElectionOf } from './loops/leader-election.ts'
+import { nodeRangesOf } from './loops/node-ranges.ts'
+import { startControlLoops } from './loops/start-control-loops.ts'
+import { answerMirrorPods } from './nodes/answer-mirror-pods.ts'
+import { createComponentChecks } from './nodes/component-health.ts'
+import type { ComponentLogs } from './nodes/component-logs.ts'
+import { createKubeletClient } from './nodes/kubelets.ts'
+import { createLateConnection } from './nodes/late-connection.ts'
+import { nodeNamesOf } from './nodes/node-names.ts'
+import { socketOutbound } from './outbound.ts'
 import type { UpOptions } from './up.ts'
 
 /** Who the control loops and operators in this process are to the API server. */
@@ -176,7 +176,7 @@ export async function runControlPlane({
       if (nodes) connected.resolve(nodes)
     }
     if (operators.length > 0) {
-      const { startOperators } = await import('./start-operators.ts')
+      const { startOperators } = await import('./loops/start-operators.ts')
       await startOperators(operators, surroundings)
     }
     haveLoopsStarted = true
@@ -201,7 +201,7 @@ async function encrypt(
 ): Promise<{ readonly store: Store; readonly reload?: (signal: AbortSignal) => Promise<void> }> {
   const { encryptionProviderConfig: file, encryptionProviderConfigAutomaticReload: mayReload } = options
   if (file === undefined) return { store }
-  const { encryptStore } = await import('./encryption.ts')
+  const { encryptStore } = await import('./access/encryption.ts')
   const encrypted = encryptStore(store, file, env)
   return mayReload ? encrypted : { store: encrypted.store }
 }
@@ -214,13 +214,15 @@ async function loadOperators(files: readonly string[]): Promise<readonly Operato
 /** What flags say of the scheduler is looked at before anything is started; it is loaded again where the scheduler runs. */
 async function checkScheduler(options: UpOptions, env: Env): Promise<void> {
   if (options.schedulerConfig === undefined && options.schedulerPlugin === undefined) return
-  await (await import('./scheduler.ts')).loadSchedulerOptions(options, env)
+  await (await import('./loops/scheduler.ts')).loadSchedulerOptions(options, env)
 }
 
 /** The audit log's code is loaded only where there is one. */
 async function loadAuditing(options: UpOptions, env: Env) {
   const isWanted = options.auditLogPath !== undefined || options.auditWebhookConfigFile !== undefined
-  const auditing = isWanted ? await (await import('./audit.ts')).createAuditing(options, env) : undefined
+  const auditing = isWanted
+    ? await (await import('./access/audit.ts')).createAuditing(options, env)
+    : undefined
   return {
     auditing,
     async [Symbol.asyncDispose]() {

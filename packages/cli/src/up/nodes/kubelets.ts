@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { KubeletClient } from '@coxswain/apiserver'
-import { CommandError, explainSystemError } from '../exit.ts'
+import { CommandError, explainSystemError } from '../../exit.ts'
 import type { KubeletFlags } from './kubelet-options.ts'
 
 /** PEM: a certificate and its key. */

@@ -22,10 +22,10 @@ import {
 import { createIssuerCheck, importJwk } from '@coxswain/apiserver/node'
 import type { Env } from '@coxswain/kit'
 import type { PeerCertificate } from '@coxswain/wire'
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
+import { socketOutbound } from '../outbound.ts'
 import { readFlagFile } from './authentication.ts'
 import type { AuthenticationFlags } from './authentication-options.ts'
-import { socketOutbound } from './outbound.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 export interface ProviderSurroundings {

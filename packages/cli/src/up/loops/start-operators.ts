@@ -2,7 +2,7 @@ import { createClient } from '@coxswain/client'
 import type { Env, TaskGroup } from '@coxswain/kit'
 import { installKinds, type Operator, runOperator } from '@coxswain/runtime'
 import type { Transport } from '@coxswain/wire'
-import { webhookOptionsFor } from '../webhooks.ts'
+import { webhookOptionsFor } from '../../webhooks.ts'
 
 export interface OperatorSurroundings {
   /** A connection to the server, as somebody who may do everything. */

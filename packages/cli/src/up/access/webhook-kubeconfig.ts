@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Target } from '@coxswain/apiserver'
 import { loadKubeconfig } from '@coxswain/client/kubeconfig'
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
 
 /** Where a kubeconfig file sends the API server, and what it proves itself with there. */
 export interface WebhookServer {

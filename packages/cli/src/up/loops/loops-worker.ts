@@ -17,10 +17,10 @@ import type { LeaderElectionOptions, Operator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import type { Transport } from '@coxswain/wire'
 import { createThreadTransport, serveThread } from '@coxswain/wire/node'
+import type { SimulatedNodesOptions } from '../nodes/nodes.ts'
 import { createControllerManager, type ManagerOptions } from './control-loops.ts'
 import { ensureDefaultStorageClass } from './default-storage-class.ts'
 import type { LoopsMessage } from './loops-thread.ts'
-import type { SimulatedNodesOptions } from './nodes.ts'
 import { runInTurns } from './run-in-turns.ts'
 import type { SchedulerFlags } from './scheduler-options.ts'
 
@@ -76,7 +76,7 @@ function lead(operator: Operator, client: Client): void {
 
 /** Gives the port at which the server can ask the nodes. */
 async function startNodes(simulated: SimulatedNodesOptions): Promise<MessagePort> {
-  const { startSimulatedNodes } = await import('./nodes.ts')
+  const { startSimulatedNodes } = await import('../nodes/nodes.ts')
   const nodes = startSimulatedNodes(simulated, { connect: connectTransport, env, group })
   const { port1, port2 } = new MessageChannel()
   serveThread(port1, {

@@ -3,7 +3,7 @@ import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { Env } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 import { createEncryptedStore, type Encryption, readEncryption } from '@coxswain/storage/encryption'
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
 
 export interface EncryptionFlags {
   readonly encryptionProviderConfig?: string

@@ -14,8 +14,8 @@ import {
 } from '@coxswain/scheduler'
 import { readBody } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
-import { CommandError } from '../exit.ts'
-import { readFlagFile } from './authentication.ts'
+import { CommandError } from '../../exit.ts'
+import { readFlagFile } from '../access/authentication.ts'
 import type { SchedulerFlags } from './scheduler-options.ts'
 
 type OwnPlugin = SchedulerPlugin | PluginFactory

@@ -9,7 +9,7 @@ import {
 } from '@coxswain/apiserver'
 import { generateSigningKey, readSigningKey, readVerificationKeys } from '@coxswain/apiserver/node'
 import type { Env } from '@coxswain/kit'
-import { CommandError, explainSystemError } from '../exit.ts'
+import { CommandError, explainSystemError } from '../../exit.ts'
 import type { AuthenticationFlags } from './authentication-options.ts'
 
 export interface AuthenticationSurroundings {

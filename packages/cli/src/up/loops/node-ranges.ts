@@ -1,6 +1,6 @@
 import { type CIDR, parseCIDR } from '@coxswain/apimachinery'
 import type { NodeIpamOptions } from '@coxswain/controllers'
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
 import type { ControllerFlags } from './controller-options.ts'
 
 const defaultRange = '10.244.0.0/16'

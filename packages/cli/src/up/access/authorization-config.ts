@@ -8,7 +8,7 @@ import {
   createWebhookAuthorizer,
   type MatchConditions,
 } from '@coxswain/apiserver/authorization'
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
 import { readFlagFile } from './authentication.ts'
 import { createAuthorizer } from './authorization.ts'
 import { type AuthorizationFlags, authorizationModes } from './authorization-options.ts'

@@ -6,7 +6,7 @@ import {
   createRbacAuthorizer,
   createUnionAuthorizer,
 } from '@coxswain/apiserver'
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
 import { readFlagFile } from './authentication.ts'
 import {
   type AuthorizationFlags,

@@ -1,4 +1,4 @@
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
 
 /** The controllers there are, by upstream's names. */
 export const controllerNames = [

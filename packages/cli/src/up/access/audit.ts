@@ -10,10 +10,10 @@ import {
   truncateEvent,
 } from '@coxswain/apiserver/audit'
 import type { Env } from '@coxswain/kit'
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
+import { socketOutbound } from '../outbound.ts'
 import { createAuditLog } from './audit-log.ts'
 import type { AuditFlags } from './audit-options.ts'
-import { socketOutbound } from './outbound.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 const sendTimeout = 30_000

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { NodeConnection } from '@coxswain/apiserver'
-import { type ControlPlanePlaces, describeParts, tellStart } from './control-plane-pods.ts'
+import { type ControlPlanePlaces, describeParts, tellStart } from '../nodes/control-plane-pods.ts'
+import { hasServiceProxy } from '../nodes/service-proxy-options.ts'
+import { createSimulatedConnection } from '../nodes/simulated-connection.ts'
 import { startLoopsThread } from './loops-thread.ts'
 import type { LoopsOptions } from './loops-worker.ts'
-import { hasServiceProxy } from './service-proxy-options.ts'
-import { createSimulatedConnection } from './simulated-connection.ts'
 import type { OperatorSurroundings } from './start-operators.ts'
 
 export interface ControlLoopsOptions extends ControlPlanePlaces {
@@ -50,7 +50,7 @@ export async function startControlLoops(
     const transport = await thread.started
     return transport && createSimulatedConnection(nodeNames, transport)
   }
-  const { startProcessNodes } = await import('./nodes.ts')
+  const { startProcessNodes } = await import('../nodes/nodes.ts')
   const apiServer = { host: '127.0.0.1', port }
   const own = { ...nodes, ...places, apiServer, hasServiceProxy: hasServiceProxy(options) }
   const connection = await startProcessNodes(own, surroundings)

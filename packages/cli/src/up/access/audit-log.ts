@@ -11,7 +11,7 @@ import {
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { AuditBackend, AuditEvent } from '@coxswain/apiserver/audit'
 import type { Env } from '@coxswain/kit'
-import { CommandError, explainSystemError } from '../exit.ts'
+import { CommandError, explainSystemError } from '../../exit.ts'
 import type { AuditFlags } from './audit-options.ts'
 
 type LogFlags = Pick<

@@ -11,8 +11,8 @@ import {
   type StaticPod,
 } from '@coxswain/node'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
+import type { OperatorSurroundings } from '../loops/start-operators.ts'
 import { nodeNamesOf } from './node-names.ts'
-import type { OperatorSurroundings } from './start-operators.ts'
 
 export interface NodesOptions {
   readonly count: number

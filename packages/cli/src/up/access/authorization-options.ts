@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { CommandError } from '../exit.ts'
+import { CommandError } from '../../exit.ts'
 
 /** What `coxswain up` may be told about who may do what; the names are kube-apiserver's. */
 export interface AuthorizationFlags {

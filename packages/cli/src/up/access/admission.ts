@@ -9,7 +9,7 @@ import {
   type WebhookCredentials,
 } from '@coxswain/apiserver'
 import { loadKubeconfig } from '@coxswain/client/kubeconfig'
-import { CommandError, explainSystemError } from '../exit.ts'
+import { CommandError, explainSystemError } from '../../exit.ts'
 import type { AdmissionFlags } from './admission-options.ts'
 
 export interface AdmissionSetup {
