@@ -9,6 +9,8 @@ export interface InProcessTransportOptions {
   readonly peer?: PeerCertificate
   /** @default '127.0.0.1' */
   readonly remoteAddress?: string
+  /** Whoever receives answers only reads their bytes: they need no copy. @default false */
+  readonly lendsAnswers?: boolean
 }
 
 /**
@@ -26,7 +28,7 @@ export function createInProcessTransport(
   env: Pick<Env, 'scheduler'>,
   options: InProcessTransportOptions = {},
 ): Transport {
-  const { peer, remoteAddress = '127.0.0.1' } = options
+  const { peer, remoteAddress = '127.0.0.1', lendsAnswers = false } = options
   const { scheduler } = env
   const calls = new Set<Call>()
   const running = new Set<Promise<void>>()
@@ -37,7 +39,11 @@ export function createInProcessTransport(
       if (closed) throw closed
       request.signal.throwIfAborted()
       const label = `${request.method} ${request.path}`
-      const call = new Call(scheduler.lane(`request ${label}`), scheduler.lane(`answer ${label}`))
+      const call = new Call(
+        scheduler.lane(`request ${label}`),
+        scheduler.lane(`answer ${label}`),
+        lendsAnswers,
+      )
       const received: WireRequest = {
         method: request.method,
         path: request.path,
@@ -71,14 +77,16 @@ export function createInProcessTransport(
 class Call {
   readonly #up: Lane
   readonly #down: Lane
+  readonly #lends: boolean
   readonly #server = new AbortController()
   readonly #answer = Promise.withResolvers<WireResponse>()
   #stream: ChunkStream | undefined
   #stopped = false
 
-  constructor(up: Lane, down: Lane) {
+  constructor(up: Lane, down: Lane, lends: boolean) {
     this.#up = up
     this.#down = down
+    this.#lends = lends
   }
 
   get serverSignal(): AbortSignal {
@@ -119,9 +127,9 @@ class Call {
     body: Uint8Array | readonly Uint8Array[] | undefined,
   ): Promise<void> {
     const { status, headers } = response
-    const copy = body && copyBody(body)
+    const own = this.#lends ? body : body && copyBody(body)
     await this.#down.step()
-    this.#answer.resolve({ status, headers: { ...headers }, ...(copy && { body: copy }) })
+    this.#answer.resolve({ status, headers: { ...headers }, ...(own && { body: own }) })
   }
 
   async #answerStream(response: WireResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
@@ -141,7 +149,7 @@ class Call {
           this.#down.post(() => stream.end())
           return
         }
-        const chunk = next.value.slice()
+        const chunk = this.#lends ? next.value : next.value.slice()
         stream.sent()
         this.#down.post(() => stream.deliver(chunk))
       }

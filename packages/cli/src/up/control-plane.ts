@@ -155,7 +155,8 @@ export async function runControlPlane({
   if (files.length === 0) sayReady()
   if (controllers.length > 0 || files.length > 0) {
     const operators = await loadOperators(files)
-    const connect = () => createInProcessTransport(server.handler, env, { peer: insider })
+    const connect = (options?: { readonly lendsAnswers: boolean }) =>
+      createInProcessTransport(server.handler, env, { peer: insider, ...options })
     const surroundings = { connect, env, group: loops }
     if (controllers.length > 0) {
       const nodes = await startControlLoops(surroundings, {

@@ -14,7 +14,7 @@ export type LoopsMessage =
 
 export interface LoopsThreadOptions extends LoopsOptions {
   /** A connection to the server, as somebody who may do everything. */
-  readonly connect: () => Transport
+  readonly connect: (options: { readonly lendsAnswers: boolean }) => Transport
   readonly log: Logger
   readonly signal: AbortSignal
 }
@@ -46,7 +46,7 @@ export function startLoopsThread(options: LoopsThreadOptions): LoopsThread {
   const started = Promise.withResolvers<Transport | undefined>()
   const ended = Promise.withResolvers<void>()
   worker.on('message', (message: LoopsMessage) => {
-    if ('connect' in message) serveThread(message.connect, connect())
+    if ('connect' in message) serveThread(message.connect, connect({ lendsAnswers: true }))
     else if ('log' in message) write(log, message.log)
     else started.resolve(message.nodes && createThreadTransport(message.nodes))
   })

@@ -6,7 +6,7 @@ import { webhookOptionsFor } from '../../webhooks.ts'
 
 export interface OperatorSurroundings {
   /** A connection to the server, as somebody who may do everything. */
-  readonly connect: () => Transport
+  readonly connect: (options?: { readonly lendsAnswers: boolean }) => Transport
   readonly env: Env
   readonly group: TaskGroup
 }

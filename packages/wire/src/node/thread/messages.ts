@@ -1,10 +1,11 @@
 import type { MessagePort } from 'node:worker_threads'
+import { joinChunks } from '../../body.ts'
 import type { TransportErrorCode } from '../../errors.ts'
 import type { WireHeaders } from '../../message.ts'
 
 /** What the client's thread says of one of its requests. */
-export type ClientMessage = { readonly id: number } & (
-  | { readonly request: ThreadRequest }
+export type ClientMessage = { readonly id: number } /** The bytes are the body, if there is one. */ & (
+  | { readonly request: ThreadRequest; readonly bytes?: Uint8Array }
   /** So many chunks of the answer have been read. */
   | { readonly taken: number }
   /** Nobody waits for the answer any more. */
@@ -16,13 +17,15 @@ export interface ThreadRequest {
   readonly path: string
   readonly query: string
   readonly headers: WireHeaders
-  readonly body?: Uint8Array
 }
 
 /** What the server's thread answers. */
-export type ServerMessage = { readonly id: number } /** Without a body, chunks follow. */ & (
-  | { readonly status: number; readonly headers: WireHeaders; readonly body?: Uint8Array }
-  | { readonly chunk: Uint8Array }
+export type ServerMessage = {
+  readonly id: number
+} /** The bytes are the body; without them, chunks follow. */ & (
+  | { readonly status: number; readonly headers: WireHeaders; readonly bytes?: Uint8Array }
+  /** A chunk. */
+  | { readonly bytes: Uint8Array }
   | { readonly ended: true }
   | {
       readonly failed: { readonly code: TransportErrorCode; readonly message: string; readonly sent: boolean }
@@ -34,15 +37,43 @@ export const chunksInFlight = 32
 /** Chunks that are told of together. */
 export const chunksTold = 8
 
-/** Sends messages of one turn of the event loop together, in their order: each crossing of threads costs more than most messages. */
-export function createBatch<M>(port: MessagePort): (message: M) => void {
-  let batch: M[] = []
+/** Messages of one turn of the event loop, whose bytes lie one after the other in one buffer. */
+interface Batch<M> {
+  readonly messages: readonly M[]
+  /** How many bytes each has; -1 for those without. */
+  readonly lengths: readonly number[]
+  readonly bytes: Uint8Array
+}
+
+type Message = { readonly bytes?: Uint8Array } | object
+
+/** Sends messages in batches, in their order: each crossing of threads, and each buffer that crosses, costs more than most messages. */
+export function createBatch<M extends Message>(port: MessagePort): (message: M) => void {
+  let waiting: M[] = []
   const flush = () => {
-    const messages = batch
-    batch = []
-    port.postMessage(messages)
+    const lengths = waiting.map(message => bytesOf(message)?.length ?? -1)
+    const bytes = joinChunks(waiting.flatMap(message => bytesOf(message) ?? []))
+    const messages = waiting.map(message => (bytesOf(message) ? { ...message, bytes: undefined } : message))
+    waiting = []
+    port.postMessage({ messages, lengths, bytes } satisfies Batch<object>)
   }
   return message => {
-    if (batch.push(message) === 1) setImmediate(flush)
+    if (waiting.push(message) === 1) setImmediate(flush)
   }
+}
+
+/** Calls back with each message of the batches that come. */
+export function receiveBatches<M extends Message>(port: MessagePort, receive: (message: M) => void): void {
+  port.on('message', ({ messages, lengths, bytes }: Batch<M>) => {
+    let at = 0
+    messages.forEach((message, index) => {
+      const length = lengths[index]!
+      receive(length < 0 ? message : { ...message, bytes: bytes.subarray(at, at + length) })
+      at += Math.max(0, length)
+    })
+  })
+}
+
+function bytesOf(message: Message): Uint8Array | undefined {
+  return 'bytes' in message ? message.bytes : undefined
 }

@@ -1,29 +1,32 @@
 import type { MessagePort } from 'node:worker_threads'
-import { isStream, joinChunks } from '../../body.ts'
+import { isStream, readBody } from '../../body.ts'
 import { isTransportError } from '../../errors.ts'
 import type { Transport } from '../../message.ts'
 import {
   type ClientMessage,
   chunksInFlight,
   createBatch,
+  receiveBatches,
   type ServerMessage,
   type ThreadRequest,
 } from './messages.ts'
 
-/** Answers what a `createThreadTransport` at the other end of the port asks, until that closes. `transport` is who knows the answers. */
+/**
+ * Answers what a `createThreadTransport` at the other end of the port asks, until that closes. `transport` is who knows the answers; their
+ * bytes are only read.
+ */
 export function serveThread(port: MessagePort, transport: Transport): void {
   const calls = new Map<number, Call>()
   const post = createBatch<ServerMessage>(port)
-  const receive = (message: ClientMessage) => {
+  receiveBatches<ClientMessage>(port, message => {
     const { id } = message
     if ('request' in message) {
       const call = new Call(answer => post({ id, ...answer }))
       calls.set(id, call)
-      call.run(transport, message.request).finally(() => calls.delete(id))
+      call.run(transport, message.request, message.bytes).finally(() => calls.delete(id))
     } else if ('taken' in message) calls.get(id)?.take(message.taken)
     else calls.get(id)?.leave()
-  }
-  port.on('message', (batch: readonly ClientMessage[]) => batch.forEach(receive))
+  })
   port.on('close', () => {
     for (const call of calls.values()) call.leave()
   })
@@ -52,22 +55,22 @@ class Call {
   }
 
   /** Never rejects. */
-  async run(transport: Transport, request: ThreadRequest): Promise<void> {
+  async run(transport: Transport, request: ThreadRequest, body: Uint8Array | undefined): Promise<void> {
     const { signal } = this.#abort
     try {
-      const { status, headers, body } = await transport.send({ ...request, signal })
-      if (isStream(body)) {
+      const response = await transport.send({ ...request, ...(body && { body }), signal })
+      const { status, headers } = response
+      if (isStream(response.body)) {
         this.#post({ status, headers })
-        for await (const chunk of body) {
+        for await (const bytes of response.body) {
           if (signal.aborted) return
-          this.#post({ chunk: ownBytes(chunk) })
+          this.#post({ bytes })
           this.#inFlight++
           await this.#room()
         }
         this.#post({ ended: true })
       } else {
-        const whole = body instanceof Uint8Array ? body : joinChunks(body ?? [])
-        this.#post({ status, headers, body: ownBytes(whole) })
+        this.#post({ status, headers, bytes: await readBody(response.body) })
       }
     } catch (error) {
       if (signal.aborted) return
@@ -85,9 +88,4 @@ class Call {
       })
     }
   }
-}
-
-/** A copy for the other thread takes the whole buffer behind a view along. */
-function ownBytes(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }

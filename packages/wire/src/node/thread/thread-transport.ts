@@ -1,8 +1,14 @@
 import type { MessagePort } from 'node:worker_threads'
 import { ChunkStream } from '../../chunk-stream.ts'
 import { TransportError } from '../../errors.ts'
-import type { Transport, WireRequest, WireResponse } from '../../message.ts'
-import { type ClientMessage, chunksTold, createBatch, type ServerMessage } from './messages.ts'
+import type { Transport, WireResponse } from '../../message.ts'
+import {
+  type ClientMessage,
+  chunksTold,
+  createBatch,
+  receiveBatches,
+  type ServerMessage,
+} from './messages.ts'
 
 /**
  * A connection to a server on another thread, where {@link serveThread} has the other end of the port.
@@ -23,8 +29,8 @@ export function createThreadTransport(port: MessagePort): Transport {
     for (const call of calls.values()) call.fail(closed)
     calls.clear()
   }
-  port.on('message', (batch: readonly ServerMessage[]) => {
-    for (const message of batch) if (calls.get(message.id)?.receive(message)) calls.delete(message.id)
+  receiveBatches<ServerMessage>(port, message => {
+    if (calls.get(message.id)?.receive(message)) calls.delete(message.id)
   })
   port.on('close', () => close(new TransportError('ConnectionLost', 'the thread of the server has ended')))
 
@@ -47,7 +53,8 @@ export function createThreadTransport(port: MessagePort): Transport {
       })
       calls.set(id, call)
       request.signal.addEventListener('abort', onAbort, { once: true })
-      post({ id, request: pick(request) })
+      const { method, path, query, headers, body } = request
+      post({ id, request: { method, path, query, headers }, ...(body && { bytes: body }) })
       return await call.answer
     },
     async [Symbol.asyncDispose]() {
@@ -55,12 +62,6 @@ export function createThreadTransport(port: MessagePort): Transport {
       port.close()
     },
   }
-}
-
-/** What crosses: of a view of a larger buffer, only what it shows. */
-function pick({ method, path, query, headers, body }: WireRequest) {
-  const isView = body !== undefined && body.byteLength !== body.buffer.byteLength
-  return { method, path, query, headers, ...(body && { body: isView ? new Uint8Array(body) : body }) }
 }
 
 interface CallEvents {
@@ -87,15 +88,14 @@ class Call {
 
   /** Whether that was the last message. */
   receive(message: ServerMessage): boolean {
-    if ('chunk' in message) {
-      this.#stream?.deliver(message.chunk)
-      return false
-    }
     if ('status' in message) {
-      const { status, headers, body } = message
-      if (body === undefined) this.#stream = new ChunkStream(this.#events.onLeave, () => this.#take())
-      this.#answer.resolve({ status, headers, body: body ?? this.#stream! })
-      if (body === undefined) return false
+      const { status, headers, bytes } = message
+      if (bytes === undefined) this.#stream = new ChunkStream(this.#events.onLeave, () => this.#take())
+      this.#answer.resolve({ status, headers, body: bytes ?? this.#stream! })
+      if (bytes === undefined) return false
+    } else if ('bytes' in message) {
+      this.#stream?.deliver(message.bytes)
+      return false
     } else if ('failed' in message) {
       const { code, message: text, sent } = message.failed
       this.fail(new TransportError(code, text, { sent }))

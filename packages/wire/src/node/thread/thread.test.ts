@@ -165,7 +165,8 @@ describe('a transport between threads', () => {
     serveThread(port1, createInProcessTransport(handler, createRealEnv()))
     const script = `
       const { port } = require('node:worker_threads').workerData
-      port.postMessage([{ id: 1, request: { method: 'GET', path: '/', query: '', headers: {} } }])
+      const request = { method: 'GET', path: '/', query: '', headers: {} }
+      port.postMessage({ messages: [{ id: 1, request }], lengths: [-1], bytes: new Uint8Array() })
       port.ref()`
     const worker = new Worker(script, { eval: true, workerData: { port: port2 }, transferList: [port2] })
     await once(worker, 'online')
