@@ -116,7 +116,7 @@ describe('malformed HTTP/1.1', () => {
     socket.resume()
     await closed(socket)
     clearInterval(timer)
-    assert.ok(performance.now() - start < 5000)
+    assert.ok(performance.now() - start < 20_000)
   })
 
   it('a client that says nothing is cut off', async () => {

@@ -78,7 +78,7 @@ describe('over connections that break', () => {
       let failed = 0
       const send = async (id: string, length: number) => {
         const method = random.below(2) === 0 ? 'POST' : 'GET'
-        const signal = AbortSignal.timeout(10_000)
+        const signal = AbortSignal.timeout(60_000)
         try {
           const response = await transport.send({
             method,

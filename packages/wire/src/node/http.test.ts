@@ -505,7 +505,7 @@ describe('the transport', () => {
     await using transport = createHttpTransport({
       server: `https://127.0.0.1:${port}`,
       tls: { ca: certificates.ca.certificate },
-      timeouts: { pingAfter: 100, ping: 100 },
+      timeouts: { pingAfter: 100, ping: 2_000 },
     })
     const watch = await transport.send(requestOf('/'))
     const chunks = (watch.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()

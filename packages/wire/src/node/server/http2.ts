@@ -10,6 +10,7 @@ import type { WireHeaders, WireResponse } from '../../message.ts'
 import { StreamBody } from '../client/stream-body.ts'
 import { bodyLength, type Sink, writePieces, writeStream } from './body-writer.ts'
 import { onceEither } from './http1.ts'
+import { newsFirstOf } from './news-first.ts'
 import {
   type ConnectionInfo,
   clientGone,
@@ -173,10 +174,15 @@ function send(
     stream.respond(headers, { endStream: true })
     return
   }
-  stream.respond(headers)
-  if (body instanceof Uint8Array) stream.end(body)
-  else if (length <= 32 * 1024) stream.end(joinChunks(body))
-  else core.settle(writePieces(createSink(stream), body, core.stall))
+  const write = () => {
+    if (stream.destroyed || stream.closed) return
+    stream.respond(headers)
+    if (body instanceof Uint8Array) stream.end(body)
+    else if (length <= 32 * 1024) stream.end(joinChunks(body))
+    else core.settle(writePieces(createSink(stream), body, core.stall))
+  }
+  if (method === 'GET' || !stream.session) write()
+  else newsFirstOf(stream.session).after(write)
 }
 
 type OutgoingHeaders = Record<string, string | number | string[]>
@@ -191,8 +197,9 @@ function headersOf(status: number, headers: WireHeaders): OutgoingHeaders {
 }
 
 function createSink(stream: ServerHttp2Stream): Sink {
+  const order = stream.session && newsFirstOf(stream.session)
   return {
-    write: chunk => stream.write(chunk),
+    write: chunk => (order ? stream.write(chunk, order.sent()) : stream.write(chunk)),
     onRoom: callback => onceEither(stream, callback),
     onClose: callback => void stream.on('close', callback),
     end: () => stream.end(),

@@ -1,6 +1,6 @@
 import { joinChunks } from '../../body.ts'
 
-/** What one stream is to send at the end of the turn. */
+/** What one stream is to send next. */
 export interface TurnBatch {
   /** Empty between turns. */
   chunks: Uint8Array[]
@@ -11,10 +11,10 @@ let dirty: TurnBatch[] = []
 let lastChunks: readonly Uint8Array[] = []
 let lastJoined = new Uint8Array()
 
-/** Adds a chunk to what goes out after every promise callback that can run now. */
+/** Adds a chunk to what goes out when whoever adds chunks now is done, and before what follows from it: answers of writes, for instance. */
 export function addToTurn(batch: TurnBatch, chunk: Uint8Array): void {
   if (batch.chunks.length === 0) {
-    if (dirty.length === 0) process.nextTick(flushAll)
+    if (dirty.length === 0) queueMicrotask(flushAll)
     dirty.push(batch)
   }
   batch.chunks.push(chunk)

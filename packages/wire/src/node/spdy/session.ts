@@ -32,9 +32,11 @@ const cancel = 5
 /** The largest piece of data that is sent in one frame. */
 const maxData = 32 * 1024
 const maxFrame = 16 * 1024 * 1024
+/** So many frames of a stream may wait for their reader before the client has to, with all its streams. */
+const waitingLimit = 256
 
 /**
- * The server's side of SPDY/3.1 as Kubernetes uses it: streams opened by the client, no flow control, no push. Resolves
+ * The server's side of SPDY/3.1 as Kubernetes uses it: streams opened by the client, no flow control but the connection's, no push. Resolves
  * when the client has left; `onStream` is called for each stream it opens.
  *
  *   bytes -> frames -> SYN_STREAM: onStream, SYN_REPLY    data: stream.data    PING: the same back
@@ -110,6 +112,7 @@ export async function acceptSpdy(
       }
       const data = streams.get(first)
       if (payload.length > 0) data?.push(payload)
+      await data?.room(waitingLimit)
       if (flags & finFlag) data?.end()
     }
   } finally {
