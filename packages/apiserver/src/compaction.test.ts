@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { TaskGroup, VirtualWorld } from '@coxswain/kit'
+import { createLogger, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore, isCompacted } from '@coxswain/storage'
 import { compactHistory } from './compaction.ts'
 
@@ -27,6 +27,27 @@ describe('compactHistory', () => {
     const before = (await world.run(store.status())).revision
     await world.advance(5 * 60_000)
     assert.ok((await world.run(store.status())).revision > before)
+    group.abort()
+    await world.run(group.join())
+    await world.run(store.close())
+  })
+
+  it('goes on where the store has forgotten more by itself', async () => {
+    const said: string[] = []
+    const world = new VirtualWorld({ log: () => createLogger(({ message }) => said.push(message)) })
+    const store = createMemoryStore({ env: world, history: { revisions: 1, duration: 1_000 } })
+    const put = (key: string) =>
+      world.run(store.transact({ operations: [{ type: 'put', key, value: new Uint8Array(1) }] }))
+    const group = new TaskGroup()
+    group.spawn(signal => compactHistory(store, world, signal))
+    for (let round = 0; round < 3; round++) {
+      await world.advance(4 * 60_000)
+      for (const key of ['/core/things/a', '/core/things/b', '/core/things/c']) await put(key)
+    }
+    const { revision } = await world.run(store.status())
+    await world.advance(5 * 60_000)
+    assert.equal((await world.run(store.status())).revision, revision + 1, 'the round was a write')
+    assert.deepEqual(said, [])
     group.abort()
     await world.run(group.join())
     await world.run(store.close())

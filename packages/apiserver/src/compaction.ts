@@ -1,5 +1,5 @@
 import type { Env } from '@coxswain/kit'
-import type { Store } from '@coxswain/storage'
+import { isCompacted, type Store } from '@coxswain/storage'
 import { encodeText } from './json.ts'
 
 const interval = 5 * 60_000
@@ -17,7 +17,7 @@ export async function compactHistory(store: Store, env: Env, signal: AbortSignal
   for (;;) {
     await env.clock.sleep(interval, { signal })
     try {
-      await store.compact(due)
+      await forget(store, due)
       const value = encodeText(String(due))
       const { revision } = await store.transact({ operations: [{ type: 'put', key: heartbeatKey, value }] })
       due = revision
@@ -25,5 +25,14 @@ export async function compactHistory(store: Store, env: Env, signal: AbortSignal
       if (signal.aborted) throw error
       env.log.warn('history could not be compacted', { error })
     }
+  }
+}
+
+/** A store may have forgotten more by itself, or another server may have told it to. */
+async function forget(store: Store, revision: number): Promise<void> {
+  try {
+    await store.compact(revision)
+  } catch (error) {
+    if (!isCompacted(error)) throw error
   }
 }

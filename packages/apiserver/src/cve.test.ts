@@ -34,10 +34,10 @@ describe('known vulnerabilities', () => {
       peer: { commonName: 'admin', organizations: ['system:masters'], notAfter: Number.MAX_SAFE_INTEGER },
       signal: new AbortController().signal,
     }
-    const started = performance.now()
+    const started = process.cpuUsage().user
     const response = await server.handler(request)
     const text = Buffer.from(response.body as Uint8Array).toString()
-    return { status: response.status, text, ms: performance.now() - started }
+    return { status: response.status, text, cpuMs: (process.cpuUsage().user - started) / 1_000 }
   }
   const namespace = '/api/v1/namespaces/default'
   const create = (path: string, object: object) => send('POST', path, JSON.stringify(object))
@@ -62,7 +62,7 @@ describe('known vulnerabilities', () => {
     }))
     const large = await patch(growing)
     assert.ok(large.status === 413 || large.status === 422, String(large.status))
-    assert.ok(large.ms < 2_000, `${large.ms} ms`)
+    assert.ok(large.cpuMs < 2_000, `${large.cpuMs} ms`)
   })
 
   it('CVE-2019-11253: YAML whose aliases multiply is refused, and soon', async () => {
@@ -74,16 +74,16 @@ describe('known vulnerabilities', () => {
           .join(',')}]`,
       )
     const bomb = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bomb}\n${lines.join('\n')}\n`
-    const { status, ms } = await send('POST', `${namespace}/configmaps`, bomb, 'application/yaml')
+    const { status, cpuMs } = await send('POST', `${namespace}/configmaps`, bomb, 'application/yaml')
     assert.ok(status >= 400 && status < 500, String(status))
-    assert.ok(ms < 2_000, `${ms} ms`)
+    assert.ok(cpuMs < 2_000, `${cpuMs} ms`)
   })
 
   it('CVE-2019-11254: deep nesting is refused, and soon', async () => {
     const deep = `{"apiVersion":"v1","kind":"ConfigMap","metadata":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`
-    const { status, ms } = await send('POST', `${namespace}/configmaps`, deep)
+    const { status, cpuMs } = await send('POST', `${namespace}/configmaps`, deep)
     assert.ok(status >= 400 && status < 500, String(status))
-    assert.ok(ms < 2_000, `${ms} ms`)
+    assert.ok(cpuMs < 2_000, `${cpuMs} ms`)
   })
 
   it('CVE-2020-8552: made-up methods and paths make no new metrics', async () => {

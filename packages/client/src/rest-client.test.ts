@@ -128,10 +128,10 @@ describe('warnings', () => {
   it('that are malformed are dropped, without taking long', () => {
     assert.deepEqual(parseWarnings({ warning: 'nonsense' }), [])
     assert.deepEqual(parseWarnings({ warning: '299 - "open' }), [])
-    const start = performance.now()
+    const start = process.cpuUsage().user
     parseWarnings({ warning: `299 - "${'\\'.repeat(100_000)}` })
     parseWarnings({ warning: `299 - "${'a" "'.repeat(50_000)}` })
-    assert.ok(performance.now() - start < 500)
+    assert.ok(process.cpuUsage().user - start < 1_000_000)
   })
 })
 

@@ -24,6 +24,27 @@ describe('an async queue', () => {
     assert.deepEqual([queue.push(4), queue.push(5)], [true, false])
   })
 
+  it('lets a producer wait until there is room, or nobody takes any more', async () => {
+    const queue = new AsyncQueue<number>()
+    await queue.room(1)
+    queue.push(1)
+    queue.push(2)
+    let hasRoom = false
+    const waiting = queue.room(2).then(() => {
+      hasRoom = true
+    })
+    await Promise.resolve()
+    assert.equal(hasRoom, false)
+    const iterator = queue[Symbol.asyncIterator]()
+    await iterator.next()
+    await waiting
+    queue.push(3)
+    const last = queue.room(1)
+    await iterator.return?.()
+    await last
+    await queue.room(0)
+  })
+
   it('refuses items after the end', () => {
     const queue = new AsyncQueue<number>()
     queue.end()

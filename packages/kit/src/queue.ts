@@ -11,6 +11,7 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
   #items: T[] = []
   #head = 0
   #wake: (() => void) | undefined
+  #room: { readonly below: number; readonly resolve: () => void } | undefined
   #end: { readonly error?: unknown } | undefined
 
   /** `limit` counts items that wait. @default unlimited */
@@ -45,6 +46,14 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
   fail(error: unknown): void {
     this.#end ??= { error }
     this.#notify()
+  }
+
+  /** Resolves when fewer than `below` items wait, or the queue has ended. For one producer at a time, which holds back meanwhile. */
+  async room(below: number): Promise<void> {
+    if (this.#end || this.size < below) return
+    await new Promise<void>(resolve => {
+      this.#room = { below, resolve }
+    })
   }
 
   /** Everything that waits, at once; undefined when the queue has ended. For one consumer at a time. */
@@ -97,17 +106,27 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
       this.#items = this.#items.slice(this.#head)
       this.#head = 0
     }
+    this.#tellOfRoom()
     return item
   }
 
   #clear(): void {
     this.#items = []
     this.#head = 0
+    this.#tellOfRoom()
+  }
+
+  #tellOfRoom(): void {
+    const room = this.#room
+    if (!room || (!this.#end && this.size >= room.below)) return
+    this.#room = undefined
+    room.resolve()
   }
 
   #notify(): void {
     const wake = this.#wake
     this.#wake = undefined
     wake?.()
+    if (this.#room) this.#tellOfRoom()
   }
 }

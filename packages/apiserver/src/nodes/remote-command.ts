@@ -10,6 +10,9 @@ const v5 = 'v5.channel.k8s.io'
 /** Newest first. Only v5 can say that the standard input has ended. */
 const protocols: readonly string[] = [v5, 'v4.channel.k8s.io']
 
+/** So many messages of input may wait for the command before the client has to. */
+const inputLimit = 32
+
 /** How a command ended: its exit code, or undefined where there is none to tell. */
 export type RunCommand = (streams: TerminalStreams) => Promise<number | undefined>
 
@@ -32,8 +35,10 @@ async function talk(channel: MessageChannel, request: CommandRequest, run: RunCo
   const receive = async () => {
     for await (const message of channel.messages) {
       const data = message.subarray(1)
-      if (message[0] === channels.stdin && data.length > 0) stdin.push(data)
-      else if (message[0] === channels.resize) pushSize(sizes, data)
+      if (message[0] === channels.stdin && data.length > 0) {
+        stdin.push(data)
+        await stdin.room(inputLimit)
+      } else if (message[0] === channels.resize) pushSize(sizes, data)
       else if (message[0] === channels.close && data[0] === channels.stdin) stdin.end()
     }
     stdin.end()
