@@ -41,6 +41,7 @@ export class Controller {
   readonly #hotLoops: HotLoopDetector
   readonly #pace: Pace
   readonly #reconciler: Reconciler
+  readonly #underWay = new Set<Attempt>()
 
   constructor(definition: ControllerDefinition, deps: ControllerDependencies) {
     const { for: kind, finalizer, reconcile, options } = definition
@@ -94,12 +95,17 @@ export class Controller {
     }
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort, { once: true })
+    const onHardStop = (): void => {
+      for (const attempt of this.#underWay) attempt.stop(hardStop.reason)
+    }
+    hardStop.addEventListener('abort', onHardStop, { once: true })
     // Work begins when everything that was there is queued: high priority is then known to be high.
     await this.#sources.synced(signal)
     metrics.workers(concurrency)
     const group = new TaskGroup()
     for (let i = 0; i < concurrency; i++) group.spawn(() => this.#work(signal, hardStop))
     await group.join()
+    hardStop.removeEventListener('abort', onHardStop)
   }
 
   async #work(signal: AbortSignal, hardStop: AbortSignal): Promise<void> {
@@ -122,9 +128,12 @@ export class Controller {
     const start = clock.monotonic()
     const triggers = this.#triggers.take(key)
     const failures = this.#queue.retries(key)
-    using attempt = new Attempt(this.#deps, { key, triggers, failures, timeout: options.timeout, hardStop })
+    using attempt = new Attempt(this.#deps, { key, triggers, failures, timeout: options.timeout })
+    if (hardStop.aborted) attempt.stop(hardStop.reason)
+    this.#underWay.add(attempt)
     metrics.started()
     const outcome = await this.#run(key, attempt, hardStop)
+    this.#underWay.delete(attempt)
     const duration = clock.monotonic() - start
     metrics.finished(outcome.result === 'terminal' ? 'error' : outcome.result, duration / 1000)
     const { calls } = attempt

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newForbidden, newServiceUnavailable } from '@coxswain/apimachinery'
 import { defineOperator, type EventRecorder, type ReconcileContext } from './index.ts'
-import type { EventObject } from './internal/kinds.ts'
+import type { EventObject, SeriesEventObject } from './internal/kinds.ts'
 import { Simulation, type Widget, widgetKind, widgetPath } from './test-support/simulation.ts'
 
 /** A running operator and its recorder. */
@@ -14,13 +14,16 @@ async function start(sim: Simulation): Promise<{ events: EventRecorder; widget: 
       recorder = events
     })
   })
-  sim.start(operator)
+  sim.start(operator, { hostname: 'station' })
   await sim.world.settle()
   return { events: recorder!, widget: sim.server.object<Widget>(widgetPath('a'))! }
 }
 
 const stored = (sim: Simulation): EventObject[] =>
   sim.server.objects('/api/v1/events') as unknown as EventObject[]
+
+const storedSeries = (sim: Simulation): SeriesEventObject[] =>
+  sim.server.objects('/apis/events.k8s.io/v1/events') as unknown as SeriesEventObject[]
 
 describe('an event recorder', () => {
   it('writes what kubectl shows', async () => {
@@ -147,6 +150,22 @@ describe('an event recorder', () => {
     assert.equal(stored(sim).length, 27, 'one more every five minutes')
   })
 
+  it('tells a flood about many objects bit by bit, each event with the time at which it happened', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    const told = sim.world.clock.now()
+    for (let i = 0; i < 400; i++) {
+      const metadata = { ...widget.metadata, name: `w${i}`, uid: `uid-${i}` }
+      events.normal({ ...widget, metadata }, 'Started', 'it runs')
+    }
+    await sim.world.settle()
+    assert.equal(stored(sim).length, 100)
+    await sim.world.advance(2_000)
+    assert.equal(stored(sim).length, 400)
+    const times = new Set(stored(sim).map(({ firstTimestamp }) => Date.parse(firstTimestamp)))
+    assert.deepEqual([...times], [told])
+  })
+
   it('tries again when the server is away, and not when it refuses', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
@@ -196,5 +215,112 @@ describe('an event recorder', () => {
       stored(sim).map(({ reason }) => reason),
       ['Stopping'],
     )
+  })
+})
+
+const minute = 60_000
+
+describe('a long message', () => {
+  it('is kept whole, and cut only where the server would refuse it', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    const message = 'x'.repeat(2_000)
+    events.warning(widget, 'Failed', message)
+    events.withAction('Moving').warning(widget, 'Failed', message)
+    await sim.world.settle()
+    assert.equal(stored(sim)[0]?.message, message)
+    assert.equal(storedSeries(sim)[0]?.note, `${'x'.repeat(1_021)}...`)
+  })
+})
+
+describe('an event recorder that says what was being done', () => {
+  it('writes events of events.k8s.io', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    const other = { ...widget, metadata: { ...widget.metadata, name: 'b', uid: 'b' } }
+    events.from({ component: 'mover' }).withAction('Moving', other).normal(widget, 'Moved', 'it made room')
+    await sim.world.settle()
+    const [{ metadata, ...rest } = assert.fail('no event')] = storedSeries(sim)
+    assert.match(metadata.name, /^a\.[0-9a-f]{16}$/)
+    assert.equal(metadata.namespace, 'default')
+    const { uid, resourceVersion } = widget.metadata
+    const reference = { apiVersion: 'example.com/v1', kind: 'Widget', namespace: 'default', resourceVersion }
+    assert.deepEqual(rest, {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      eventTime: '2030-01-01T00:00:00.000000Z',
+      reportingController: 'mover',
+      reportingInstance: 'mover-station',
+      action: 'Moving',
+      reason: 'Moved',
+      regarding: { ...reference, name: 'a', uid },
+      related: { ...reference, name: 'b', uid: 'b' },
+      note: 'it made room',
+      type: 'Normal',
+    })
+    assert.deepEqual(stored(sim), [])
+  })
+
+  it('makes a series of what repeats, writes the second time and then every half an hour', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    const told = events.withAction('Trying')
+    for (let times = 0; times < 40; times++) {
+      told.warning(widget, 'Failed', `attempt ${times}`)
+      await sim.world.advance(minute)
+    }
+    const [event, ...others] = storedSeries(sim)
+    assert.equal(others.length, 0)
+    assert.equal(event!.note, 'attempt 0')
+    assert.deepEqual(event!.series, { count: 30, lastObservedTime: '2030-01-01T00:29:00.000000Z' })
+    const writes = sim.server.calls.filter(({ path }) => path.includes('/events'))
+    assert.deepEqual(
+      writes.map(({ method, time }) => [method, (time - Date.parse('2030-01-01T00:00:00Z')) / minute]),
+      [
+        ['POST', 0],
+        ['PATCH', 1],
+        ['PATCH', 30],
+      ],
+    )
+  })
+
+  it('writes the last count of a series when nothing has come for six minutes', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    const told = events.withAction('Trying')
+    for (let times = 0; times < 4; times++) told.warning(widget, 'Failed', 'again')
+    await sim.world.advance(minute)
+    assert.equal(storedSeries(sim)[0]?.series?.count, 2)
+    await sim.world.advance(12 * minute)
+    assert.equal(storedSeries(sim)[0]?.series?.count, 4)
+    told.warning(widget, 'Failed', 'a new one')
+    await sim.world.advance(60 * minute)
+    assert.deepEqual(
+      storedSeries(sim).map(({ series }) => series?.count),
+      [4, undefined],
+    )
+  })
+
+  it('tells of another version of the object by another event', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    const later = { ...widget, metadata: { ...widget.metadata, resourceVersion: '999' } }
+    for (const subject of [widget, later]) events.withAction('Trying').warning(subject, 'Failed', 'again')
+    await sim.world.settle()
+    assert.equal(storedSeries(sim).length, 2)
+  })
+
+  it('makes a series anew that the server no longer has', async () => {
+    await using sim = new Simulation()
+    const { events, widget } = await start(sim)
+    const told = events.withAction('Trying')
+    told.warning(widget, 'Failed', 'again')
+    await sim.world.settle()
+    const { metadata } = storedSeries(sim)[0]!
+    sim.server.delete(`/apis/events.k8s.io/v1/namespaces/default/events/${metadata.name}`)
+    await sim.world.advance(1_000)
+    told.warning(widget, 'Failed', 'again')
+    await sim.world.settle()
+    assert.equal(storedSeries(sim)[0]?.series?.count, 2)
   })
 })

@@ -1,7 +1,10 @@
 import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery'
 
 /** What an event is about. */
-export type EventSubject = Pick<DeepReadonly<ApiObject>, 'apiVersion' | 'kind' | 'metadata'>
+export type EventSubject = Pick<DeepReadonly<ApiObject>, 'apiVersion' | 'kind' | 'metadata'> & {
+  /** The part of it, as in `spec.containers{NAME}`. @default all of it */
+  readonly fieldPath?: string
+}
 
 /** Who tells of an event: `kubectl describe` shows it under `From`. */
 export interface EventSource {
@@ -20,4 +23,9 @@ export interface EventRecorder {
   warning(subject: EventSubject, reason: string, message: string): void
   /** The same for events that somebody else tells of. */
   from(source: EventSource): EventRecorder
+  /**
+   * The same in the newer form, events.k8s.io/v1: says what was being done (`Binding`), one word in CamelCase, and which
+   * other object had to do with it. What repeats becomes a series.
+   */
+  withAction(action: string, related?: EventSubject): EventRecorder
 }

@@ -26,6 +26,8 @@ export interface ManagerOptions {
   readonly transport?: Transport
   /** @default the real world, silent */
   readonly env?: Env
+  /** The machine it runs on: events that name an action say so. @default they do not */
+  readonly hostname?: string
   /** Namespaced kinds are seen in these namespaces only. @default all */
   readonly namespaces?: readonly string[]
   /** Other clusters that controllers watch and write, by the names they call them. */
@@ -83,7 +85,7 @@ export class Manager {
     this.definition = definition
     this.metrics = options.metrics ?? new MetricsRegistry()
     this.#client = this.#createClient(name)
-    this.#broadcaster = new EventBroadcaster(this.#client, this.#env)
+    this.#broadcaster = new EventBroadcaster(this.#client, this.#env, options.hostname)
     this.cache = new Cache({
       client: this.#client,
       env: this.#env,

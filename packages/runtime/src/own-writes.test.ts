@@ -47,6 +47,31 @@ describe('own writes', () => {
     assert.equal(writes.size, 0)
   })
 
+  it('hide what goes with its last finalizer: the answer carries the version of before', () => {
+    const writes = new OwnWrites()
+    const going = object(10)
+    const metadata = {
+      ...going.metadata,
+      deletionTimestamp: '2030-01-01T00:00:00Z',
+      deletionGracePeriodSeconds: 0,
+    }
+    writes.wrote('a', { ...going, metadata }, at(5))
+    assert.equal(writes.resolve('a', object(9), at(9)), undefined)
+    assert.equal(writes.resolve('a', object(10), at(10)), undefined, 'what was there before arrives')
+    assert.equal(writes.resolve('a', undefined, at(11)), undefined, 'the deletion arrives')
+    assert.equal(writes.size, 0)
+  })
+
+  it('show what has time left to go, or a finalizer', () => {
+    for (const more of [{ deletionGracePeriodSeconds: 30 }, { finalizers: ['example.com/hold'] }]) {
+      const writes = new OwnWrites()
+      const metadata = { ...object(10).metadata, deletionTimestamp: '2030-01-01T00:00:00Z', ...more }
+      const going = { ...object(10), metadata }
+      writes.wrote('a', going, at(5))
+      assert.equal(writes.resolve('a', object(9), at(9)), going)
+    }
+  })
+
   it('do not hide another object of the same name', () => {
     const writes = new OwnWrites()
     writes.deleted('a', object(10).metadata, at(10))

@@ -39,7 +39,12 @@ export class OwnWrites {
   }
 
   /** The server has answered a write with this object. */
-  wrote(key: string, object: DeepReadonly<ApiObject>, { epoch }: Progress): void {
+  wrote(key: string, object: DeepReadonly<ApiObject>, progress: Progress): void {
+    if (isGone(object)) {
+      this.deleted(key, object.metadata, progress)
+      return
+    }
+    const { epoch } = progress
     const before = this.#written.get(key)
     // Answers may come in another order than the writes were made.
     if (before && 'object' in before && before.epoch === epoch) {
@@ -72,6 +77,12 @@ export class OwnWrites {
     this.#written.delete(key)
     return cached
   }
+}
+
+/** Whether the write was the last that the object waited for. The version it carries then is that of before. */
+function isGone({ metadata }: DeepReadonly<ApiObject>): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0
 }
 
 /** Whether the cache has yet to learn of `written`. */

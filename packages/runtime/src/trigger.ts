@@ -68,6 +68,7 @@ export class TriggerLog {
   take(key: string): readonly Trigger[] {
     const triggers = this.#triggers.get(key) ?? []
     this.#triggers.delete(key)
+    if (!triggers.some(isTimer)) return triggers
     const others = triggers.filter(trigger => !isTimer(trigger))
     return others.length > 0 ? others : triggers
   }

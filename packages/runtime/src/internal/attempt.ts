@@ -1,4 +1,5 @@
 import { parseKey } from '@coxswain/apimachinery'
+import type { LogFields, Logger, Timer } from '@coxswain/kit'
 import type { ControllerDependencies } from '../controller.ts'
 import { RuntimeError } from '../errors.ts'
 import type { ApiCall, OperatorClient } from '../operator-client.ts'
@@ -12,39 +13,32 @@ export interface AttemptOptions {
   readonly failures: number
   /** Milliseconds; undefined for no limit. */
   readonly timeout: number | undefined
-  /** Ends the attempt at once. */
-  readonly hardStop: AbortSignal
 }
 
-/** One call of a reconciler: its context, and what is left of it. */
+/**
+ * One call of a reconciler: its context, and what is left of it. Most reconciles find that there is nothing to do: they
+ * shall cost little, and nothing that lives longer refers to them, or the old would keep the young until the next full
+ * garbage collection.
+ */
 export class Attempt implements Disposable {
   readonly context: ReconcileContext
   /** The calls to the server, in the order in which they ended. */
   readonly calls: ApiCall[] = []
-  readonly #dispose: () => void
+  readonly #controller = new AbortController()
+  readonly #timer: Timer | undefined
   #timedOut: RuntimeError | undefined
 
   constructor(deps: ControllerDependencies, options: AttemptOptions) {
     const { env, events, guard, registry } = deps
     const { clock, random, log } = env
-    const { key, triggers, failures, timeout, hardStop } = options
-    const controller = new AbortController()
-    const onHardStop = (): void => controller.abort(hardStop.reason)
-    if (hardStop.aborted) onHardStop()
-    else hardStop.addEventListener('abort', onHardStop, { once: true })
-    const timer =
-      timeout === undefined
-        ? undefined
-        : clock.after(timeout, () => {
-            const text = `the reconcile took longer than ${timeout} ms`
-            this.#timedOut = new RuntimeError('ReconcileTimeout', text)
-            controller.abort(this.#timedOut)
-          })
-    this.#dispose = () => {
-      timer?.cancel()
-      hardStop.removeEventListener('abort', onHardStop)
-    }
-    const { signal } = controller
+    const { key, triggers, failures, timeout } = options
+    if (timeout !== undefined)
+      this.#timer = clock.after(timeout, () => {
+        const text = `the reconcile took longer than ${timeout} ms`
+        this.#timedOut = new RuntimeError('ReconcileTimeout', text)
+        this.stop(this.#timedOut)
+      })
+    const { signal } = this.#controller
     const onCall = (call: ApiCall): void => void this.calls.push(call)
     const clientOf = ({ client, cache }: Pick<ControllerDependencies, 'client' | 'cache'>): OperatorClient =>
       createCachedClient({ client, cache, clock, signal, onCall, ...(guard && { guard }) })
@@ -55,7 +49,7 @@ export class Attempt implements Disposable {
       clock,
       random,
       events,
-      log: log.child({ key }),
+      log: new KeyLogger(log, key),
       metrics: registry,
       signal,
       triggers,
@@ -68,7 +62,49 @@ export class Attempt implements Disposable {
     return this.#timedOut
   }
 
+  /** Ends it now. */
+  stop(reason: unknown): void {
+    this.#controller.abort(reason)
+  }
+
   [Symbol.dispose](): void {
-    this.#dispose()
+    this.#timer?.cancel()
+  }
+}
+
+/** A logger that says which key it is about; made for every reconcile, while few have something to say. */
+class KeyLogger implements Logger {
+  readonly #parent: Logger
+  readonly #key: string
+  #log: Logger | undefined
+
+  constructor(parent: Logger, key: string) {
+    this.#parent = parent
+    this.#key = key
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.#own.debug(message, fields)
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#own.info(message, fields)
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.#own.warn(message, fields)
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.#own.error(message, fields)
+  }
+
+  child(fields: LogFields): Logger {
+    return this.#own.child(fields)
+  }
+
+  get #own(): Logger {
+    this.#log ??= this.#parent.child({ key: this.#key })
+    return this.#log
   }
 }

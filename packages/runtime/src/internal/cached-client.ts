@@ -1,6 +1,8 @@
 import {
   type ApiList,
   type ApiObject,
+  type ApplyOf,
+  type CreateOf,
   type DeepReadonly,
   formatKey,
   type Kind,
@@ -8,7 +10,18 @@ import {
   type ObjectKey,
   reasonOf,
 } from '@coxswain/apimachinery'
-import type { CallOptions, Client } from '@coxswain/client'
+import type {
+  ApplyOptions,
+  CallOptions,
+  Client,
+  DeleteAllOptions,
+  DeleteOptions,
+  DeleteResult,
+  PatchOptions,
+  SubresourceTarget,
+  UpdateOf,
+  WriteOptions,
+} from '@coxswain/client'
 import type { Clock } from '@coxswain/kit'
 import type { Cache } from '../cache.ts'
 import {
@@ -19,7 +32,7 @@ import {
   type ReadOptions,
   type WriteGuard,
 } from '../operator-client.ts'
-import { bindClient, createBoundOptions } from './bound-client.ts'
+import { BoundOptions, bindClient } from './bound-client.ts'
 import { changedFields } from './changed-fields.ts'
 
 export interface CachedClientOptions {
@@ -42,15 +55,159 @@ interface Target {
 
 /** Reads go to the cache, writes to the server and from there into the cache. */
 export function createCachedClient(options: CachedClientOptions): OperatorClient {
-  const { client, cache, clock, signal, onCall } = options
+  return new CachedClient(options)
+}
 
-  const { read: withSignal, write: admitted } = createBoundOptions(options)
+/** One is made for every reconcile. */
+class CachedClient implements OperatorClient {
+  readonly #options: CachedClientOptions
+  readonly #bounds: BoundOptions
+  #direct: Client | undefined
 
-  const record = (
-    target: Target,
-    start: number,
-    more: Omit<ApiCall, 'verb' | 'object' | 'duration'> = {},
-  ): void => {
+  constructor(options: CachedClientOptions) {
+    this.#options = options
+    this.#bounds = new BoundOptions(options)
+  }
+
+  async get<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    given?: ReadOptions,
+  ): Promise<DeepReadonly<KindOf<K>> | undefined> {
+    const { client, cache, signal } = this.#options
+    if (!this.#isCachedRead(kind, key.namespace, given)) {
+      const found = await this.#read({ verb: 'get', kind, key }, () =>
+        client.get(kind, key, this.#bounds.read(given)),
+      )
+      return found as DeepReadonly<KindOf<K>> | undefined
+    }
+    await cache.ready(kind, given?.signal ?? signal)
+    return cache.get(kind, key)
+  }
+
+  async list<K extends Kind>(
+    kind: K,
+    given?: OperatorListOptions,
+  ): Promise<DeepReadonly<ApiList<KindOf<K>>>> {
+    const { client, cache, signal } = this.#options
+    if (!this.#isCachedRead(kind, given?.namespace, given)) {
+      const { fields, cached: _, ...query } = given ?? {}
+      const fieldSelector =
+        fields &&
+        Object.entries(fields)
+          .map(pair => pair.join('='))
+          .join(',')
+      const target = { verb: 'list', kind }
+      const sent = this.#bounds.read({ ...query, ...(fieldSelector && { fieldSelector }) })
+      return (await this.#read(target, () => client.list(kind, sent))) as unknown as DeepReadonly<
+        ApiList<KindOf<K>>
+      >
+    }
+    await cache.ready(kind, given?.signal ?? signal)
+    const list = {
+      apiVersion: kind.group ? `${kind.group}/${kind.version}` : kind.version,
+      kind: kind.listKind,
+      metadata: { resourceVersion: cache.resourceVersion(kind) },
+      items: cache.list(kind, given),
+    }
+    return list as unknown as DeepReadonly<ApiList<KindOf<K>>>
+  }
+
+  create<K extends Kind>(
+    kind: K,
+    object: DeepReadonly<CreateOf<K>>,
+    given?: WriteOptions,
+  ): Promise<DeepReadonly<KindOf<K>>> {
+    return this.#write({ verb: 'create', kind, ...keyIn(object) }, given, (client, sent) =>
+      client.create(kind, object, sent),
+    )
+  }
+
+  update<K extends Kind>(
+    kind: K,
+    object: UpdateOf<K>,
+    given?: WriteOptions,
+  ): Promise<DeepReadonly<KindOf<K>>> {
+    return this.#write({ verb: 'update', kind, ...keyIn(object) }, given, (client, sent) =>
+      client.update(kind, object, sent),
+    )
+  }
+
+  updateStatus<K extends Kind>(
+    kind: K,
+    object: UpdateOf<K>,
+    given?: WriteOptions,
+  ): Promise<DeepReadonly<KindOf<K>>> {
+    return this.#write({ verb: 'update status', kind, ...keyIn(object) }, given, (client, sent) =>
+      client.updateStatus(kind, object, sent),
+    )
+  }
+
+  patch<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    patch: unknown,
+    given?: PatchOptions & SubresourceTarget,
+  ): Promise<DeepReadonly<KindOf<K>>> {
+    const verb = given?.subresource ? `patch ${given.subresource}` : 'patch'
+    return this.#write({ verb, kind, key }, given, (client, sent) => client.patch(kind, key, patch, sent))
+  }
+
+  apply<K extends Kind>(kind: K, object: ApplyOf<K>, given?: ApplyOptions): Promise<DeepReadonly<KindOf<K>>> {
+    return this.#write({ verb: 'apply', kind, ...keyIn(object) }, given, (client, sent) =>
+      client.apply(kind, object, sent),
+    )
+  }
+
+  applyStatus<K extends Kind>(
+    kind: K,
+    object: ApplyOf<K>,
+    given?: ApplyOptions,
+  ): Promise<DeepReadonly<KindOf<K>>> {
+    return this.#write({ verb: 'apply status', kind, ...keyIn(object) }, given, (client, sent) =>
+      client.applyStatus(kind, object, sent),
+    )
+  }
+
+  async delete<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    given?: DeleteOptions,
+  ): Promise<DeleteResult<KindOf<K>> | undefined> {
+    const { client, cache } = this.#options
+    const target = { verb: 'delete', kind, key }
+    const sent = this.#bounds.write(given)
+    return this.#timed(
+      target,
+      () => client.delete(kind, key, sent),
+      (result, start) => {
+        this.#record(target, start)
+        if (sent.dryRun) return
+        const left = result && leftBehind(result)
+        if (left) cache.wrote(kind, left)
+        else cache.deleted(kind, key)
+      },
+    )
+  }
+
+  async deleteAll<K extends Kind>(kind: K, given?: DeleteAllOptions): Promise<void> {
+    const { client } = this.#options
+    const target = { verb: 'deletecollection', kind }
+    const sent = this.#bounds.write(given)
+    return this.#timed(
+      target,
+      () => client.deleteAll(kind, sent),
+      (_, start) => this.#record(target, start),
+    )
+  }
+
+  get direct(): Client {
+    this.#direct ??= bindClient(this.#options.client, this.#bounds)
+    return this.#direct
+  }
+
+  #record(target: Target, start: number, more: Omit<ApiCall, 'verb' | 'object' | 'duration'> = {}): void {
+    const { onCall, clock } = this.#options
     if (!onCall) return
     const { verb, kind, key } = target
     const call = {
@@ -61,127 +218,58 @@ export function createCachedClient(options: CachedClientOptions): OperatorClient
     onCall(Object.defineProperties(call, Object.getOwnPropertyDescriptors(more)) as ApiCall)
   }
 
-  const timed = async <T>(
+  async #timed<T>(
     target: Target,
     call: () => Promise<T>,
     done: (result: T, start: number) => void,
-  ): Promise<T> => {
-    const start = clock.monotonic()
+  ): Promise<T> {
+    const start = this.#options.clock.monotonic()
     try {
       const result = await call()
       done(result, start)
       return result
     } catch (error) {
-      record(target, start, { error: reasonOf(error) || String((error as { code?: unknown }).code ?? error) })
+      this.#record(target, start, {
+        error: reasonOf(error) || String((error as { code?: unknown }).code ?? error),
+      })
       throw error
     }
   }
 
-  const read = <T>(target: Target, call: () => Promise<T>): Promise<T> =>
-    timed(target, call, (_, start) => record(target, start))
+  #read<T>(target: Target, call: () => Promise<T>): Promise<T> {
+    return this.#timed(target, call, (_, start) => this.#record(target, start))
+  }
 
-  const write = async <K extends Kind, O extends CallOptions & { readonly dryRun?: boolean }>(
+  async #write<K extends Kind, O extends CallOptions & { readonly dryRun?: boolean }>(
     target: Target & { readonly kind: K },
     given: O | undefined,
-    call: (options: O) => Promise<KindOf<K>>,
-  ): Promise<DeepReadonly<KindOf<K>>> => {
+    call: (client: Client, options: O) => Promise<KindOf<K>>,
+  ): Promise<DeepReadonly<KindOf<K>>> {
+    const { client, cache, onCall } = this.#options
     const { kind, key } = target
-    const sent = admitted(given)
-    const before = key && cache.isCached(kind) && onCall ? peek(kind, key) : undefined
-    const object = await timed(
+    const sent = this.#bounds.write(given)
+    const before = key && cache.isCached(kind) && onCall ? this.#peek(kind, key) : undefined
+    const object = await this.#timed(
       target,
-      () => call(sent),
+      () => call(client, sent),
       (after, start) => {
         // A subresource such as `scale` answers with a kind of its own.
         if (!sent.dryRun && after.kind === kind.kind) cache.wrote(kind, after)
-        record({ ...target, key: after.metadata }, start, before ? describeChange(before, after) : {})
+        this.#record({ ...target, key: after.metadata }, start, before ? describeChange(before, after) : {})
       },
     )
     return object as DeepReadonly<KindOf<K>>
   }
 
   /** What the cache has, without starting an informer for it. */
-  const peek = (kind: Kind, key: ObjectKey): DeepReadonly<ApiObject> | undefined =>
-    cache.has(kind) ? (cache.get(kind, key) as DeepReadonly<ApiObject> | undefined) : undefined
+  #peek(kind: Kind, key: ObjectKey): DeepReadonly<ApiObject> | undefined {
+    const { cache } = this.#options
+    return cache.has(kind) ? (cache.get(kind, key) as DeepReadonly<ApiObject> | undefined) : undefined
+  }
 
-  const isCachedRead = (kind: Kind, namespace: string | undefined, given: ReadOptions | undefined): boolean =>
-    (given?.cached ?? cache.isCached(kind)) && cache.covers(kind, namespace)
-
-  return {
-    async get(kind, key, given) {
-      if (!isCachedRead(kind, key.namespace, given)) {
-        const found = await read({ verb: 'get', kind, key }, () => client.get(kind, key, withSignal(given)))
-        return found as DeepReadonly<KindOf<typeof kind>> | undefined
-      }
-      await cache.ready(kind, given?.signal ?? signal)
-      return cache.get(kind, key)
-    },
-    async list<K extends Kind>(kind: K, given?: OperatorListOptions) {
-      if (!isCachedRead(kind, given?.namespace, given)) {
-        const { fields, cached: _, ...query } = given ?? {}
-        const fieldSelector =
-          fields &&
-          Object.entries(fields)
-            .map(pair => pair.join('='))
-            .join(',')
-        const target = { verb: 'list', kind }
-        const sent = withSignal({ ...query, ...(fieldSelector && { fieldSelector }) })
-        return (await read(target, () => client.list(kind, sent))) as unknown as DeepReadonly<
-          ApiList<KindOf<K>>
-        >
-      }
-      await cache.ready(kind, given?.signal ?? signal)
-      const list = {
-        apiVersion: kind.group ? `${kind.group}/${kind.version}` : kind.version,
-        kind: kind.listKind,
-        metadata: { resourceVersion: cache.resourceVersion(kind) },
-        items: cache.list(kind, given),
-      }
-      return list as unknown as DeepReadonly<ApiList<KindOf<K>>>
-    },
-    create: (kind, object, given) =>
-      write({ verb: 'create', kind, ...keyIn(object) }, given, sent => client.create(kind, object, sent)),
-    update: (kind, object, given) =>
-      write({ verb: 'update', kind, ...keyIn(object) }, given, sent => client.update(kind, object, sent)),
-    updateStatus: (kind, object, given) =>
-      write({ verb: 'update status', kind, ...keyIn(object) }, given, sent =>
-        client.updateStatus(kind, object, sent),
-      ),
-    patch: (kind, key, patch, given) => {
-      const verb = given?.subresource ? `patch ${given.subresource}` : 'patch'
-      return write({ verb, kind, key }, given, sent => client.patch(kind, key, patch, sent))
-    },
-    apply: (kind, object, given) =>
-      write({ verb: 'apply', kind, ...keyIn(object) }, given, sent => client.apply(kind, object, sent)),
-    applyStatus: (kind, object, given) =>
-      write({ verb: 'apply status', kind, ...keyIn(object) }, given, sent =>
-        client.applyStatus(kind, object, sent),
-      ),
-    async delete(kind, key, given) {
-      const target = { verb: 'delete', kind, key }
-      const sent = admitted(given)
-      return timed(
-        target,
-        () => client.delete(kind, key, sent),
-        (result, start) => {
-          record(target, start)
-          if (sent.dryRun) return
-          const left = result && leftBehind(result)
-          if (left) cache.wrote(kind, left)
-          else cache.deleted(kind, key)
-        },
-      )
-    },
-    async deleteAll(kind, given) {
-      const target = { verb: 'deletecollection', kind }
-      const sent = admitted(given)
-      return timed(
-        target,
-        () => client.deleteAll(kind, sent),
-        (_, start) => record(target, start),
-      )
-    },
-    direct: bindClient(client, options),
+  #isCachedRead(kind: Kind, namespace: string | undefined, given: ReadOptions | undefined): boolean {
+    const { cache } = this.#options
+    return (given?.cached ?? cache.isCached(kind)) && cache.covers(kind, namespace)
   }
 }
 

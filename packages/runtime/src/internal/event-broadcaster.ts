@@ -1,50 +1,88 @@
-import { formatTime, isNotFound, isStatusError } from '@coxswain/apimachinery'
+import { formatMicroTime, formatTime, isNotFound, isStatusError } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import { AsyncQueue, type Env, isAbort } from '@coxswain/kit'
 import type { EventRecorder, EventSource, EventSubject } from '../event-recorder.ts'
 import { type Correlated, EventCorrelator } from './event-correlator.ts'
-import { type EventInput, eventKind } from './kinds.ts'
+import { EventPace } from './event-pace.ts'
+import { EventSeries } from './event-series.ts'
+import {
+  type EventInput,
+  eventKind,
+  type ObjectReference,
+  type SeriesEventInput,
+  seriesEventKind,
+} from './kinds.ts'
 
 /** So many objects' events are sent beside each other. */
 const laneCount = 8
 /** How many may wait in a lane. */
-const laneLimit = 250
-const maxMessage = 1_024
+const laneLimit = 2_500
+/** What the server takes of events.k8s.io; it does not look at the length of others. */
+const maxNote = 1_024
 const maxTries = 12
 const retryDelay = 10_000
 
 type ToSend = Exclude<Correlated, { readonly action: 'drop' }>
 
+/** What was being done when it happened. */
+interface Doing {
+  readonly action: string
+  readonly related?: EventSubject
+}
+
+type Told = Pick<EventInput, 'type' | 'reason' | 'message'>
+
+/** An event whose turn will come. */
+interface Waiting {
+  readonly reason: string
+  /** Called once, when its turn has come. What it gives sends the event, and is tried again; nothing when none is to be sent. */
+  readonly prepare: () => ((signal: AbortSignal) => Promise<void>) | undefined
+}
+
 /**
- * Sends events in the background, those of one object one after another, as core/v1 Events with the counts and times that `kubectl get
- * events` and `kubectl describe` of every version show.
+ * Sends events in the background, those of one object one after another: as core/v1 Events with the counts and times that
+ * `kubectl get events` and `kubectl describe` of every version show, or, when somebody says what was being done, as those of
+ * events.k8s.io.
  */
 export class EventBroadcaster {
   readonly #client: Client
   readonly #env: Env
-  readonly #lanes = Array.from({ length: laneCount }, () => new AsyncQueue<EventInput>(laneLimit))
+  readonly #hostname: string | undefined
+  readonly #lanes = Array.from({ length: laneCount }, () => new AsyncQueue<Waiting>(laneLimit))
   readonly #correlator: EventCorrelator
+  readonly #series: EventSeries
+  readonly #pace: EventPace
   /** How many found no room since a lane was last empty. */
   #dropped = 0
   /** Of the last event, in nanoseconds. */
   #lastInstant = 0n
 
-  constructor(client: Client, env: Env) {
+  /** `hostname`: the machine, for those that say of no other. */
+  constructor(client: Client, env: Env, hostname?: string) {
     this.#client = client
     this.#env = env
+    this.#hostname = hostname
     this.#correlator = new EventCorrelator(env.clock)
+    this.#pace = new EventPace(env.clock)
+    this.#series = new EventSeries(env.clock, event =>
+      this.#push(event.regarding, {
+        reason: event.reason,
+        prepare: () => signal => this.#sendSeries(event, signal),
+      }),
+    )
   }
 
-  recorderFor(source: EventSource): EventRecorder {
+  recorderFor(source: EventSource, doing?: Doing): EventRecorder {
     const record = (type: EventInput['type']) => (subject: EventSubject, reason: string, message: string) => {
-      const event = this.#createEvent(source, subject, { type, reason, message })
-      if (this.#laneOf(event).push(event)) return
-      if (this.#dropped++ === 0) this.#env.log.warn('events are dropped: too many wait', { reason, message })
+      const told: Told = { type, reason, message }
+      if (doing) this.#tellDoing(source, doing, subject, told)
+      else this.#tell(source, subject, told)
     }
     return {
       normal: record('Normal'),
       warning: record('Warning'),
-      from: other => this.recorderFor(other),
+      from: other => this.recorderFor(other, doing),
+      withAction: (action, related) => this.recorderFor(source, { action, ...(related && { related }) }),
     }
   }
 
@@ -56,7 +94,7 @@ export class EventBroadcaster {
     signal.removeEventListener('abort', onAbort)
   }
 
-  async #sendAll(lane: AsyncQueue<EventInput>, signal: AbortSignal): Promise<void> {
+  async #sendAll(lane: AsyncQueue<Waiting>, signal: AbortSignal): Promise<void> {
     for await (const event of lane) {
       if (signal.aborted) return
       await this.#deliver(event, signal)
@@ -66,33 +104,30 @@ export class EventBroadcaster {
     }
   }
 
-  /** Always the same for the same object: what is told of it keeps its order and is counted up. */
-  #laneOf({ involvedObject: { uid, name = '' } }: EventInput): AsyncQueue<EventInput> {
+  /** The lane is always the same for the same object: what is told of it keeps its order and is counted up. */
+  #push({ uid, name = '' }: ObjectReference, waiting: Waiting): void {
+    this.#pace.arrive()
     const text = uid ?? name
     let hash = 0
     for (let index = 0; index < text.length; index++) hash = (hash * 31 + text.charCodeAt(index)) >>> 0
-    return this.#lanes[hash % laneCount]!
+    if (this.#lanes[hash % laneCount]!.push(waiting)) return
+    const { reason } = waiting
+    if (this.#dropped++ === 0) this.#env.log.warn('events are dropped: too many wait', { reason })
   }
 
   /** No more events: `run` ends when it has sent those that wait. */
   end(): void {
+    this.#series.end()
+    this.#pace.end()
     for (const lane of this.#lanes) lane.end()
   }
 
-  #createEvent(
-    { component, host = '' }: EventSource,
-    { apiVersion, kind, metadata }: EventSubject,
-    { type, reason, message }: Pick<EventInput, 'type' | 'reason' | 'message'>,
-  ): EventInput {
-    const { namespace, name, uid, resourceVersion } = metadata
+  #tell({ component, host = '' }: EventSource, subject: EventSubject, told: Told): void {
     const now = formatTime(this.#env.clock.now())
-    const suffix = this.#nextInstant().toString(16)
-    return {
-      metadata: { namespace: namespace ?? 'default', name: `${name}.${suffix}` },
-      involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(namespace && { namespace }) },
-      type,
-      reason,
-      message: message.length > maxMessage ? `${message.slice(0, maxMessage - 3)}...` : message,
+    const event: EventInput = {
+      metadata: this.#createMetadata(subject),
+      involvedObject: referTo(subject),
+      ...told,
       source: { component, ...(host && { host }) },
       firstTimestamp: now,
       lastTimestamp: now,
@@ -100,6 +135,41 @@ export class EventBroadcaster {
       reportingComponent: component,
       reportingInstance: host,
     }
+    const prepare = () => {
+      const correlated = this.#correlator.correlate(event)
+      if (correlated.action === 'drop') return undefined
+      return (signal: AbortSignal) => this.#send(event, correlated, signal)
+    }
+    this.#push(event.involvedObject, { reason: told.reason, prepare })
+  }
+
+  #tellDoing(
+    { component, host = this.#hostname }: EventSource,
+    { action, related }: Doing,
+    subject: EventSubject,
+    { type, reason, message }: Told,
+  ): void {
+    const event: SeriesEventInput = {
+      metadata: this.#createMetadata(subject),
+      eventTime: formatMicroTime(this.#env.clock.now()),
+      reportingController: component,
+      reportingInstance: host === undefined ? component : `${component}-${host}`,
+      action,
+      reason,
+      regarding: referTo(subject),
+      ...(related && { related: referTo(related) }),
+      note: message.length > maxNote ? `${message.slice(0, maxNote - 3)}...` : message,
+      type,
+    }
+    const prepare = () => {
+      const next = this.#series.add(event)
+      return next && ((signal: AbortSignal) => this.#sendSeries(next, signal))
+    }
+    this.#push(event.regarding, { reason, prepare })
+  }
+
+  #createMetadata({ metadata: { namespace = 'default', name } }: EventSubject) {
+    return { namespace, name: `${name}.${this.#nextInstant().toString(16)}` }
   }
 
   /** Nanoseconds by chance, and always later: `kubectl describe` lists what happened in one second by name. */
@@ -111,18 +181,20 @@ export class EventBroadcaster {
     return this.#lastInstant
   }
 
-  async #deliver(event: EventInput, signal: AbortSignal): Promise<void> {
+  async #deliver({ reason, prepare }: Waiting, signal: AbortSignal): Promise<void> {
     const { clock, random, log } = this.#env
-    const correlated = this.#correlator.correlate(event)
-    if (correlated.action === 'drop') return
+    const send = prepare()
+    if (!send) return
+    await this.#pace.turn()
+    if (signal.aborted) return
     for (let tries = 1; ; tries++) {
       try {
-        await this.#send(event, correlated, signal)
+        await send(signal)
         return
       } catch (error) {
         if (signal.aborted || isAbort(error, signal)) return
         if (isRefusal(error) || tries === maxTries) {
-          log.warn('an event could not be recorded', { reason: event.reason, error })
+          log.warn('an event could not be recorded', { reason, error })
           return
         }
         const delay = tries === 1 ? retryDelay * random.next() : retryDelay
@@ -156,6 +228,25 @@ export class EventBroadcaster {
     await this.#client.create(eventKind, created, { signal })
     this.#correlator.stored(key, created)
   }
+
+  async #sendSeries(event: SeriesEventInput, signal: AbortSignal): Promise<void> {
+    const { metadata, series } = event
+    if (series)
+      try {
+        const key = { namespace: metadata.namespace!, name: metadata.name! }
+        await this.#client.patch(seriesEventKind, key, { series }, { signal })
+        return
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+      }
+    await this.#client.create(seriesEventKind, event, { signal })
+  }
+}
+
+function referTo({ apiVersion, kind, metadata, fieldPath }: EventSubject): ObjectReference {
+  const { namespace, name, uid, resourceVersion } = metadata
+  const part = fieldPath !== undefined && { fieldPath }
+  return { apiVersion, kind, name, uid, resourceVersion, ...(namespace && { namespace }), ...part }
 }
 
 /** Whether the server has said no, which asking again does not change. */

@@ -20,6 +20,7 @@ export interface EventSourcesOptions {
 /** What was there at the start, and what is only shown again, waits until there is nothing else to do. */
 const lowPriority = -100
 const defaultResync = 10 * 3_600_000
+const noKeys: readonly ObjectKey[] = []
 
 /** Everything that gives a controller reasons to reconcile: events -> predicates -> mapping -> keys. */
 export class EventSources {
@@ -90,13 +91,15 @@ export class EventSources {
   #handle(source: KindSource, event: ObjectEvent): void {
     if (!source.predicates.every(predicate => predicate(event))) return
     const { cache, onKey } = this.#options
+    const keys = source.map(event.object, cache)
+    // What an object concerned before it changed has to hear of it as well.
+    const mayHaveLeft = event.type === 'update' && source.role !== 'for' && event.old !== event.object
+    const others = mayHaveLeft ? source.map(event.old, cache) : noKeys
+    if (keys.length === 0 && others.length === 0) return
     const trigger = triggerOf(event, source.kind.kind)
     const priority = trigger.type === 'Initial' || trigger.type === 'Resync' ? lowPriority : 0
-    const keys = source.map(event.object, cache)
     for (const key of keys) onKey(key, trigger, priority, source.delay)
-    // What an object concerned before it changed has to hear of it as well.
-    if (event.type !== 'update' || source.role === 'for' || event.old === event.object) return
-    for (const key of source.map(event.old, cache)) {
+    for (const key of others) {
       const isTold = keys.some(({ name, namespace }) => name === key.name && namespace === key.namespace)
       if (!isTold) onKey(key, trigger, priority, source.delay)
     }

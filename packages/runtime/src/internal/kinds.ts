@@ -1,6 +1,6 @@
 import type { ApiObject, Kind, ObjectMeta, Schema } from '@coxswain/apimachinery'
 
-/** The two built-in kinds the runtime itself speaks, so that importing it loads no table of built-in kinds. */
+/** The built-in kinds the runtime itself speaks, so that importing it loads no table of built-in kinds. */
 
 export interface LeaseSpec {
   holderIdentity?: string
@@ -44,6 +44,23 @@ export interface EventInput {
 
 export type EventObject = ApiObject & EventInput
 
+/** An Event of events.k8s.io. */
+export interface SeriesEventInput {
+  metadata: ObjectMeta
+  eventTime: string
+  series?: { count: number; lastObservedTime: string }
+  reportingController: string
+  reportingInstance: string
+  action: string
+  reason: string
+  regarding: ObjectReference
+  related?: ObjectReference
+  note: string
+  type: 'Normal' | 'Warning'
+}
+
+export type SeriesEventObject = ApiObject & SeriesEventInput
+
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 export const leaseKind: Kind<Lease, LeaseInput, LeaseInput> = {
@@ -57,8 +74,7 @@ export const leaseKind: Kind<Lease, LeaseInput, LeaseInput> = {
   schema: () => anything,
 }
 
-export const eventKind: Kind<EventObject, EventInput, EventInput> = {
-  group: '',
+const eventNames = {
   version: 'v1',
   kind: 'Event',
   listKind: 'EventList',
@@ -66,4 +82,11 @@ export const eventKind: Kind<EventObject, EventInput, EventInput> = {
   singular: 'event',
   namespaced: true,
   schema: () => anything,
+} as const
+
+export const eventKind: Kind<EventObject, EventInput, EventInput> = { group: '', ...eventNames }
+
+export const seriesEventKind: Kind<SeriesEventObject, SeriesEventInput, SeriesEventInput> = {
+  group: 'events.k8s.io',
+  ...eventNames,
 }
