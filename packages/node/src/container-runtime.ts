@@ -1,3 +1,5 @@
+import type { Pod } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { Clock } from '@coxswain/kit'
 
 /** What runs the containers of a node. The agent decides what has to run; a runtime runs it. */
@@ -36,6 +38,12 @@ export interface ContainerRuntime extends AsyncDisposable {
   dial(pod: PodIdentity, port: number): Promise<PortStream>
   /** Forgets a Pod, of which nothing runs any more: its volumes and logs. */
   removePod(pod: PodIdentity): Promise<void>
+  /** What a Pod has on the disk. @default nobody knows, and limits do not hold */
+  diskUsage?(pod: PodIdentity): Promise<DiskUsage>
+  /** What a Pod asks for that has no effect here: people are told. @default nothing */
+  findUnsupported?(pod: DeepReadonly<Pod>): readonly string[]
+  /** What its node uses. @default what its containers use */
+  nodeUsage?(): NodeUsage
   /** What the containers use that run now. @default nobody knows */
   usage?(): Promise<readonly ContainerUsage[]>
 }
@@ -53,6 +61,20 @@ export interface NodeFacts {
   readonly bootID?: string
 }
 
+/** What a whole node uses, whatever it is that uses it. */
+export interface NodeUsage {
+  /** When it was looked at, in milliseconds since the epoch. */
+  readonly time: number
+  /** When the machine was started, in milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Processor time since then, in nanoseconds. */
+  readonly cpuNanoseconds: number
+  /** In bytes: what is worked with, and what could be had. */
+  readonly memoryBytes: number
+  readonly availableMemoryBytes: number
+  readonly disk: { readonly capacityBytes: number; readonly availableBytes: number }
+}
+
 export interface ContainerUsage {
   readonly pod: PodIdentity
   readonly container: string
@@ -64,6 +86,14 @@ export interface ContainerUsage {
   readonly cpuNanoseconds: number
   /** The memory that it works with, in bytes. */
   readonly memoryBytes: number
+}
+
+/** In bytes. */
+export interface DiskUsage {
+  /** By volume: what is in those that last as long as the Pod. */
+  readonly volumes: ReadonlyMap<string, number>
+  /** By container: what it has written elsewhere, and its logs. */
+  readonly containers: ReadonlyMap<string, number>
 }
 
 export interface PodIdentity {
@@ -106,6 +136,10 @@ export interface ContainerSpec extends ContainerIdentity {
   readonly terminationMessagePath: string
   readonly user?: number
   readonly group?: number
+  /** It may not run as root. */
+  readonly runAsNonRoot: boolean
+  /** What the Pod says its host is called. @default the Pod's name */
+  readonly hostname?: string
 }
 
 export interface VolumeMountSpec {
@@ -117,17 +151,22 @@ export interface VolumeMountSpec {
 
 export type PodVolume =
   | { readonly type: 'directory'; readonly name: string }
-  | { readonly type: 'host'; readonly name: string; readonly path: string; readonly create: boolean }
+  /** `hostPathType` as in a Pod's volume, or `Existing` for whatever is there. */
+  | { readonly type: 'host'; readonly name: string; readonly path: string; readonly hostPathType: string }
   | { readonly type: 'files'; readonly name: string; readonly files: ReadonlyMap<string, VolumeFile> }
 
 export interface VolumeFile {
   readonly data: Uint8Array
   readonly mode: number
+  /** The user whose it is, where the runtime can give files away. @default who runs the node */
+  readonly owner?: number
 }
 
 export interface RunningContainer {
   /** Unique, without the runtime's name. */
   readonly id: string
+  /** Whom it runs as. @default nobody knows */
+  readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: number[] }
   /** Resolves when everything that belongs to it has ended. */
   readonly exited: Promise<ContainerExit>
   /** Resolves when it would answer; only of simulated containers, which nobody can ask. @default from its start */
@@ -197,6 +236,10 @@ export type NetworkProbe = {
 export interface ProbeOutcome {
   readonly success: boolean
   readonly message: string
+  /** It has succeeded, but people are to know the message. */
+  readonly isWarning?: boolean
+  /** It could not be asked: that counts neither way. */
+  readonly isError?: boolean
 }
 
 /** A connection to a port. */

@@ -218,6 +218,7 @@ function makeNodeStatus(
       .sort(([, a], [, b]) => b - a)
       .slice(0, maxImages)
       .map(([image, sizeBytes]) => ({ names: [image], sizeBytes })),
+    runtimeHandlers: [{ name: '', features: { recursiveReadOnlyMounts: false, userNamespaces: false } }],
     declaredFeatures: ['RestartAllContainersOnContainerExits'],
   }
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv, type LogLevel, TaskGroup } from '@coxswain/kit'
 import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
@@ -34,7 +35,9 @@ export async function runRun(files: readonly string[], options: RunCommandOption
   )
   for (const operator of operators) {
     const webhooks = webhookOptionsFor(operator, env, options)
-    group.spawn(signal => runOperator(operator, { client: connected.client, env, signal, webhooks }))
+    group.spawn(signal =>
+      runOperator(operator, { client: connected.client, env, hostname: hostname(), signal, webhooks }),
+    )
   }
   await group.join()
 }

@@ -15,7 +15,7 @@ import { isMirrorPod } from '../mirror-pods/mirror-pod.ts'
 import { keepNodesAlive } from '../node-status.ts'
 import { ImagePuller } from './image-puller.ts'
 import { createNodeConnection, type NodeConnection } from './node-connection.ts'
-import { PacedEvents } from './paced-events.ts'
+import { NodeLoad } from './node-load.ts'
 import { PodAddresses } from './pod-addresses.ts'
 import { PodWorker } from './pod-worker.ts'
 import { makeServiceVariables } from './service-variables.ts'
@@ -84,12 +84,11 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
     workers.clear()
     builder.task('agent', async context => {
       const { client, env, signal } = context
-      using paced = new PacedEvents(env.clock)
       try {
         await runtime.start(env.clock)
         const { items } = await client.list(Pod)
         await runtime.keepPods(new Set(items.map(({ metadata }) => metadata.uid)))
-        const shared = await createSharedParts(options, names, context, { paced, workers })
+        const shared = await createSharedParts(options, names, context, workers)
         started.resolve(shared)
         await keepNodesAlive(context, shared.nodes)
       } catch (error) {
@@ -144,7 +143,7 @@ async function createSharedParts(
   options: NodeAgentOptions,
   names: readonly string[],
   { client, env, events }: TaskContext,
-  { paced, workers }: { readonly paced: PacedEvents; readonly workers: ReadonlyMap<string, PodWorker> },
+  workers: ReadonlyMap<string, PodWorker>,
 ): Promise<SharedParts> {
   const { runtime, apiServer, serviceAddress = clusterIP => clusterIP } = options
   const { isSimulated = false } = runtime
@@ -177,11 +176,12 @@ async function createSharedParts(
     contexts.set(name, {
       env,
       runtime,
-      events: paced.recorderFor(events, { component: 'kubelet', host: name }),
+      events: events.from({ component: 'kubelet', host: name }),
       images: new ImagePuller(runtime, env.clock),
       hostIP: options.address ?? (isSimulated ? simulatedAddress(index + 1) : '127.0.0.1'),
       ...(addresses && { addresses }),
       capacity: facts.capacity,
+      load: new NodeLoad(facts.capacity),
       usedByOthers(uid, resource) {
         let sum = 0
         for (const worker of workers.values())
@@ -211,7 +211,9 @@ async function createSharedParts(
     forget(pod) {
       sources.forget(pod.metadata.uid)
       addresses?.release(pod.metadata.uid)
-      contexts.get(pod.spec.nodeName ?? '')?.images.forget(pod)
+      const { images, load } = contexts.get(pod.spec.nodeName ?? '') ?? {}
+      images?.forget(pod)
+      load?.release(pod.metadata.uid)
     },
   }
 }

@@ -1,8 +1,9 @@
 import type { Pod, Probe } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import { TaskGroup } from '@coxswain/kit'
+import type { EventSubject } from '@coxswain/runtime'
 import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'
-import type { ContainerRecord } from './container-record.ts'
+import { type ContainerRecord, partOf } from './container-record.ts'
 import { type HookTarget, runHook } from './hooks.ts'
 import { type ProbeType, probeContainer } from './probes.ts'
 import { stopContainer } from './stop-container.ts'
@@ -68,8 +69,12 @@ export class ContainerLife {
     }
     if (!startupProbe && !readinessProbe && !livenessProbe) return
     probeContainer(this.#target(), this.#group(), {
-      onFailure: (type, message) =>
-        context.events.warning(this.#options.pod(), 'Unhealthy', `${type} probe failed: ${message}`),
+      onTrouble: (type, { message, isWarning, isError }) => {
+        const how = isWarning ? 'warning' : isError ? 'errored and resulted in unknown state' : 'failed'
+        const reason = isWarning ? 'ProbeWarning' : 'Unhealthy'
+        if (!this.#isStopping)
+          context.events.warning(this.#subject(), reason, `${type} probe ${how}: ${message}`)
+      },
       onResult: (type, success) => {
         if (this.#isStopping) return
         if (type === 'Readiness') record.ready = success
@@ -86,15 +91,20 @@ export class ContainerLife {
     this.#tasks?.abort()
   }
 
-  /** Within `grace` milliseconds. Resolves when it has ended and `onExit` has been called. */
-  async stop(grace: number): Promise<void> {
+  /** Within `grace` milliseconds, after `turn`. Resolves when it has ended and `onExit` has been called. */
+  async stop(grace: number, turn?: Promise<unknown>): Promise<void> {
     if (this.#isStopping) return await this.#over
     this.#isStopping = true
-    const { context, pod } = this.#options
-    const onHookFailure = () => context.events.warning(pod(), 'FailedPreStopHook', 'PreStopHook failed')
-    await stopContainer(this.#target(), grace, { onHookFailure, signal: this.#tasks?.signal })
+    const { context } = this.#options
+    const onHookFailure = () =>
+      context.events.warning(this.#subject(), 'FailedPreStopHook', 'PreStopHook failed')
+    await stopContainer(this.#target(), grace, { onHookFailure, signal: this.#tasks?.signal, turn })
     await this.#over
     await this.#tasks?.join().catch(() => {}) // a probe that was cut off
+  }
+
+  #subject(): EventSubject {
+    return partOf(this.#options.pod(), this.#record)
   }
 
   #group(): TaskGroup {

@@ -1,6 +1,7 @@
 import type { Container, ContainerState, Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { ContainerRole } from '../container-runtime.ts'
+import type { EventSubject } from '@coxswain/runtime'
+import type { ContainerRole, RunningContainer } from '../container-runtime.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 
@@ -17,6 +18,23 @@ export interface ContainerRecord {
   /** Its start-up probe has succeeded, or it has none. */
   started: boolean
   ready: boolean
+  /** Whom it runs as, where the runtime tells. */
+  user?: RunningContainer['user']
+}
+
+const fields: Readonly<Record<ContainerRole, string>> = {
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  main: 'containers',
+  ephemeral: 'ephemeralContainers',
+}
+
+/** What events of one container are about. */
+export function partOf(
+  { apiVersion, kind, metadata }: ReadonlyPod,
+  { container, role }: Pick<ContainerRecord, 'container' | 'role'>,
+): EventSubject {
+  return { apiVersion, kind, metadata, fieldPath: `spec.${fields[role]}{${container.name}}` }
 }
 
 export function isTerminated(record: ContainerRecord): boolean {
@@ -37,6 +55,13 @@ export interface RecordOptions {
   readonly now: string
   /** Containers outlive agents: what the status says that runs does. */
   readonly adopts: boolean
+}
+
+/** How a container has ended that nobody saw end, in a kubelet's words. */
+const lostContainer = {
+  exitCode: 137,
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
 }
 
 /** In the order in which they are started. */
@@ -66,13 +91,13 @@ export function createRecord(
   if (state.running && !adopts) {
     const startedAt = state.running.startedAt ?? now
     const id = old?.containerID !== undefined && { containerID: old.containerID }
-    state.terminated = { exitCode: 137, reason: 'Error', startedAt, finishedAt: now, ...id }
+    state.terminated = { ...lostContainer, startedAt, finishedAt: now, ...id }
     delete state.running
   }
   return {
     container,
     role,
-    state: Object.keys(state).length > 0 ? state : firstState(pod, role),
+    state: Object.keys(state).length > 0 ? state : firstState(pod),
     lastState: Object.keys(lastState).length > 0 ? lastState : undefined,
     restartCount: old?.restartCount ?? 0,
     imageID: old?.imageID ?? '',
@@ -83,8 +108,8 @@ export function createRecord(
 }
 
 /** Of a container that has not been started. */
-export function firstState({ spec }: ReadonlyPod, role: ContainerRole): ContainerState {
-  const waitsForOthers = (spec.initContainers ?? []).length > 0 && role === 'main'
+export function firstState({ spec }: ReadonlyPod): ContainerState {
+  const waitsForOthers = (spec.initContainers ?? []).length > 0
   return { waiting: { reason: waitsForOthers ? 'PodInitializing' : 'ContainerCreating' } }
 }
 

@@ -33,6 +33,8 @@ export function makeContainerSpec(
     stdinOnce: container.stdinOnce ?? false,
     tty: container.tty ?? false,
     terminationMessagePath: container.terminationMessagePath ?? '/dev/termination-log',
+    runAsNonRoot: container.securityContext?.runAsNonRoot ?? pod.spec.securityContext?.runAsNonRoot ?? false,
+    ...(pod.spec.hostname && { hostname: pod.spec.hostname }),
     ...(user !== undefined && { user }),
     ...(group !== undefined && { group }),
   }

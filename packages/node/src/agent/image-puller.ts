@@ -1,9 +1,10 @@
-import type { Container, Pod } from '@coxswain/api/core/v1'
+import type { Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { Clock } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
 import type { ContainerRuntime } from '../container-runtime.ts'
 import { BackOff } from './back-off.ts'
+import { type ContainerRecord, partOf } from './container-record.ts'
 
 export type PullResult =
   | { readonly ok: true; readonly id: string }
@@ -32,10 +33,11 @@ export class ImagePuller {
   /** Rejects when `signal` aborts. */
   async pull(
     pod: DeepReadonly<Pod>,
-    container: DeepReadonly<Container>,
+    { container, role }: Pick<ContainerRecord, 'container' | 'role'>,
     events: EventRecorder,
     signal: AbortSignal,
   ): Promise<PullResult> {
+    const subject = partOf(pod, { container, role })
     const { image = '', imagePullPolicy: policy = 'IfNotPresent' } = container
     const quoted = JSON.stringify(image)
     const now = this.#clock.now()
@@ -45,25 +47,25 @@ export class ImagePuller {
       if (found.found) {
         this.#present.set(image, found.sizeBytes ?? 0)
         const text = `Container image ${quoted} already present on machine and can be accessed by the pod`
-        events.normal(pod, 'Pulled', text)
+        events.normal(subject, 'Pulled', text)
         return { ok: true, id: found.id }
       }
     }
     if (policy === 'Never') {
       const message = `Container image ${quoted} is not present with pull policy of Never`
-      events.warning(pod, 'ErrImageNeverPull', message)
-      events.warning(pod, 'Failed', 'Error: ErrImageNeverPull')
+      events.warning(subject, 'ErrImageNeverPull', message)
+      events.warning(subject, 'Failed', 'Error: ErrImageNeverPull')
       return { ok: false, reason: 'ErrImageNeverPull', message, retryAfter: 10_000 }
     }
     const failure = this.#failures.get(key)
     const delay = failure && this.#backOff.current(key, failure.at, now)
     if (failure && delay !== undefined) {
-      events.normal(pod, 'BackOff', `Back-off pulling image ${quoted}`)
-      events.warning(pod, 'Failed', 'Error: ImagePullBackOff')
+      events.normal(subject, 'BackOff', `Back-off pulling image ${quoted}`)
+      events.warning(subject, 'Failed', 'Error: ImagePullBackOff')
       const message = `Back-off pulling image ${quoted}: ErrImagePull: ${failure.message}`
       return { ok: false, reason: 'ImagePullBackOff', message, retryAfter: failure.at + delay - now }
     }
-    events.normal(pod, 'Pulling', `Pulling image ${quoted}`)
+    events.normal(subject, 'Pulling', `Pulling image ${quoted}`)
     // What the node has is only looked at again.
     const isNew = !this.#present.has(image)
     const pulled = isNew ? await this.#runtime.pullImage?.(image, signal) : undefined
@@ -71,8 +73,8 @@ export class ImagePuller {
     if (!found.found) {
       this.#backOff.next(key, now)
       this.#failures.set(key, { at: this.#clock.now(), message: found.message })
-      events.warning(pod, 'Failed', `Failed to pull image ${quoted}: ${found.message}`)
-      events.warning(pod, 'Failed', 'Error: ErrImagePull')
+      events.warning(subject, 'Failed', `Failed to pull image ${quoted}: ${found.message}`)
+      events.warning(subject, 'Failed', 'Error: ErrImagePull')
       return { ok: false, reason: 'ErrImagePull', message: found.message, retryAfter: 1_000 }
     }
     const { sizeBytes = 0 } = found
@@ -80,7 +82,7 @@ export class ImagePuller {
     this.#failures.delete(key)
     const took = `${Math.max(1, Math.round(this.#clock.now() - now))}ms`
     const text = `Successfully pulled image ${quoted} in ${took} (${took} including waiting). Image size: ${sizeBytes} bytes.`
-    events.normal(pod, 'Pulled', text)
+    events.normal(subject, 'Pulled', text)
     return { ok: true, id: found.id }
   }
 

@@ -143,4 +143,38 @@ describe('what a kubelet is asked', () => {
       /container_memory_usage_bytes\{.*image="nginx".*\} 1000000/,
     )
   })
+
+  it('tells what the whole machine uses where the runtime knows, pods or not', async () => {
+    const nodeUsage = () => ({
+      time: start + 10_000,
+      startedAt: start,
+      cpuNanoseconds: 5e9,
+      memoryBytes: 700,
+      availableMemoryBytes: 300,
+      disk: { capacityBytes: 90, availableBytes: 60 },
+    })
+    const api = createKubeletApi({
+      node: 'node-1',
+      runtime: { nodeUsage } as unknown as ContainerRuntime,
+      pods: () => [],
+      readLog: async () => assert.fail(),
+    })
+    const { signal } = new AbortController()
+    const ask = async (path: string) => {
+      const { body } = await api({ method: 'GET', path, query: '', signal })
+      return new TextDecoder().decode(body as Uint8Array)
+    }
+    const metrics = await ask('/metrics/resource')
+    assert.match(metrics, /^node_cpu_usage_seconds_total 5 1767225610000$/m)
+    assert.match(metrics, /^node_memory_working_set_bytes 700 1767225610000$/m)
+    const { node } = JSON.parse(await ask('/stats/summary'))
+    assert.equal(node.cpu.usageNanoCores, 5e8)
+    assert.equal(node.memory.availableBytes, 300)
+    assert.deepEqual(node.fs, {
+      time: '2026-01-01T00:00:10Z',
+      availableBytes: 60,
+      capacityBytes: 90,
+      usedBytes: 30,
+    })
+  })
 })

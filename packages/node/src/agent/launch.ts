@@ -1,7 +1,7 @@
 import type { Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { PodIdentity, RunningContainer } from '../container-runtime.ts'
-import type { ContainerRecord } from './container-record.ts'
+import { type ContainerRecord, partOf } from './container-record.ts'
 import { makeContainerSpec } from './container-spec.ts'
 import { ConfigError, makeEnvironment } from './environment.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -17,18 +17,15 @@ export interface Launch {
 
 export type LaunchResult =
   | { readonly type: 'running'; readonly handle: RunningContainer; readonly imageID: string }
-  /** Something is missing. Milliseconds after which to try again. */
+  /** Something is missing. Milliseconds after which to try again, where it is known. */
   | {
       readonly type: 'waiting'
       readonly reason: string
       readonly message: string
-      readonly retryAfter: number
+      readonly retryAfter?: number
     }
   | { readonly type: 'failed'; readonly message: string; readonly imageID: string }
   | { readonly type: 'aborted' }
-
-/** How long after a failure what is missing is looked for again. */
-export const retryDelay = 2_000
 
 /** Image -> variables -> container. Never rejects. */
 export async function launchContainer(launch: Launch, context: WorkerContext): Promise<LaunchResult> {
@@ -38,7 +35,7 @@ export async function launchContainer(launch: Launch, context: WorkerContext): P
   const pod = launch.pod()
   let imageID = ''
   try {
-    const pulled = await images.pull(pod, container, events, signal)
+    const pulled = await images.pull(pod, record, events, signal)
     if (!pulled.ok) {
       const { reason, message, retryAfter } = pulled
       return { type: 'waiting', reason, message, retryAfter }
@@ -55,8 +52,8 @@ export async function launchContainer(launch: Launch, context: WorkerContext): P
   } catch (error) {
     if (signal.aborted) return { type: 'aborted' }
     const message = error instanceof Error ? error.message : String(error)
-    events.warning(pod, 'Failed', `Error: ${message}`)
+    events.warning(partOf(pod, record), 'Failed', `Error: ${message}`)
     if (!(error instanceof ConfigError)) return { type: 'failed', message, imageID }
-    return { type: 'waiting', reason: 'CreateContainerConfigError', message, retryAfter: retryDelay }
+    return { type: 'waiting', reason: 'CreateContainerConfigError', message }
   }
 }

@@ -2,7 +2,7 @@ import type { Pod, PodStatus } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { BackOff, formatSeconds } from './back-off.ts'
-import { type ContainerRecord, lastExitOf } from './container-record.ts'
+import { type ContainerRecord, lastExitOf, partOf } from './container-record.ts'
 import { launchContainer } from './launch.ts'
 import type { WorkerContext } from './worker-context.ts'
 
@@ -19,6 +19,10 @@ export interface LauncherOptions {
   readonly onSettled: () => void
 }
 
+/** Something that is missing is looked for again after so long, doubling up to what kubelets take. */
+const firstRetry = 2_000
+const longestRetry = 10_000
+
 /** Starts the containers of one Pod: each after its back-off, and again when something was missing. */
 export class Launcher {
   readonly #options: LauncherOptions
@@ -26,6 +30,8 @@ export class Launcher {
   readonly #launches = new Map<string, Promise<void>>()
   /** When containers are tried again that something was missing for. */
   readonly #retries = new Map<string, number>()
+  /** How often in a row something was missing. */
+  readonly #misses = new Map<string, number>()
   readonly #backOff = new BackOff()
   #aborter: AbortController | undefined
 
@@ -90,10 +96,14 @@ export class Launcher {
     if (result.type === 'aborted') return
     if (result.type === 'waiting') {
       setWaiting(record, result.reason, result.message)
-      this.#retries.set(name, clock.now() + result.retryAfter)
+      const count = this.#misses.get(name) ?? 0
+      this.#misses.set(name, count + 1)
+      const delay = result.retryAfter ?? Math.min(firstRetry * 2 ** count, longestRetry)
+      this.#retries.set(name, clock.now() + delay)
       return
     }
     this.#retries.delete(name)
+    this.#misses.delete(name)
     record.imageID = result.imageID
     record.restartCount = attempt
     if (isRestart || result.type === 'failed') this.#backOff.next(name, clock.now())
@@ -107,7 +117,7 @@ export class Launcher {
     const who = `${name}_${namespace}(${uid})`
     if (record.state.waiting?.reason === 'CrashLoopBackOff') return
     const text = `Back-off restarting failed container ${record.container.name} in pod ${who}`
-    context.events.warning(pod(), 'BackOff', text)
+    context.events.warning(partOf(pod(), record), 'BackOff', text)
     const message = `back-off ${formatSeconds(delay)} restarting failed container=${record.container.name} pod=${who}`
     setWaiting(record, 'CrashLoopBackOff', message)
   }

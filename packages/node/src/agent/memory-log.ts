@@ -1,12 +1,18 @@
-import { AsyncQueue, type Clock } from '@coxswain/kit'
+import type { Clock } from '@coxswain/kit'
 import type { LogOptions } from '../container-runtime.ts'
 import { createLogFilter, formatLogLine } from './log-lines.ts'
 
+/** As much is kept as one file of a real log; the older half goes when it is more. */
+const maxCharacters = 10 * 1024 * 1024
+
 /** A container's log where there are no files. */
 export class MemoryLog {
-  readonly lines: string[] = []
   readonly #clock: Clock
-  #followers: Set<AsyncQueue<string>> | undefined
+  #lines: string[] = []
+  #characters = 0
+  /** How many lines came before those that are kept. */
+  #dropped = 0
+  #listeners: Set<() => void> | undefined
   #hasEnded = false
 
   constructor(clock: Clock) {
@@ -17,28 +23,53 @@ export class MemoryLog {
     return this.#hasEnded
   }
 
+  /** How many lines there have been. */
+  get length(): number {
+    return this.#dropped + this.#lines.length
+  }
+
+  /** A line that was printed as the `index`-th, or the oldest that there is. */
+  lineAt(index: number): { readonly index: number; readonly line: string } | undefined {
+    const at = Math.max(index, this.#dropped)
+    const line = this.#lines[at - this.#dropped]
+    return line === undefined ? undefined : { index: at, line }
+  }
+
   print(stream: 'stdout' | 'stderr', text: string): void {
     const line = formatLogLine(this.#clock.now(), stream, text, false)
-    this.lines.push(line)
-    for (const follower of this.#followers ?? []) follower.push(line)
+    this.#lines.push(line)
+    this.#characters += line.length
+    if (this.#characters > maxCharacters) this.#dropHalf()
+    this.#tell()
+  }
+
+  /** Keeps the last `count` lines. */
+  trim(count: number): void {
+    for (; this.#lines.length > count; this.#dropped++) this.#characters -= this.#lines.shift()!.length
   }
 
   end(): void {
     this.#hasEnded = true
-    for (const follower of this.#followers ?? []) follower.end()
+    this.#tell()
   }
 
-  /** Lines from now on; undefined when there will be none. Ending the queue is the follower's way out. */
-  follow(): AsyncQueue<string> | undefined {
-    if (this.#hasEnded) return undefined
-    const queue = new AsyncQueue<string>()
-    this.#followers ??= new Set()
-    this.#followers.add(queue)
-    return queue
+  /** Calls back after each line, and at the end. Returns the way out. */
+  onChange(listener: () => void): () => void {
+    this.#listeners ??= new Set()
+    this.#listeners.add(listener)
+    return () => void this.#listeners?.delete(listener)
   }
 
-  unfollow(queue: AsyncQueue<string>): void {
-    this.#followers?.delete(queue)
+  #tell(): void {
+    for (const listener of this.#listeners ?? []) listener()
+  }
+
+  #dropHalf(): void {
+    let count = 0
+    for (; this.#characters > maxCharacters / 2 && count < this.#lines.length - 1; count++)
+      this.#characters -= this.#lines[count]!.length
+    this.#lines = this.#lines.slice(count)
+    this.#dropped += count
   }
 }
 
@@ -49,31 +80,32 @@ export async function* readMemoryLog(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (!log) return
   const { tailLines, signal, follow } = options
-  const queue = follow ? log.follow() : undefined
-  const leave = () => queue?.end()
-  signal.addEventListener('abort', leave)
   const filter = createLogFilter(options)
-  const texts = log.lines.map(line => filter(line.slice(0, -1))).filter(text => text !== '')
   const encoder = new TextEncoder()
   let left = options.limitBytes ?? Number.POSITIVE_INFINITY
-  const cut = (text: string) => {
-    const bytes = encoder.encode(text).subarray(0, left)
-    left -= bytes.length
-    return bytes
-  }
+  let next = tailLines === undefined ? 0 : Math.max(0, log.length - tailLines)
+  let wake: (() => void) | undefined
+  const tell = () => wake?.()
+  const stopListening = follow ? log.onChange(tell) : undefined
+  signal.addEventListener('abort', tell)
   try {
-    const first = tailLines === undefined ? 0 : Math.max(0, texts.length - tailLines)
-    for (const text of texts.slice(first)) {
-      yield cut(text)
-      if (left <= 0) return
-    }
-    for await (const line of queue ?? []) {
-      const text = filter(line.slice(0, -1))
-      if (text !== '') yield cut(text)
+    for (;;) {
+      const found = log.lineAt(next)
+      if (!found) {
+        if (!follow || log.hasEnded || signal.aborted) return
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+        continue
+      }
+      next = found.index + 1
+      const bytes = encoder.encode(filter(found.line.slice(0, -1))).subarray(0, left)
+      left -= bytes.length
+      if (bytes.length > 0) yield bytes
       if (left <= 0) return
     }
   } finally {
-    signal.removeEventListener('abort', leave)
-    if (queue) log.unfollow(queue)
+    signal.removeEventListener('abort', tell)
+    stopListening?.()
   }
 }

@@ -1,4 +1,4 @@
-import { newBadRequest, newNotFound } from '@coxswain/apimachinery'
+import { newBadRequest, newNotFound, newTooManyRequests } from '@coxswain/apimachinery'
 import type {
   ContainerRuntime,
   LogOptions,
@@ -40,6 +40,15 @@ export interface NodeConnectionOptions {
   readonly workers: ReadonlyMap<string, PodWorker>
 }
 
+/** What the most common reasons mean for who wants a log. */
+const words: Readonly<Record<string, string>> = {
+  ErrImagePull: "image can't be pulled",
+  ImagePullBackOff: 'trying and failing to pull image',
+}
+
+/** Commands and attachments of clients at one time. */
+const maxSessions = 1_000
+
 export function createNodeConnection({ runtime, nodes, workers }: NodeConnectionOptions): NodeConnection {
   const apis = new Map<string, ReturnType<typeof createKubeletApi>>()
   const workerOf = (pod: PodAddress): PodWorker => {
@@ -55,6 +64,17 @@ export function createNodeConnection({ runtime, nodes, workers }: NodeConnection
   const podsOf = (node: string) => {
     const pods = [...workers.values()].map(({ pod }) => pod)
     return pods.filter(({ spec }) => spec.nodeName === node)
+  }
+  let sessions = 0
+  /** Counts what is under way for clients, who could otherwise begin as much as they like. */
+  const inSession = async <T>(begin: () => Promise<T>): Promise<T> => {
+    if (sessions >= maxSessions) throw newTooManyRequests(`the nodes have ${maxSessions} sessions already`, 1)
+    sessions++
+    try {
+      return await begin()
+    } finally {
+      sessions--
+    }
   }
   const connection: NodeConnection = {
     hasNode: node => nodes.has(node),
@@ -78,16 +98,18 @@ export function createNodeConnection({ runtime, nodes, workers }: NodeConnection
       }
       if (!hasRun) {
         const reason = state.waiting?.reason ?? 'ContainerCreating'
-        const why = /Image/.test(reason) ? `trying and failing to pull image` : `waiting to start: ${reason}`
-        throw newBadRequest(`container "${container}" in pod "${pod.name}" is ${why}`)
+        throw newBadRequest(
+          `container "${container}" in pod "${pod.name}" is waiting to start: ${words[reason] ?? reason}`,
+        )
       }
       // In back-off the last life that there was has no successor yet.
       const isCurrent = !options.previous || state.waiting !== undefined
       const attempt = isCurrent ? restartCount : restartCount - 1
       return runtime.readLog({ pod: worker.identity, name: container, attempt }, options)
     },
-    exec: async (pod, container, command, io) => await handleOf(pod, container).exec(command, io),
-    attach: async (pod, container, io) => await handleOf(pod, container).attach(io),
+    exec: (pod, container, command, io) =>
+      inSession(async () => await handleOf(pod, container).exec(command, io)),
+    attach: (pod, container, io) => inSession(async () => await handleOf(pod, container).attach(io)),
     dial: async (pod, port) => await runtime.dial(workerOf(pod).identity, port),
   }
   return connection

@@ -31,6 +31,7 @@ export class NodeStats {
   readonly #options: NodeStatsOptions
   /** By Pod and container. */
   #rates = new Map<string, Rate>()
+  #nodeRate: Rate | undefined
 
   constructor(options: NodeStatsOptions) {
     this.#options = options
@@ -40,13 +41,8 @@ export class NodeStats {
   async summary(nodeName: string): Promise<object> {
     const usages = await this.#read()
     const all = usages.flatMap(({ containers }) => containers)
-    const startedAt = Math.min(...all.map(usage => usage.startedAt))
     return {
-      node: {
-        nodeName,
-        ...(all.length > 0 && { startTime: formatTime(startedAt) }),
-        ...this.#partsOf(all),
-      },
+      node: { nodeName, ...this.#nodeParts(all) },
       pods: usages.map(({ pod: { metadata, status }, containers }) => ({
         podRef: { name: metadata.name, namespace: metadata.namespace, uid: metadata.uid },
         startTime: status?.startTime ?? metadata.creationTimestamp ?? null,
@@ -86,9 +82,11 @@ export class NodeStats {
       }
     }
     const all = usages.flatMap(({ containers }) => containers)
-    const ofNode = (name: string, kind: string, help: string, value: (usage: ContainerUsage) => number) => {
+    const node = this.#options.runtime.nodeUsage?.()
+    const ofNode = (name: string, kind: string, help: string, value: (usage: Used) => number) => {
       out.family(name, kind, help)
-      if (all.length > 0) out.sample(name, {}, sum(all, value), latest(all))
+      if (node) out.sample(name, {}, value(node), node.time)
+      else if (all.length > 0) out.sample(name, {}, sum(all, value), latest(all))
     }
     const cpu = 'Cumulative cpu time consumed by the'
     const memory = 'Current working set of the'
@@ -185,20 +183,38 @@ export class NodeStats {
   /** At the first look the rate is that of the container's whole life. */
   #takeRates(usages: readonly ContainerUsage[]): void {
     const rates = new Map<string, Rate>()
-    for (const { pod, container, time, startedAt, cpuNanoseconds } of usages) {
-      const key = `${pod.uid}/${container}`
-      const known = this.#rates.get(key)
-      const isSameLife = known !== undefined && known.cpuNanoseconds <= cpuNanoseconds
-      if (isSameLife && time - known.time < shortestInterval) {
-        rates.set(key, known)
-        continue
-      }
-      const before = isSameLife ? known : { time: startedAt, cpuNanoseconds: 0 }
-      const seconds = (time - before.time) / 1000
-      const nanoCores = seconds > 0 ? Math.round((cpuNanoseconds - before.cpuNanoseconds) / seconds) : 0
-      rates.set(key, { time, cpuNanoseconds, nanoCores })
+    for (const usage of usages) {
+      const key = `${usage.pod.uid}/${usage.container}`
+      rates.set(key, rateAt(usage, this.#rates.get(key)))
     }
     this.#rates = rates
+  }
+
+  /** What the machine uses where the runtime tells, or what the containers do together. */
+  #nodeParts(all: readonly ContainerUsage[]): object {
+    const node = this.#options.runtime.nodeUsage?.()
+    if (!node) {
+      const startedAt = Math.min(...all.map(usage => usage.startedAt))
+      return { ...(all.length > 0 && { startTime: formatTime(startedAt) }), ...this.#partsOf(all) }
+    }
+    const time = formatTime(node.time)
+    this.#nodeRate = rateAt(node, this.#nodeRate)
+    const { capacityBytes, availableBytes } = node.disk
+    return {
+      startTime: formatTime(node.startedAt),
+      cpu: {
+        time,
+        usageNanoCores: this.#nodeRate.nanoCores,
+        usageCoreNanoSeconds: Math.round(node.cpuNanoseconds),
+      },
+      memory: {
+        time,
+        availableBytes: node.availableMemoryBytes,
+        usageBytes: node.memoryBytes,
+        workingSetBytes: node.memoryBytes,
+      },
+      fs: { time, availableBytes, capacityBytes, usedBytes: capacityBytes - availableBytes },
+    }
   }
 
   #partsOf(usages: readonly ContainerUsage[]): object {
@@ -218,8 +234,20 @@ export class NodeStats {
   }
 }
 
-const cpuSeconds = ({ cpuNanoseconds }: ContainerUsage): number => cpuNanoseconds / 1e9
-const memoryBytes = (usage: ContainerUsage): number => usage.memoryBytes
+type Used = Pick<ContainerUsage, 'time' | 'startedAt' | 'cpuNanoseconds' | 'memoryBytes'>
+
+/** How fast it was used since it was last looked at, or since its start. */
+function rateAt({ time, startedAt, cpuNanoseconds }: Used, known: Rate | undefined): Rate {
+  const isSameLife = known !== undefined && known.cpuNanoseconds <= cpuNanoseconds
+  if (isSameLife && time - known.time < shortestInterval) return known
+  const before = isSameLife ? known : { time: startedAt, cpuNanoseconds: 0 }
+  const seconds = (time - before.time) / 1000
+  const nanoCores = seconds > 0 ? Math.round((cpuNanoseconds - before.cpuNanoseconds) / seconds) : 0
+  return { time, cpuNanoseconds, nanoCores }
+}
+
+const cpuSeconds = ({ cpuNanoseconds }: Used): number => cpuNanoseconds / 1e9
+const memoryBytes = (usage: Used): number => usage.memoryBytes
 
 function sum(usages: readonly ContainerUsage[], value: (usage: ContainerUsage) => number): number {
   return usages.reduce((total, usage) => total + value(usage), 0)

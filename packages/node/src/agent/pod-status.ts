@@ -1,4 +1,12 @@
-import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@coxswain/api/core/v1'
+import type {
+  ContainerState,
+  ContainerStatus,
+  Pod,
+  PodCondition,
+  PodStatus,
+  VolumeMount,
+  VolumeMountStatus,
+} from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import { type ContainerRecord, hasSucceeded, isTerminated } from './container-record.ts'
 import { isRestarted } from './restart-policy.ts'
@@ -27,9 +35,16 @@ export function phaseOf(pod: ReadonlyPod, records: readonly ContainerRecord[]): 
   )
   if (!hasBegun && !isInitialized(records)) return 'Pending'
   if (mains.some(({ state, lastState }) => state.waiting && !lastState?.terminated)) return 'Pending'
-  const isOver = mains.every(record => isTerminated(record) && !isRestarted(pod, record))
-  if (!isOver) return 'Running'
+  // A Pod is over when its sidecars have ended as well.
+  const hasSidecar = records.some(({ role, state }) => role === 'sidecar' && state.running)
+  if (hasSidecar || !haveMainsEnded(pod, records)) return 'Running'
   return mains.every(hasSucceeded) ? 'Succeeded' : 'Failed'
+}
+
+/** Whether only sidecars may be left. */
+export function haveMainsEnded(pod: ReadonlyPod, records: readonly ContainerRecord[]): boolean {
+  const mains = records.filter(({ role }) => role === 'main')
+  return mains.every(record => isTerminated(record) && !isRestarted(pod, record))
 }
 
 export interface StatusInput {
@@ -60,6 +75,9 @@ const ownConditions: ReadonlySet<string> = new Set([
   'PodScheduled',
 ])
 
+/** What the containers of a Pod may say together when they end, in characters. */
+const wordsLimit = 12 * 1024
+
 /** The whole status, conditions in the kubelet's order. Times of conditions move only with their status. */
 export function makePodStatus(input: StatusInput): PodStatus {
   const { pod, records, phase, hostIP, podIP, now } = input
@@ -86,29 +104,24 @@ export function makePodStatus(input: StatusInput): PodStatus {
   const containersReady = readiness(records, phase)
   const gates = pod.spec.readinessGates ?? []
   const others = (old?.conditions ?? []).filter(({ type }) => !ownConditions.has(type))
-  const missing = gates.filter(
-    ({ conditionType }) => !others.some(({ type, status }) => type === conditionType && status === 'True'),
-  )
+  const closed = gates.flatMap(({ conditionType }) => {
+    const gate = others.find(({ type }) => type === conditionType)
+    if (!gate) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`]
+    if (gate.status === 'True') return []
+    return [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`]
+  })
   const ready: Verdict =
-    !containersReady.holds || missing.length === 0
+    !containersReady.holds || closed.length === 0
       ? containersReady
-      : {
-          holds: false,
-          reason: 'ReadinessGatesNotReady',
-          message: missing
-            .map(
-              ({ conditionType }) =>
-                `corresponding condition of pod readiness gate "${conditionType}" does not exist.`,
-            )
-            .join(', '),
-        }
+      : { holds: false, reason: 'ReadinessGatesNotReady', message: closed.join(', ') }
+  const print = (record: ContainerRecord) => printRecord(record, Math.floor(wordsLimit / records.length))
   const scheduled = old?.conditions?.find(({ type }) => type === 'PodScheduled')
   return {
     ...(old as PodStatus | undefined),
     ...observed,
     phase,
     conditions: [
-      ...(couldRestartAll(pod) ? [condition('AllContainersRestarting', restartingAll(input, phase))] : []),
+      ...others.map(other => ({ ...other })),
       ...(input.resizePending
         ? [condition('PodResizePending', { holds: true, ...input.resizePending })]
         : []),
@@ -117,15 +130,15 @@ export function makePodStatus(input: StatusInput): PodStatus {
       condition('Ready', ready),
       condition('ContainersReady', containersReady),
       scheduled ? { ...scheduled, ...observed } : condition('PodScheduled', { holds: true }),
-      ...others.map(other => ({ ...other })),
+      ...(couldRestartAll(pod) ? [condition('AllContainersRestarting', restartingAll(input, phase))] : []),
     ],
     hostIP,
     hostIPs: [{ ip: hostIP }],
     ...(input.isPrepared && { podIP, podIPs: [{ ip: podIP }] }),
     startTime: input.startTime,
-    ...(inits.length > 0 && { initContainerStatuses: inits.map(printRecord) }),
-    containerStatuses: mains.map(printRecord),
-    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map(printRecord) }),
+    ...(inits.length > 0 && { initContainerStatuses: inits.map(print) }),
+    containerStatuses: mains.map(print).sort(byName),
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map(print).sort(byName) }),
     ...(input.reason !== undefined && { reason: input.reason }),
     ...(input.message !== undefined && { message: input.message }),
   }
@@ -178,27 +191,44 @@ function readiness(records: readonly ContainerRecord[], phase: Phase): Verdict {
   return { holds: false, reason: 'ContainersNotReady', message }
 }
 
-function printRecord(record: ContainerRecord): ContainerStatus {
+function byName(a: ContainerStatus, b: ContainerStatus): number {
+  return a.name < b.name ? -1 : 1
+}
+
+/** `limit` is how many characters of last words there is room for. */
+function printRecord(record: ContainerRecord, limit: number): ContainerStatus {
   const { container, state, lastState, role } = record
   const isRunning = state.running !== undefined
+  const mounts = container.volumeMounts ?? []
   return {
     name: container.name,
-    state,
-    lastState: lastState ?? {},
+    state: shorten(state, limit),
+    lastState: shorten(lastState ?? {}, limit),
     ready: role === 'init' ? hasSucceeded(record) : isRunning && record.ready && role !== 'ephemeral',
     restartCount: record.restartCount,
     image: container.image ?? '',
     imageID: record.imageID,
-    ...(record.containerID !== undefined && { containerID: record.containerID }),
-    started: isRunning && (role === 'init' || record.started),
-    ...(isRunning && resourcesOf(record)),
+    ...(record.containerID !== undefined && { containerID: record.containerID, ...resourcesOf(record) }),
+    ...(role !== 'ephemeral' && { started: isRunning && (role === 'init' || record.started) }),
+    ...(record.user && { user: { linux: { ...record.user } } }),
+    ...(mounts.length > 0 && { volumeMounts: mounts.map(printMount) }),
   }
 }
 
-/** What a container that runs has been given. */
+function shorten(state: ContainerState, limit: number): ContainerState {
+  const { terminated } = state
+  if (!terminated?.message || terminated.message.length <= limit) return state
+  return { terminated: { ...terminated, message: terminated.message.slice(0, limit) } }
+}
+
+/** Nothing here makes what is mounted below a mount read-only. */
+function printMount({ name, mountPath, readOnly }: DeepReadonly<VolumeMount>): VolumeMountStatus {
+  return { name, mountPath, ...(readOnly && { readOnly, recursiveReadOnly: 'Disabled' }) }
+}
+
+/** What a container has been given. */
 function resourcesOf({ container }: ContainerRecord): Partial<ContainerStatus> {
   const { requests, limits } = container.resources ?? {}
-  if (!requests && !limits) return {}
   return {
     ...(requests && { allocatedResources: { ...requests } }),
     resources: { ...(limits && { limits: { ...limits } }), ...(requests && { requests: { ...requests } }) },

@@ -9,17 +9,20 @@ import {
   firstState,
   hasSucceeded,
   isTerminated,
+  partOf,
 } from './container-record.ts'
 import { makeContainerSpec } from './container-spec.ts'
-import { retryDelay } from './launch.ts'
 import { Launcher } from './launcher.ts'
-import { makePodStatus, phaseOf } from './pod-status.ts'
+import type { Rejection } from './node-load.ts'
+import { haveMainsEnded, makePodStatus, phaseOf } from './pod-status.ts'
 import { PodVolumes } from './pod-volumes.ts'
-import { agreeToResize, requestOf } from './resize.ts'
+import { agreeToResize, describeResize, requestOf } from './resize.ts'
 import { findRestartRule, isRestarted } from './restart-policy.ts'
+import { StorageLimits } from './storage-limits.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
+type Phase = NonNullable<PodStatus['phase']>
 type Terminated = NonNullable<ContainerRecord['state']['terminated']>
 
 /** News that containers are being started waits so long for the news that they run. */
@@ -27,9 +30,15 @@ const holdTime = 1_000
 /** When a node that had no room is asked again. */
 const resizeRetry = 30_000
 const defaultGrace = 30
+/** As kubelets give to those whom they evict at once. */
+const evictionGrace = 1_000
 /** How a container has ended that never ran. */
 const startError = { exitCode: 128, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' }
 const noVariables: ReadonlyMap<string, string> = new Map()
+
+function isOver(phase: Phase): boolean {
+  return phase === 'Succeeded' || phase === 'Failed'
+}
 
 /**
  * One Pod on this node: what it has to run, and what runs. `sync` is called again and again, never twice at once; what
@@ -49,6 +58,7 @@ export class PodWorker {
   readonly #lives = new Map<string, ContainerLife>()
   readonly #launcher: Launcher
   readonly #volumes: PodVolumes
+  readonly #storage: StorageLimits
   readonly #startTime: string
   readonly #podIP: string
   #pod: ReadonlyPod
@@ -66,7 +76,7 @@ export class PodWorker {
     const { uid, name, namespace = '' } = pod.metadata
     const { runtime, env, addresses, hostIP } = context
     this.identity = { uid, name, namespace }
-    this.wasOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+    this.wasOver = isOver(pod.status?.phase ?? 'Pending')
     this.#pod = pod
     this.#generation = pod.metadata.generation
     this.#context = context
@@ -77,8 +87,14 @@ export class PodWorker {
       !addresses || pod.spec.hostNetwork || this.wasOver
         ? (pod.status?.podIP ?? hostIP)
         : addresses.take(uid, pod.spec.nodeName ?? '', pod.status?.podIP)
-    this.#records = createRecords(pod, { now, adopts: runtime.adoptContainer !== undefined })
+    const isNew = pod.status?.startTime === undefined
+    const rejection = this.wasOver ? undefined : context.load.take(pod, isNew)
+    const adopts = runtime.adoptContainer !== undefined
+    this.#records = rejection ? [] : createRecords(pod, { now, adopts })
     this.#volumes = new PodVolumes(context, this.identity)
+    this.#storage = new StorageLimits(context, this.identity)
+    if (rejection) this.#reject(rejection)
+    else if (isNew) this.#tellOfUnsupported()
     this.#launcher = new Launcher({
       context,
       identity: this.identity,
@@ -129,8 +145,7 @@ export class PodWorker {
       return undefined
     }
     if (this.#stopping || this.#isFinished) return undefined
-    const phase = this.#phase()
-    if (phase === 'Succeeded' || phase === 'Failed') {
+    if (isOver(this.#phase()) || haveMainsEnded(pod, this.#records)) {
       this.#end()
       return undefined
     }
@@ -139,12 +154,19 @@ export class PodWorker {
     if (left !== undefined && left <= 0) {
       this.#reason = 'DeadlineExceeded'
       this.#message = 'Pod was active on the node longer than the specified deadline'
-      this.#context.events.warning(pod, 'DeadlineExceeded', this.#message)
+      this.#context.events.normal(pod, 'DeadlineExceeded', this.#message)
       this.#end()
       return undefined
     }
-    if (!(await this.#volumes.prepare(pod))) return retryDelay
+    if (!(await this.#volumes.prepare(pod))) return this.#volumes.retryAfter
+    const excess = await this.#storage.check(pod)
+    if (excess !== undefined) {
+      this.#evict(excess)
+      return undefined
+    }
     const waits: number[] = []
+    const measure = this.#storage.checkAfter(pod)
+    if (measure !== undefined) waits.push(measure)
     if (left !== undefined) waits.push(left)
     const refresh = this.#volumes.refreshAfter(pod)
     if (refresh !== undefined) waits.push(refresh)
@@ -171,10 +193,14 @@ export class PodWorker {
 
   status(): PodStatus {
     const { hostIP, env } = this.#context
+    const phase = this.#phase()
+    const { phase: old = 'Pending' } = this.#pod.status ?? {}
+    // It is over when nothing of it runs any more, and says why only then.
+    const isEnding = isOver(phase) && !isOver(old) && this.#lives.size > 0
     return makePodStatus({
       pod: this.#pod,
       records: this.#records,
-      phase: this.#phase(),
+      phase: isEnding ? old : phase,
       hostIP,
       podIP: this.#podIP,
       now: formatTime(env.clock.now()),
@@ -182,8 +208,8 @@ export class PodWorker {
       isPrepared: this.#volumes.areThere && !this.#isFinished,
       isRestartingAll: this.#isRestartingAll,
       ...(this.#resizePending && { resizePending: this.#resizePending }),
-      ...(this.#reason !== undefined && { reason: this.#reason }),
-      ...(this.#message !== undefined && { message: this.#message }),
+      ...(this.#reason !== undefined && !isEnding && { reason: this.#reason }),
+      ...(this.#message !== undefined && !isEnding && { message: this.#message }),
     })
   }
 
@@ -217,17 +243,46 @@ export class PodWorker {
       if (this.#records.some(record => record.container.name === container.name)) continue
       this.#records.push(createRecord(pod, container, 'ephemeral', options))
     }
-    const { pending, restarts } = agreeToResize(pod, this.#records, {
+    const { hasChanged, pending, restarts } = agreeToResize(pod, this.#records, {
       capacity,
       used: resource => usedByOthers(pod.metadata.uid, resource),
     })
     if (pending && pending.message !== this.#resizePending?.message)
-      events.warning(pod, `Resize${pending.reason}`, pending.message)
+      events.warning(pod, `Resize${pending.reason}`, describeResize(pod, pending.reason, pending.message))
+    if (hasChanged) {
+      events.normal(pod, 'ResizeStarted', describeResize(pod, 'started'))
+      events.normal(pod, 'ResizeCompleted', describeResize(pod, 'completed'))
+    }
     this.#resizePending = pending
+    if (!pending) this.#context.load.change(pod)
     for (const record of restarts) {
       const text = `Container ${record.container.name} resize requires restart`
       void this.#kill(record, this.#grace(), text)
     }
+  }
+
+  /** There is no room for it here. */
+  #reject({ reason, message }: Rejection): void {
+    this.#reason = reason
+    this.#message = `Pod was rejected: ${message}`
+    this.#context.events.warning(this.#pod, reason, message)
+    this.#finish()
+  }
+
+  /** It has more than it may have. */
+  #evict(message: string): void {
+    this.#reason = 'Evicted'
+    this.#message = message
+    this.#context.events.warning(this.#pod, 'Evicted', message)
+    void this.stop(evictionGrace)
+  }
+
+  #tellOfUnsupported(): void {
+    const { runtime, events } = this.#context
+    const fields = runtime.findUnsupported?.(this.#pod) ?? []
+    if (fields.length === 0) return
+    const text = `no effect on this node, whose containers are not isolated: ${fields.join(', ')}`
+    events.warning(this.#pod, 'Unsupported', text.slice(0, 1_000))
   }
 
   /** The Pod is over, not deleted: its sidecars, and what a deadline cuts off, are stopped; the records stay. */
@@ -238,7 +293,9 @@ export class PodWorker {
 
   #finish(): void {
     this.#isFinished = true
-    this.#context.addresses?.release(this.identity.uid)
+    const { addresses, load } = this.#context
+    addresses?.release(this.identity.uid)
+    load.release(this.identity.uid)
   }
 
   async #stopAll(grace: number): Promise<void> {
@@ -247,27 +304,29 @@ export class PodWorker {
     this.#finish()
   }
 
-  /** Sidecars last. */
+  /** All are asked at once, and sidecars end last, each after those that were started after it, in what is left of `grace`. */
   async #killAll(grace: number): Promise<void> {
-    const kill = async (isSidecar: boolean) =>
-      await Promise.all(
-        this.#records
-          .filter(({ role }) => (role === 'sidecar') === isSidecar)
-          .map(record => this.#kill(record, grace, `Stopping container ${record.container.name}`)),
-      )
+    const { clock } = this.#context.env
+    const deadline = clock.monotonic() + grace
     const killEvery = async () => {
-      await kill(false)
-      await kill(true)
+      const text = (record: ContainerRecord) => `Stopping container ${record.container.name}`
+      const left = Math.max(0, deadline - clock.monotonic())
+      const isSidecar = ({ role }: ContainerRecord) => role === 'sidecar'
+      const others = this.#records.filter(record => !isSidecar(record))
+      let turn: Promise<unknown> = Promise.all(others.map(record => this.#kill(record, left, text(record))))
+      for (const record of this.#records.filter(isSidecar).reverse())
+        turn = Promise.all([turn, this.#kill(record, left, text(record), turn)])
+      await turn
     }
     // A start waits for its hook, which ends with the container; others may run before they know better.
     await Promise.all([killEvery(), this.#launcher.settled()])
     await killEvery()
   }
 
-  #phase(): NonNullable<PodStatus['phase']> {
-    if (this.#reason === 'DeadlineExceeded') return 'Failed'
+  #phase(): Phase {
+    if (this.#reason !== undefined) return 'Failed'
     const old = this.#pod.status?.phase
-    if (old === 'Succeeded' || old === 'Failed') return old
+    if (old !== undefined && isOver(old)) return old
     const phase = phaseOf(this.#pod, this.#records)
     // What is being stopped for good is not restarted: it ends as its containers ended.
     if (!this.#isFinished || phase !== 'Running') return phase
@@ -307,16 +366,17 @@ export class PodWorker {
     const startedAt = formatTime(env.clock.now())
     if (record.state.terminated) record.lastState = record.state
     record.containerID = `${runtime.name}://${handle.id}`
+    record.user = handle.user
     record.state = { running: { startedAt } }
     record.started = !container.startupProbe
     record.ready = record.started && !container.readinessProbe && !handle.ready
     if (role === 'main') this.#hasBegun = true
-    events.normal(this.#pod, 'Created', 'Container created')
-    events.normal(this.#pod, 'Started', 'Container started')
+    events.normal(partOf(this.#pod, record), 'Created', 'Container created')
+    events.normal(partOf(this.#pod, record), 'Started', 'Container started')
     const life = this.#follow(record, handle, startedAt)
     if (await life.runPostStart()) life.startProbes()
     else if (this.#lives.get(container.name) === life) {
-      events.warning(this.#pod, 'FailedPostStartHook', 'PostStartHook failed')
+      events.warning(partOf(this.#pod, record), 'FailedPostStartHook', 'PostStartHook failed')
       await this.#kill(record, this.#grace(), 'FailedPostStartHook')
     }
   }
@@ -347,14 +407,13 @@ export class PodWorker {
     return life
   }
 
-  #exited(record: ContainerRecord, { exitCode, signal, message }: ContainerExit, startedAt: string): void {
+  #exited(record: ContainerRecord, { exitCode, message }: ContainerExit, startedAt: string): void {
     this.#lives.delete(record.container.name)
     this.#terminated(record, {
       exitCode,
       reason: exitCode === 0 ? 'Completed' : 'Error',
       startedAt,
       containerID: record.containerID!,
-      ...(signal !== undefined && { signal }),
       ...(message && { message }),
     })
     const rule = record.role === 'ephemeral' ? undefined : findRestartRule(record.container, exitCode)
@@ -373,7 +432,7 @@ export class PodWorker {
     for (const record of this.#records) {
       if (record.role === 'ephemeral') continue
       if (record.state.terminated) record.lastState = record.state
-      record.state = firstState(this.#pod, record.role)
+      record.state = firstState(this.#pod)
     }
     this.#wake()
   }
@@ -391,10 +450,15 @@ export class PodWorker {
   }
 
   /** Resolves when the container has ended and its record says so. */
-  async #kill(record: ContainerRecord, grace: number, message: string): Promise<void> {
+  async #kill(
+    record: ContainerRecord,
+    grace: number,
+    message: string,
+    turn?: Promise<unknown>,
+  ): Promise<void> {
     const life = this.#lives.get(record.container.name)
     if (!life || life.isStopping) return
-    this.#context.events.normal(this.#pod, 'Killing', message)
-    await life.stop(grace)
+    this.#context.events.normal(partOf(this.#pod, record), 'Killing', message)
+    await life.stop(grace, turn)
   }
 }

@@ -16,8 +16,8 @@ export interface ProbeTarget {
 export interface ProbeListener {
   /** The result has changed: so many successes or failures in a row. */
   onResult(type: ProbeType, success: boolean, message: string): void
-  /** One attempt has failed. */
-  onFailure(type: ProbeType, message: string): void
+  /** What people are to know of one attempt. */
+  onTrouble(type: ProbeType, outcome: ProbeOutcome): void
 }
 
 /** Starts the probes of a container that has just been started; the others wait for the start-up probe. They end with `group`. */
@@ -62,24 +62,33 @@ async function runProbe(
   const sleep = async (ms: number) => await clock.sleep(ms, { signal }).catch(() => {}) // the loop looks at the signal
   await sleep((probe.initialDelaySeconds ?? 0) * 1000)
   while (!signal.aborted) {
-    const { success, message } = await attempt(probe, target, signal)
+    const outcome = await attempt(probe, target, signal)
     if (signal.aborted) return
-    if (!success) listener.onFailure(type, message)
+    const { success, message, isError, isWarning } = outcome
+    if (!success || isWarning) listener.onTrouble(type, outcome)
+    if (isError) {
+      await sleep(period)
+      continue
+    }
     run = success === last ? run + 1 : 1
     last = success
     if (run >= (success ? successThreshold : failureThreshold) && (told !== success || !success)) {
       told = success
       listener.onResult(type, success, message)
+      // It is restarted: that begins anew.
+      if (!success && type !== 'Readiness') return
     }
     await sleep(period)
   }
 }
 
-/** The number of a port that may be a name. */
+/** The number of a port that may be a name. @throws where no port has that name */
 export function portNumber(container: DeepReadonly<Container>, port: number | string): number {
   if (typeof port === 'number') return port
   const named = container.ports?.find(({ name }) => name === port)?.containerPort
-  return named ?? Number(port)
+  if (named !== undefined) return named
+  if (/^\d+$/.test(port)) return Number(port)
+  throw new Error(`strconv.Atoi: parsing ${JSON.stringify(port)}: invalid syntax`)
 }
 
 async function attempt(
@@ -112,7 +121,8 @@ async function attempt(
       return await runtime.probe(pod, { type: 'grpc', port: grpc.port, service: grpc.service ?? '', timeout })
     return { success: true, message: '' }
   } catch (error) {
-    return { success: false, message: error instanceof Error ? error.message : String(error) }
+    const message = error instanceof Error ? error.message : String(error)
+    return { success: false, message, isError: true }
   }
 }
 

@@ -3,6 +3,8 @@ import { type DeepReadonly, deepEqual, parseQuantity } from '@coxswain/apimachin
 import type { ContainerRecord } from './container-record.ts'
 
 export interface ResizeAnswer {
+  /** Containers have been given something else. */
+  readonly hasChanged: boolean
   /** Why the node cannot do it. */
   readonly pending: { readonly reason: string; readonly message: string } | undefined
   /** Containers that get what they asked for only by a restart. */
@@ -30,7 +32,7 @@ export function agreeToResize(
     if (!container || deepEqual(container.resources ?? {}, record.container.resources ?? {})) return []
     return [{ record, container }]
   })
-  if (changed.length === 0) return { pending: undefined, restarts: [] }
+  if (changed.length === 0) return { hasChanged: false, pending: undefined, restarts: [] }
   for (const resource of resizable) {
     const requested = pod.spec.containers.reduce((sum, container) => sum + requestOf(container, resource), 0)
     const taken = used(resource)
@@ -58,11 +60,24 @@ export function agreeToResize(
     )
     if (needsRestart && record.state.running) restarts.push(record)
   }
-  return { pending: undefined, restarts }
+  return { hasChanged: true, pending: undefined, restarts }
+}
+
+/** What an event says of a resize: what the Pod asks for now. */
+export function describeResize({ metadata, spec }: DeepReadonly<Pod>, how: string, error?: string): string {
+  const list = (containers: DeepReadonly<Container[]> = []) =>
+    containers.length > 0 ? containers.map(({ name, resources = {} }) => ({ name, resources })) : undefined
+  const summary = {
+    initContainers: list(spec.initContainers),
+    containers: list(spec.containers),
+    generation: metadata.generation,
+    error,
+  }
+  return `Pod resize ${how}: ${JSON.stringify(summary)}`
 }
 
 function refuse(reason: string, message: string): ResizeAnswer {
-  return { pending: { reason, message }, restarts: [] }
+  return { hasChanged: false, pending: { reason, message }, restarts: [] }
 }
 
 function differs(a: DeepReadonly<Container>, b: DeepReadonly<Container>, resource: string): boolean {

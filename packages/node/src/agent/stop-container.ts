@@ -4,17 +4,23 @@ import { runHook } from './hooks.ts'
 /** What is left for the stop when a hook has taken the whole grace period. */
 const leastGrace = 2_000
 
+export interface StopOptions {
+  /** Told when the hook fails. */
+  readonly onHookFailure: () => void
+  /** Ends the hook. */
+  readonly signal?: AbortSignal | undefined
+  /** When others have ended that have to end before. @default at once */
+  readonly turn?: Promise<unknown> | undefined
+}
+
 /**
  * The hook before the stop, then the stop, within `grace` milliseconds together; at least two seconds are left for the
- * stop. Resolves when the container has ended. `onHookFailure` is told when the hook fails; `signal` ends it.
+ * stop. Resolves when the container has ended.
  */
 export async function stopContainer(
   target: HookTarget,
   grace: number,
-  {
-    onHookFailure,
-    signal,
-  }: { readonly onHookFailure: () => void; readonly signal?: AbortSignal | undefined },
+  { onHookFailure, signal, turn }: StopOptions,
 ): Promise<void> {
   const { container, handle, env } = target
   const { preStop, stopSignal } = container.lifecycle ?? {}
@@ -30,6 +36,12 @@ export async function stopContainer(
       timer.cancel()
     }
   }
-  const left = grace - (env.clock.monotonic() - started)
-  await handle.stop(grace === 0 ? 0 : Math.max(left, leastGrace), stopSignal)
+  const left = () => grace - (env.clock.monotonic() - started)
+  if (turn && left() > 0) {
+    const late = Promise.withResolvers<void>()
+    const timer = env.clock.after(left(), late.resolve)
+    await Promise.race([turn, handle.exited, late.promise])
+    timer.cancel()
+  }
+  await handle.stop(grace === 0 ? 0 : Math.max(left(), leastGrace), stopSignal)
 }

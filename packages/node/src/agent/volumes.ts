@@ -27,6 +27,13 @@ export function needsRefresh({ spec }: DeepReadonly<Pod>): boolean {
   )
 }
 
+/** Whether files of the Pod say what it is itself. */
+export function tellsOfItself({ spec }: DeepReadonly<Pod>): boolean {
+  return (spec.volumes ?? []).some(
+    ({ downwardAPI, projected }) => downwardAPI ?? projected?.sources?.some(source => source.downwardAPI),
+  )
+}
+
 /**
  * What is in the volumes of a Pod. Where nothing runs, a volume of a type that this node does not have is as good as any.
  * @throws ConfigError for what is not there yet
@@ -59,7 +66,7 @@ async function resolveVolume(
   const files = new Map<string, VolumeFile>()
   if (emptyDir) return { type: 'directory', name }
   if (hostPath) {
-    return { type: 'host', name, path: hostPath.path, create: hostPath.type === 'DirectoryOrCreate' }
+    return { type: 'host', name, path: hostPath.path, hostPathType: hostPath.type ?? '' }
   }
   const claim = persistentVolumeClaim?.claimName ?? (ephemeral && `${pod.metadata.name}-${name}`)
   if (claim !== undefined) return await resolveClaim(name, claim, sources, isSimulated)
@@ -97,8 +104,7 @@ async function resolveClaim(
   const { hostPath, local } = (await sources.volume(volumeName))?.spec ?? {}
   const path = hostPath?.path ?? local?.path
   if (path === undefined) throw new ConfigError(`volume ${volumeName} is not one of this machine's folders`)
-  const create = hostPath !== undefined && (!hostPath.type || hostPath.type === 'DirectoryOrCreate')
-  return { type: 'host', name, path, create }
+  return { type: 'host', name, path, hostPathType: hostPath ? (hostPath.type ?? '') : 'Existing' }
 }
 
 async function addProjection(
@@ -115,14 +121,14 @@ async function addProjection(
     const content = new Map<string, Uint8Array>()
     for (const [key, value] of Object.entries(found?.data ?? {})) content.set(key, encoder.encode(value))
     for (const [key, value] of Object.entries(found?.binaryData ?? {})) content.set(key, decodeBase64(value))
-    addKeys(files, content, configMap, mode)
+    addKeys(files, content, configMap, mode, 'configmap references non-existent config key')
   }
   if (secret) {
     const found = await sources.secret(secret.name ?? '')
     if (!found && !secret.optional) throw new ConfigError(`secret "${secret.name}" not found`)
     const content = new Map<string, Uint8Array>()
     for (const [key, value] of Object.entries(found?.data ?? {})) content.set(key, decodeBase64(value))
-    addKeys(files, content, secret, mode)
+    addKeys(files, content, secret, mode, 'references non-existent secret key')
   }
   for (const { path, fieldRef, resourceFieldRef, mode: own } of downwardAPI?.items ?? []) {
     const text = fieldRef
@@ -134,9 +140,20 @@ async function addProjection(
   }
   if (serviceAccountToken) {
     const { audience, expirationSeconds, path } = serviceAccountToken
-    // Only the owner may read it, as the kubelet has it.
-    files.set(path, { data: encoder.encode(await sources.token(audience, expirationSeconds)), mode: 0o600 })
+    const token = await sources.token(audience, expirationSeconds)
+    const owner = commonUser(pod)
+    // Only the containers may read it: nothing else keeps the machine's other users from it.
+    files.set(path, { data: encoder.encode(token), mode: 0o600, ...(owner !== undefined && { owner }) })
   }
+}
+
+/** The user that all containers of a Pod run as; undefined when they differ, or the Pod does not say. */
+function commonUser({ spec }: DeepReadonly<Pod>): number | undefined {
+  const all = [...(spec.initContainers ?? []), ...spec.containers]
+  const users = all.map(
+    ({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser,
+  )
+  return users.every(user => user === users[0]) ? users[0] : undefined
 }
 
 function addKeys(
@@ -144,6 +161,7 @@ function addKeys(
   content: ReadonlyMap<string, Uint8Array>,
   { items, optional }: { readonly items?: DeepReadonly<KeyToPath[]>; readonly optional?: boolean },
   mode: number,
+  complaint: string,
 ): void {
   if (!items || items.length === 0) {
     for (const [key, data] of content) files.set(key, { data, mode })
@@ -152,6 +170,6 @@ function addKeys(
   for (const { key, path, mode: own } of items) {
     const data = content.get(key)
     if (data) files.set(path, { data, mode: own ?? mode })
-    else if (!optional) throw new ConfigError(`references non-existent config key: ${key}`)
+    else if (!optional) throw new ConfigError(`${complaint}: ${key}`)
   }
 }

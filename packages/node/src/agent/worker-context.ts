@@ -4,6 +4,7 @@ import type { Env } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
 import type { ContainerRuntime } from '../container-runtime.ts'
 import type { ImagePuller } from './image-puller.ts'
+import type { NodeLoad } from './node-load.ts'
 import type { PodAddresses } from './pod-addresses.ts'
 import type { VolumeSources } from './volumes.ts'
 
@@ -19,6 +20,8 @@ export interface WorkerContext {
   readonly addresses?: PodAddresses
   /** What the node has: no Pod may grow beyond that. */
   readonly capacity: Readonly<Record<string, string>>
+  /** What the node's Pods have asked for: no Pod is taken that there is no room for. */
+  readonly load: NodeLoad
   /** What the node's Pods have been given, without this one, in thousandths. */
   usedByOthers(uid: string, resource: string): number
   /** Variables that tell a Pod of services. */

@@ -18,7 +18,7 @@ export class LogBuffer {
   /** One line. */
   append(text: string): void {
     this.#log.print('stderr', text.length > maxLength ? `${text.slice(0, maxLength)}...` : text)
-    if (this.#log.lines.length > maxLines) this.#log.lines.shift()
+    this.#log.trim(maxLines)
   }
 
   /** With `follow` it goes on until `signal` aborts. */

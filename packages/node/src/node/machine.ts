@@ -1,6 +1,6 @@
 import { readFileSync, statfsSync } from 'node:fs'
-import { arch, availableParallelism, platform, release, totalmem } from 'node:os'
-import type { NodeFacts } from '../container-runtime.ts'
+import { arch, availableParallelism, cpus, freemem, platform, release, totalmem, uptime } from 'node:os'
+import type { NodeFacts, NodeUsage } from '../container-runtime.ts'
 
 /** As Go names them. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' }
@@ -23,6 +23,23 @@ export function describeMachine(directory: string): NodeFacts {
     architecture: architectures[arch()] ?? arch(),
     machineID: read('/etc/machine-id'),
     bootID: read('/proc/sys/kernel/random/boot_id'),
+  }
+}
+
+/** What this machine uses now, this process and everything else. `directory` is where volumes are. */
+export function measureMachine(directory: string): NodeUsage {
+  const now = Date.now()
+  const { bsize, blocks, bavail } = statfsSync(directory)
+  const used = cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0)
+  const kilobytes = /^MemAvailable:\s*(\d+) kB$/m.exec(read('/proc/meminfo'))?.[1]
+  const available = kilobytes === undefined ? freemem() : Number(kilobytes) * 1024
+  return {
+    time: now,
+    startedAt: now - uptime() * 1000,
+    cpuNanoseconds: used * 1_000_000,
+    memoryBytes: totalmem() - available,
+    availableMemoryBytes: available,
+    disk: { capacityBytes: bsize * blocks, availableBytes: bsize * bavail },
   }
 }
 

@@ -1,6 +1,17 @@
-import { existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, lstatSync, mkdirSync, openSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
+import { ConfigError } from '../agent/environment.ts'
 import type { VolumeMountSpec } from '../container-runtime.ts'
+
+export interface Links {
+  /** The container's root folder. */
+  readonly root: string
+  readonly container: string
+  readonly mounts: readonly VolumeMountSpec[]
+  /** Where a file of the container is that it may write to, by its path in the container. */
+  readonly file: { readonly path: string; readonly target: string }
+  volumePath(volume: string): string | undefined
+}
 
 /**
  * Mount paths for processes that share the machine's file system. Each container has a root folder in which every mount
@@ -8,45 +19,85 @@ import type { VolumeMountSpec } from '../container-runtime.ts'
  * directory, it is replaced by the path of the link.
  *
  *   /etc/config/app.yaml  ->  PODS/UID/containers/NAME/root/etc/config/app.yaml  ->  PODS/UID/volumes/config/app.yaml
+ *
+ * Containers can put links of their own into volumes: nothing is made where those lead out of the volume.
+ * @throws ConfigError
  */
-export function linkMounts(
-  root: string,
-  mounts: readonly VolumeMountSpec[],
-  volumePath: (volume: string) => string | undefined,
-): void {
+export function linkMounts({ root, container, mounts, file, volumePath }: Links): void {
   mkdirSync(root, { recursive: true })
-  // Outer ones first: what is mounted inside another volume is linked there.
-  for (const { volume, mountPath, subPath } of [...mounts].sort(
+  /** By mount path, without a slash at the end; the outer ones come first. */
+  const places = new Map<string, string>()
+  for (const { volume, mountPath, subPath } of mounts.toSorted(
     (a, b) => a.mountPath.length - b.mountPath.length,
   )) {
     const base = volumePath(volume)
-    if (base === undefined) throw new Error(`volume ${volume} is not there`)
+    if (base === undefined) throw new ConfigError(`volume ${volume} is not there`)
+    if (subPath !== undefined && !makeWithin(base, subPath)) {
+      const text = `failed to prepare subPath for volumeMount "${volume}" of container "${container}"`
+      throw new ConfigError(text)
+    }
     const target = subPath === undefined ? base : join(base, subPath)
-    if (subPath !== undefined && !existsSync(target)) mkdirSync(target, { recursive: true })
-    const link = join(root, mountPath)
-    mkdirSync(dirname(link), { recursive: true })
-    replaceLink(link, target)
+    replaceLink(placeOf(mountPath, root, places), target, mountPath)
+    places.set(trimEnd(mountPath), target)
   }
+  rmSync(file.target, { force: true })
+  closeSync(openSync(file.target, 'wx', 0o666))
+  replaceLink(placeOf(file.path, root, places), file.target, file.path)
 }
 
-/** Links a file that the container may write to. */
-export function linkFile(root: string, path: string, target: string): void {
-  writeFileSync(target, '')
-  const link = join(root, path)
-  mkdirSync(dirname(link), { recursive: true })
-  replaceLink(link, target)
+/** Where a path of the container is: in its root, or in the volume that is mounted around it. */
+function placeOf(path: string, root: string, places: ReadonlyMap<string, string>): string {
+  const around = [...places.keys()].findLast(outer => path.startsWith(`${outer}/`))
+  if (around === undefined) {
+    const link = join(root, path)
+    mkdirSync(dirname(link), { recursive: true })
+    return link
+  }
+  const base = places.get(around)!
+  const rest = trimEnd(path).slice(around.length + 1)
+  const parent = dirname(rest) === '.' ? '' : dirname(rest)
+  if (!makeWithin(base, parent))
+    throw new ConfigError(`mount path ${path} leads out of the volume at ${around}`)
+  return join(base, rest)
 }
 
-function replaceLink(link: string, target: string): void {
+function replaceLink(link: string, target: string, path: string): void {
   const existing = lstatSync(link, { throwIfNoEntry: false })
-  if (existing && !existing.isSymbolicLink()) return
+  if (existing && !existing.isSymbolicLink())
+    throw new ConfigError(
+      `mount path ${path} is something else in the volume around it, which cannot be hidden here`,
+    )
   if (existing) rmSync(link)
   symlinkSync(target, link)
 }
 
+/** Makes the directories of a path where they are missing. False when it, or a link in it, leads out of `base`. */
+function makeWithin(base: string, path: string): boolean {
+  let place: string
+  try {
+    const real = realpathSync(base)
+    place = real
+    for (const part of path.split('/').filter(name => name !== '' && name !== '.')) {
+      if (part === '..') return false
+      place = join(place, part)
+      const found = lstatSync(place, { throwIfNoEntry: false })
+      if (!found) mkdirSync(place)
+      else if (found.isSymbolicLink()) place = realpathSync(place)
+      if (place !== real && !place.startsWith(real === sep ? sep : real + sep)) return false
+    }
+    return true
+  } catch {
+    return false // a link to nowhere, or something that is no directory
+  }
+}
+
+function trimEnd(path: string): string {
+  return path.replace(/\/+$/, '')
+}
+
 /** A function that puts the links' paths in place of mount paths that stand alone or begin a longer path. */
 export function createPathMapper(root: string, paths: readonly string[]): (text: string) => string {
-  const alternatives = [...new Set(paths.map(path => path.replace(/\/+$/, '')))]
+  const alternatives = [...new Set(paths.map(trimEnd))]
     .filter(path => path !== '')
     .sort((a, b) => b.length - a.length)
     .map(path => path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))

@@ -6,6 +6,9 @@ import { probeGrpc } from './grpc-probe.ts'
 
 /** Where processes of this machine listen that listen nowhere else. */
 const loopback = ['127.0.0.1', '::1']
+const maxRedirects = 10
+/** So much is told of the body of a redirect. */
+const maxBody = 10 * 1024
 
 export async function probeNetwork(probe: NetworkProbe): Promise<ProbeOutcome> {
   const host = probe.host ?? loopback[0]!
@@ -23,43 +26,84 @@ async function probeTcp(host: string, { port, timeout }: NetworkProbe): Promise<
   }
 }
 
-function probeHttp(host: string, probe: NetworkProbe & { type: 'http' }): Promise<ProbeOutcome> {
-  const { port, timeout, scheme, headers } = probe
+/** Redirects to the same host are followed, as kubelets do; one to another host counts as a success, with a warning. */
+async function probeHttp(host: string, probe: NetworkProbe & { type: 'http' }): Promise<ProbeOutcome> {
+  const { port, scheme, headers } = probe
   const path = probe.path.startsWith('/') ? probe.path : `/${probe.path}`
-  const isTls = scheme.toUpperCase() === 'HTTPS'
-  const request = isTls ? httpsRequest : httpRequest
-  const url = `${isTls ? 'https' : 'http'}://${host}:${port}${path}`
+  const first = `${scheme.toLowerCase()}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`
+  const signal = AbortSignal.timeout(probe.timeout)
+  let url = first
+  for (let count = 0; count < maxRedirects; count++) {
+    const answer = await ask(url, headers, signal)
+    if ('failure' in answer) return { success: false, message: `Get "${url}": ${answer.failure}` }
+    const { status, location, body } = answer
+    if (status < 200 || status >= 400)
+      return { success: false, message: `HTTP probe failed with statuscode: ${status}` }
+    if (status < 300) return { success: true, message: '' }
+    const next = location === undefined ? undefined : URL.parse(location, url)
+    if (!next || next.hostname !== URL.parse(first)?.hostname) {
+      const message = `Probe terminated redirects, Response body: ${body}`
+      return { success: true, message, isWarning: true }
+    }
+    url = next.href
+  }
+  return { success: false, message: `Get "${url}": stopped after ${maxRedirects} redirects` }
+}
+
+type HttpAnswer =
+  | { readonly status: number; readonly location: string | undefined; readonly body: string }
+  | { readonly failure: string }
+
+function ask(
+  url: string,
+  headers: readonly { readonly name: string; readonly value: string }[],
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const own = Map.groupBy(headers, ({ name }) => name.toLowerCase())
   return new Promise(resolve => {
-    const fail = (reason: string) => resolve({ success: false, message: `Get "${url}": ${reason}` })
-    const sent = request(
+    const sent = (protocol === 'https:' ? httpsRequest : httpRequest)(
+      url,
       {
-        host,
-        port,
-        path,
         agent: false,
         rejectUnauthorized: false,
         headers: {
           'user-agent': 'kube-probe/1.36',
           accept: '*/*',
           connection: 'close',
-          ...Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+          ...Object.fromEntries(
+            Array.from(own, ([name, all]) => {
+              const values = all.map(({ value }) => value)
+              return [name, values.length === 1 ? values[0] : values]
+            }),
+          ),
         },
-        signal: AbortSignal.timeout(timeout),
+        signal,
       },
       response => {
         const { statusCode = 0 } = response
-        response.destroy()
-        if (statusCode >= 200 && statusCode < 400) resolve({ success: true, message: '' })
-        else resolve({ success: false, message: `HTTP probe failed with statuscode: ${statusCode}` })
+        let body = ''
+        const done = () => resolve({ status: statusCode, location: response.headers.location, body })
+        if (statusCode < 300 || statusCode >= 400) {
+          response.destroy()
+          done()
+          return
+        }
+        response.setEncoding('utf8')
+        response.on('data', (text: string) => {
+          body += text
+          if (body.length > maxBody) response.destroy()
+        })
+        response.on('close', done)
+        response.on('error', done)
       },
     )
     sent.on('error', error => {
       const isLate = error.name === 'AbortError' || error.name === 'TimeoutError'
-      fail(
-        isLate
-          ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
-          : explain(host, port, error),
-      )
+      const late = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+      const to = Number(port || (protocol === 'https:' ? 443 : 80))
+      resolve({ failure: isLate ? late : explain(host, to, error) })
     })
     sent.end()
   })
@@ -87,12 +131,20 @@ export function openSocket(host: string, port: number, timeout: number): Promise
   })
 }
 
-/** Rejects when nobody listens on any loopback address. */
+/** Connections to Pods for clients at one time. */
+const maxDialled = 1_000
+let dialled = 0
+
+/** Rejects when nobody listens on any loopback address, or there are too many connections. */
 export async function dialPort(port: number): Promise<PortStream> {
+  if (dialled >= maxDialled) throw new Error(`connect to localhost:${port}: too many connections`)
   let failure: unknown
   for (const host of loopback) {
     try {
-      return createPortStream(await openSocket(host, port, 10_000))
+      const socket = await openSocket(host, port, 10_000)
+      dialled++
+      socket.once('close', () => dialled--)
+      return createPortStream(socket)
     } catch (error) {
       failure ??= error
     }

@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { aborted } from '@coxswain/kit'
 import type { ContainerExit, ProcessIo, RunningContainer } from '../container-runtime.ts'
 import type { LogFile } from './log-file.ts'
+import type { OutputPacer } from './output-pacer.ts'
 import { type SpawnedGroup, type SpawnOptions, spawnGroup } from './spawn-group.ts'
 import { TerminalSizes } from './terminal.ts'
 
@@ -9,71 +12,137 @@ import { TerminalSizes } from './terminal.ts'
 const messageLimit = 4096
 /** After it was asked to end for this long nobody hears a command's streams any more. */
 const execGrace = 2_000
+/** When a container has ended, whoever is attached gets so long to take each piece of what is left. */
+const attachGrace = 1_000
+/** Timers cannot be longer. */
+const longestTimer = 2 ** 31 - 1
 
 export interface ContainerParts {
   readonly id: string
   readonly group: SpawnedGroup
   readonly log: LogFile
+  readonly pacer: OutputPacer
   readonly messagePath: string
   readonly stdinOnce: boolean
+  readonly user?: RunningContainer['user']
   /** How a command is run beside it: in its environment and its directory. */
   readonly beside: (command: readonly string[]) => Omit<SpawnOptions, 'stdin' | 'tty'>
 }
 
 export function createProcessContainer(parts: ContainerParts): RunningContainer {
-  const { id, group, log } = parts
+  const { id, group } = parts
   const { child } = group
-  const listeners = new Set<ProcessIo>()
-  const hear = (name: 'stdout' | 'stderr') => {
-    child[name]!.on('data', (chunk: Uint8Array) => {
-      log.write(name, chunk)
-      for (const io of listeners) void io[name](chunk)
-    })
-  }
-  hear('stdout')
-  hear('stderr')
-  const exited = finish(parts)
+  const listeners = new Set<Listener>()
+  const exited = finish(parts, listeners)
   let timer: NodeJS.Timeout | undefined
-  void exited.then(() => clearTimeout(timer))
+  let isOver = false
+  void exited.then(() => {
+    isOver = true
+    clearTimeout(timer)
+  })
   return {
     id,
+    ...(parts.user && { user: parts.user }),
     exited,
     async stop(grace, stopSignal = 'SIGTERM') {
+      // Its id may be somebody else's by now.
+      if (isOver) return
       clearTimeout(timer)
       if (grace <= 0) group.signal('SIGKILL')
       else {
         group.signal(stopSignal as NodeJS.Signals)
-        timer = setTimeout(() => group.signal('SIGKILL'), grace)
+        timer = setTimeout(() => group.signal('SIGKILL'), Math.min(grace, longestTimer))
       }
       await exited
     },
     exec: async (command, io) =>
       await run({ ...parts.beside(command), stdin: io.stdin !== undefined, tty: io.tty }, io),
     async attach(io) {
-      listeners.add(io)
-      const left = new Promise<void>(resolve => {
-        if (io.signal.aborted) resolve()
-        io.signal.addEventListener('abort', () => resolve(), { once: true })
-      })
+      using listener = new Listener(io)
+      listeners.add(listener)
       if (io.tty && io.sizes) new TerminalSizes(io.sizes).apply(child.pid!).catch(() => {}) // the same
       const fed = io.stdin && child.stdin && feed(io.stdin, child.stdin, parts.stdinOnce)
       fed?.catch(() => {}) // whoever sent it has left
-      await Promise.race([exited, left])
-      listeners.delete(io)
+      await Promise.race([exited, aborted(io.signal)])
+      listeners.delete(listener)
     },
   }
 }
 
-async function finish({ group, log, messagePath }: ContainerParts): Promise<ContainerExit> {
+async function finish(parts: ContainerParts, listeners: ReadonlySet<Listener>): Promise<ContainerExit> {
+  const { group, log, messagePath } = parts
+  const heard = Promise.all([hear('stdout', parts, listeners), hear('stderr', parts, listeners)])
   const exit = await group.exited
+  await heard
   log.end()
-  let message = ''
-  try {
-    message = readFileSync(messagePath, 'utf8').slice(-messageLimit)
-  } catch {
-    // it has taken the file away
-  }
+  const message = readLastWords(messagePath)
   return { ...exit, ...(message !== '' && { message }) }
+}
+
+/** What the container prints goes to its log and to whoever is attached, at the pace of the slowest of them. */
+async function hear(
+  name: 'stdout' | 'stderr',
+  { group, log, pacer }: ContainerParts,
+  listeners: ReadonlySet<Listener>,
+): Promise<void> {
+  let hasEnded = false
+  group.child.once('exit', () => {
+    hasEnded = true
+  })
+  await pump(group.child[name]!, async chunk => {
+    const paced = pacer.run(() => log.write(name, chunk))
+    if (!hasEnded && paced > 0) await sleep(paced)
+    for (const listener of listeners) await listener.take(name, chunk, hasEnded)
+  })
+}
+
+/** Whoever is attached to a container. */
+class Listener implements Disposable {
+  readonly #io: ProcessIo
+  /** Called when it has left. */
+  readonly #waiting = new Set<() => void>()
+  readonly #leave = () => {
+    for (const resolve of this.#waiting) resolve()
+  }
+
+  constructor(io: ProcessIo) {
+    this.#io = io
+    io.signal.addEventListener('abort', this.#leave)
+  }
+
+  /** Resolves when it has room for more or has left; with `isLast` also when it takes too long. */
+  async take(name: 'stdout' | 'stderr', chunk: Uint8Array, isLast: boolean): Promise<void> {
+    if (this.#io.signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.add(resolve)
+    const timer = isLast ? setTimeout(resolve, attachGrace) : undefined
+    this.#io[name](chunk).then(resolve, resolve)
+    await promise
+    clearTimeout(timer)
+    this.#waiting.delete(resolve)
+  }
+
+  [Symbol.dispose](): void {
+    this.#io.signal.removeEventListener('abort', this.#leave)
+    this.#leave()
+  }
+}
+
+/** The end of what a container has left in its file. Whatever it has put in its place is not waited for. */
+function readLastWords(path: string): string {
+  let file: number | undefined
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+    const stat = fstatSync(file)
+    if (!stat.isFile()) return ''
+    const buffer = Buffer.alloc(Math.min(messageLimit, stat.size))
+    const count = readSync(file, buffer, 0, buffer.length, stat.size - buffer.length)
+    return buffer.toString('utf8', 0, count)
+  } catch {
+    return '' // it has taken the file away
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
 }
 
 /** Runs a command to its end; resolves with its exit code. */

@@ -6,6 +6,9 @@ export const markerVariable = 'COXSWAIN_NODE'
 /** The same, for one container or command. */
 export const containerVariable = 'COXSWAIN_CONTAINER'
 
+/** So often is looked for processes that come back. */
+const maxLooks = 100
+
 interface Entry {
   readonly pid: number
   /** In clock ticks since the machine's start; empty where that cannot be told. */
@@ -50,7 +53,9 @@ export class ProcessRegistry {
       }
       rmSync(path, { force: true })
     }
-    killMarked(markerVariable, this.#marker)
+    // What starts others faster than they are found is looked for again.
+    const isOurs = (value: string) => value === this.#marker
+    for (let look = 0; look < maxLooks; look++) if (killMarked(markerVariable, isOurs).size === 0) return
   }
 }
 
@@ -79,12 +84,7 @@ export function findDescendants(leader: number): ReadonlyMap<number, string> {
 /** Ends those that are still the processes they were. */
 export function killEach(processes: ReadonlyMap<number, string>): void {
   for (const [pid, startTime] of processes) {
-    if (startTimeOf(pid) !== startTime) continue
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // it has just ended
-    }
+    if (startTimeOf(pid) === startTime) killOne(pid)
   }
 }
 
@@ -112,18 +112,40 @@ export function statFields(pid: number | string): string[] | undefined {
   }
 }
 
-/** Ends the processes that have a variable in their environment. Only where there is a /proc. */
-export function killMarked(variable: string, value: string): void {
-  const marker = `${variable}=${value}\0`
-  for (const name of listProcesses()) {
-    if (Number(name) === process.pid) continue
-    try {
-      const environment = readFileSync(`/proc/${name}/environ`, 'latin1')
-      if (environment.startsWith(marker) || environment.includes(`\0${marker}`))
-        process.kill(Number(name), 'SIGKILL')
-    } catch {
-      // gone, or somebody else's
-    }
+/** The value of a variable in the environment of a process. Only where there is a /proc. */
+export function markOf(pid: number | string, variable: string): string | undefined {
+  try {
+    const environment = `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`
+    const at = environment.indexOf(`\0${variable}=`)
+    if (at === -1) return undefined
+    const start = at + variable.length + 2
+    return environment.slice(start, environment.indexOf('\0', start))
+  } catch {
+    return undefined // gone, or somebody else's
+  }
+}
+
+/** Ends the processes that are marked with a value that `isWanted`; tells which values there were. */
+export function killMarked(
+  variable: string,
+  isWanted: (value: string, pid: string) => boolean,
+): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const pid of listProcesses()) {
+    if (Number(pid) === process.pid) continue
+    const value = markOf(pid, variable)
+    if (value === undefined || !isWanted(value, pid)) continue
+    found.add(value)
+    killOne(Number(pid))
+  }
+  return found
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has just ended
   }
 }
 

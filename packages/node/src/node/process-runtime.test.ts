@@ -7,7 +7,8 @@ import { setTimeout } from 'node:timers/promises'
 import { createRealClock } from '@coxswain/kit'
 import type { ContainerSpec, PodVolume } from '../container-runtime.ts'
 import { findInCatalogue, hostImages } from './image-catalogue.ts'
-import { LogFile, readLogFile } from './log-file.ts'
+import { LogFile } from './log-file.ts'
+import { readLogFile } from './log-reader.ts'
 import { createPathMapper } from './mounts.ts'
 import { ProcessRegistry } from './process-registry.ts'
 import { createProcessRuntime } from './process-runtime.ts'
@@ -15,7 +16,9 @@ import { createProcessRuntime } from './process-runtime.ts'
 const directory = mkdtempSync(join(tmpdir(), 'process-runtime-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-const pod = { uid: 'u1', namespace: 'default', name: 'p' }
+/** Processes are told apart by it on the whole machine, where others may run the same. */
+const uid = `u${process.pid}`
+const pod = { uid, namespace: 'default', name: 'p' }
 const specOf = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpec => ({
   pod,
   name: 'main',
@@ -31,6 +34,7 @@ const specOf = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpe
   stdinOnce: false,
   tty: false,
   terminationMessagePath: '/dev/termination-log',
+  runAsNonRoot: false,
   ...more,
 })
 
@@ -62,10 +66,10 @@ describe('the process runtime', () => {
     const log = await textOf(runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))
     assert.match(
       log,
-      /^contentat \/.*\/a\/pods\/u1\/containers\/main\/root\/etc\/conf\/x\n$|^at .*\ncontent$/,
+      /^contentat \/.*\/a\/pods\/u\d+\/containers\/main\/root\/etc\/conf\/x\n$|^at .*\ncontent$/,
     )
     await runtime.removePod(pod)
-    assert.equal(existsSync(join(directory, 'a', 'pods', 'u1')), false)
+    assert.equal(existsSync(join(directory, 'a', 'pods', uid)), false)
   })
 
   it('ends a container with everything it has started, politely first', async () => {

@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
+import { ConfigError } from '../agent/environment.ts'
 import type {
   ContainerIdentity,
   ContainerRuntime,
@@ -7,22 +9,33 @@ import type {
   PodIdentity,
   RunningContainer,
 } from '../container-runtime.ts'
+import { measureDisk } from './disk-usage.ts'
 import { findInCatalogue, hostImages, type ImageCatalogue } from './image-catalogue.ts'
-import { LogFile, readLogFile } from './log-file.ts'
-import { describeMachine } from './machine.ts'
-import { createPathMapper, linkFile, linkMounts } from './mounts.ts'
+import { LogFile } from './log-file.ts'
+import { readLogFile } from './log-reader.ts'
+import { describeMachine, measureMachine } from './machine.ts'
+import { createPathMapper, linkMounts } from './mounts.ts'
 import { dialPort, probeNetwork } from './network.ts'
+import { OutputPacer } from './output-pacer.ts'
 import { createProcessContainer } from './process-container.ts'
 import { markerVariable, ProcessRegistry } from './process-registry.ts'
 import { readUsage } from './process-usage.ts'
 import { spawnGroup } from './spawn-group.ts'
-import { writeVolume } from './volume-files.ts'
+import { findUnsupported } from './unsupported.ts'
+import { type WrittenFiles, writeVolume } from './volume-files.ts'
 
 export interface ProcessRuntimeOptions {
   /** Volumes, logs and the ids of processes. One runtime at a time may use it. */
   readonly directory: string
   /** Beside, and before, the images that mean this machine's shell. */
   readonly images?: ImageCatalogue
+}
+
+/** Of one Pod. */
+interface WrittenVolumes {
+  /** By volume: where it is. */
+  readonly places: ReadonlyMap<string, string>
+  readonly written: WrittenFiles
 }
 
 interface StartedContainer {
@@ -40,6 +53,37 @@ function locateProgram([file = '', ...args]: readonly string[], cwd: string, roo
   return [isRelative && !existsSync(join(cwd, file)) ? join(root, file) : file, ...args]
 }
 
+/** Paths that the container writes to belong to the user that it runs as, where that is another one. */
+function giveAway(paths: readonly string[], { user, group }: ContainerSpec): void {
+  if (process.getuid?.() !== 0 || (user === undefined && group === undefined)) return
+  for (const path of paths) chownSync(path, user ?? 0, group ?? 0)
+}
+
+/** @throws ConfigError when it would run as root and may not, in a kubelet's words. */
+function refuseRoot({ runAsNonRoot, user, pod, name }: ContainerSpec): void {
+  if (!runAsNonRoot || process.getuid?.() !== 0 || (user !== undefined && user !== 0)) return
+  const who = `(pod: "${pod.name}_${pod.namespace}(${pod.uid})", container: ${name})`
+  throw new ConfigError(
+    user === 0
+      ? `container's runAsUser breaks non-root policy ${who}`
+      : `container has runAsNonRoot and image will run as root ${who}`,
+  )
+}
+
+function userOf({ user, group }: ContainerSpec): RunningContainer['user'] {
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()]
+  if (uid === undefined || gid === undefined) return undefined
+  if (uid !== 0) return { uid, gid, supplementalGroups: process.getgroups?.() ?? [] }
+  return { uid: user ?? 0, gid: group ?? 0 }
+}
+
+/** Of the lives before, only the last one is remembered. */
+async function forgetLogs(directory: string, attempt: number): Promise<void> {
+  const files = attempt < 2 ? [] : await readdir(directory).catch(() => [])
+  for (const file of files)
+    if (Number.parseInt(file, 10) < attempt - 1) await rm(join(directory, file), { force: true })
+}
+
 /**
  * Containers that are processes of this machine, with all that this user may do: nothing isolates them. An image is
  * looked up in a catalogue; volumes are directories, and mount paths are mapped to them (see `mounts.ts`).
@@ -49,9 +93,9 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
   const catalogue: ImageCatalogue = { ...hostImages, ...options.images }
   const registry = new ProcessRegistry(join(directory, 'processes'), directory)
   const logs = new Map<string, LogFile>()
-  /** By Pod, then by volume: where it is. */
-  const volumes = new Map<string, Map<string, string>>()
+  const volumes = new Map<string, WrittenVolumes>()
   const running = new Map<RunningContainer, StartedContainer>()
+  const pacer = new OutputPacer()
   let isClosed = false
   let count = 0
 
@@ -63,12 +107,22 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     const image = findInCatalogue(catalogue, spec.image)
     if (!image) throw new Error(`image ${spec.image} is not in the catalogue`)
     const { pod, name, attempt } = spec
+    refuseRoot(spec)
     const home = join(podDirectory(pod), 'containers', name)
     const root = join(home, 'root')
+    // Every life begins with nothing, and leaves the log of the one before it.
+    await rm(home, { recursive: true, force: true })
+    await forgetLogs(dirname(logPath(spec)), attempt)
     mkdirSync(root, { recursive: true })
-    linkMounts(root, spec.mounts, volume => volumes.get(pod.uid)?.get(volume))
-    const messagePath = join(home, `termination-log-${attempt}`)
-    linkFile(root, spec.terminationMessagePath, messagePath)
+    const messagePath = join(podDirectory(pod), 'containers', `${name}-termination-log`)
+    linkMounts({
+      root,
+      container: name,
+      mounts: spec.mounts,
+      file: { path: spec.terminationMessagePath, target: messagePath },
+      volumePath: volume => volumes.get(pod.uid)?.places.get(volume),
+    })
+    giveAway([home, messagePath], spec)
     const mapPaths = createPathMapper(root, [
       ...spec.mounts.map(({ mountPath }) => mountPath),
       spec.terminationMessagePath,
@@ -76,7 +130,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     const env: Record<string, string> = {
       PATH: process.env.PATH ?? defaultPath,
       HOME: home,
-      HOSTNAME: pod.name,
+      HOSTNAME: spec.hostname ?? pod.name,
     }
     Object.assign(env, image.env)
     for (const [variable, value] of spec.env) env[variable] = mapPaths(value)
@@ -106,15 +160,24 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     }
     if (isClosed) throw new Error('the node is being stopped')
     const { stdin, tty } = spec
-    const group = await spawnGroup({ ...shared, id, command: locate(command), stdin, tty })
+    const group = await spawnGroup({
+      ...shared,
+      id,
+      command: locate(command),
+      stdin,
+      tty,
+      endsTogether: true,
+    })
     const log = new LogFile(logPath(spec), () => Date.now())
     logs.set(logPath(spec), log)
     const container = createProcessContainer({
       id,
       group,
       log,
+      pacer,
       messagePath,
       stdinOnce: spec.stdinOnce,
+      user: userOf(spec),
       beside: words => ({ ...shared, id: `${id}-exec-${count++}`, command: locate(words) }),
     })
     running.set(container, { spec, startedAt: Date.now(), cpuNanoseconds: 0 })
@@ -130,13 +193,17 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     name: 'process',
     async start() {
       isClosed = false
+      // Others may know what is in there by name, but not look around.
+      mkdirSync(directory, { recursive: true })
+      chmodSync(directory, 0o711)
       mkdirSync(join(directory, 'pods'), { recursive: true })
+      chmodSync(join(directory, 'pods'), 0o711)
       registry.killAll()
     },
     describeNode: () => describeMachine(directory),
     async keepPods(uids) {
       for (const uid of readdirSync(join(directory, 'pods')))
-        if (!uids.has(uid)) rmSync(join(directory, 'pods', uid), { recursive: true, force: true })
+        if (!uids.has(uid)) await rm(join(directory, 'pods', uid), { recursive: true, force: true })
     },
     async findImage(image) {
       if (findInCatalogue(catalogue, image)) return { found: true, id: `process://${image}` }
@@ -144,9 +211,18 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     },
     async writeVolumes(pod, wanted) {
       const places = new Map<string, string>()
-      for (const volume of wanted)
-        places.set(volume.name, writeVolume(join(podDirectory(pod), 'volumes'), volume))
-      volumes.set(pod.uid, places)
+      const within = join(podDirectory(pod), 'volumes')
+      const known = volumes.get(pod.uid)
+      const written = known?.written ?? new Map()
+      for (const volume of wanted) {
+        try {
+          places.set(volume.name, writeVolume(within, volume, written))
+        } catch (error) {
+          const text = error instanceof Error ? error.message : String(error)
+          throw new Error(`MountVolume.SetUp failed for volume "${volume.name}" : ${text}`, { cause: error })
+        }
+      }
+      volumes.set(pod.uid, { places, written })
     },
     startContainer,
     readLog: (container, logOptions) =>
@@ -155,8 +231,25 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     dial: async (_pod, port) => await dialPort(port),
     async removePod(pod) {
       volumes.delete(pod.uid)
-      rmSync(podDirectory(pod), { recursive: true, force: true })
+      await rm(podDirectory(pod), { recursive: true, force: true })
     },
+    nodeUsage: () => measureMachine(directory),
+    async diskUsage(pod) {
+      const base = podDirectory(pod)
+      const measureEach = async (...path: string[]) => {
+        const names = await readdir(join(base, ...path)).catch(() => [])
+        const sizes = names.map(async name => [name, await measureDisk(join(base, ...path, name))] as const)
+        return new Map(await Promise.all(sizes))
+      }
+      const [inVolumes, written, printed] = await Promise.all([
+        measureEach('volumes'),
+        measureEach('containers'),
+        measureEach('logs'),
+      ])
+      for (const [name, bytes] of printed) written.set(name, (written.get(name) ?? 0) + bytes)
+      return { volumes: inVolumes, containers: written }
+    },
+    findUnsupported: pod => findUnsupported(pod, process.getuid?.() ?? 0),
     async usage() {
       const time = Date.now()
       const now = readUsage()

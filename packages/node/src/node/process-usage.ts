@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { containerVariable, listProcesses, statFields } from './process-registry.ts'
+import { containerVariable, listProcesses, markOf, statFields } from './process-registry.ts'
 
 export interface ProcessUsage {
   readonly cpuNanoseconds: number
@@ -15,15 +15,11 @@ const nanosecondsPerTick = 10_000_000
  */
 export function readUsage(): Map<string, ProcessUsage> {
   const usage = new Map<string, ProcessUsage>()
-  const marker = `${containerVariable}=`
   for (const pid of listProcesses()) {
     try {
-      const variables = readFileSync(`/proc/${pid}/environ`, 'latin1')
-      const at = variables.startsWith(marker) ? 0 : variables.indexOf(`\0${marker}`) + 1
-      if (at === 0 && !variables.startsWith(marker)) continue
-      const end = variables.indexOf('\0', at)
-      const value = variables.slice(at + marker.length, end === -1 ? undefined : end)
-      const id = value.replace(/-exec-\d+$/, '')
+      const value = markOf(pid, containerVariable)
+      if (value === undefined) continue
+      const id = containerOf(value)
       const known = usage.get(id) ?? { cpuNanoseconds: 0, memoryBytes: 0 }
       usage.set(id, {
         cpuNanoseconds: known.cpuNanoseconds + readTicks(pid) * nanosecondsPerTick,
@@ -34,6 +30,11 @@ export function readUsage(): Map<string, ProcessUsage> {
     }
   }
   return usage
+}
+
+/** The container that a mark belongs to, its own or that of a command that was run beside it. */
+export function containerOf(mark: string): string {
+  return mark.replace(/-exec-\d+$/, '')
 }
 
 /** Its own time, and that of its children that have ended. */

@@ -1,4 +1,5 @@
 import type { OpenResult, OpenSocket, PortProblem, ServiceSockets } from '../service-proxy/service-sockets.ts'
+import { openHealth } from './health-server.ts'
 import { isTcpTaken, openTcp } from './tcp-relay.ts'
 import { isUdpTaken, openUdp } from './udp-relay.ts'
 
@@ -28,23 +29,27 @@ export function createServiceSockets(options: ServiceSocketsOptions = {}): Servi
   const { maxConnections = defaultConnections } = options
   const active = new Set<{ destroy(): void }>()
   const listening = new Set<OpenSocket>()
-  return {
-    async open({ protocol, host, port }, picker): Promise<OpenResult> {
-      const relay = { host, port, picker, active, maxConnections }
-      try {
-        const socket = await (protocol === 'TCP' ? openTcp(relay) : openUdp(relay))
-        listening.add(socket)
-        const close = async () => {
-          listening.delete(socket)
-          await socket.close()
-        }
-        return { opened: true, socket: { close } }
-      } catch (error) {
-        const { code = '', message } = error as NodeJS.ErrnoException
-        const problem = problems[code] ?? 'failed'
-        return { opened: false, problem, message: explanations[problem] ?? message }
+  const keep = async (open: () => Promise<OpenSocket>): Promise<OpenResult> => {
+    try {
+      const socket = await open()
+      listening.add(socket)
+      const close = async () => {
+        listening.delete(socket)
+        await socket.close()
       }
+      return { opened: true, socket: { close } }
+    } catch (error) {
+      const { code = '', message } = error as NodeJS.ErrnoException
+      const problem = problems[code] ?? 'failed'
+      return { opened: false, problem, message: explanations[problem] ?? message }
+    }
+  }
+  return {
+    open: async ({ protocol, host, port }, picker) => {
+      const relay = { host, port, picker, active, maxConnections }
+      return await keep(() => (protocol === 'TCP' ? openTcp(relay) : openUdp(relay)))
     },
+    serveHealth: async (place, answer) => await keep(() => openHealth(place, answer)),
     isTaken: async (protocol, port) => await (protocol === 'TCP' ? isTcpTaken(port) : isUdpTaken(port)),
     async [Symbol.asyncDispose]() {
       await Promise.all([...listening].map(socket => socket.close()))

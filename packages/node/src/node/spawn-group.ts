@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { constants } from 'node:os'
 import type { ContainerExit } from '../container-runtime.ts'
 import {
@@ -7,9 +8,10 @@ import {
   findDescendants,
   killEach,
   killGroup,
-  killMarked,
+  markerVariable,
   type ProcessRegistry,
 } from './process-registry.ts'
+import { sweepContainer } from './sweep.ts'
 
 export interface SpawnOptions {
   /** Tells its processes from all others. */
@@ -23,17 +25,19 @@ export interface SpawnOptions {
   readonly user?: number
   readonly group?: number
   readonly registry: ProcessRegistry
+  /** What the leader has started ends with it. @default it lives on, until its container ends */
+  readonly endsTogether?: boolean
 }
 
 /** A process and its descendants: they have a group of their own and end together. */
 export interface SpawnedGroup {
   readonly child: ChildProcess
-  /** Resolves when the leader has ended, the others have been killed, and all they printed has been read. */
+  /** Resolves when the leader has ended, what ends with it has been killed, and all they printed has been read. */
   readonly exited: Promise<ContainerExit>
   signal(signal: NodeJS.Signals): void
 }
 
-/** What is still in the pipes when a leader has ended gets so long to be read. */
+/** When a leader has ended, its pipes are closed after so many milliseconds in which nothing was read. */
 const drainTime = 1_000
 const terminalProgram = '/usr/bin/script'
 
@@ -54,28 +58,32 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
     child.once('error', error => reject(new Error(explain(error, file, cwd), { cause: error })))
   })
   const pid = child.pid!
-  registry.add(pid)
+  try {
+    registry.add(pid)
+  } catch (error) {
+    // What could not be found again is not to run.
+    killGroup(pid, 'SIGKILL')
+    throw error
+  }
   child.on('error', () => {}) // a signal that could not be sent: it has ended
   child.stdin?.on('error', () => {}) // it reads no more
   let strays: ReadonlyMap<number, string> = new Map()
   const exited = new Promise<ContainerExit>(resolve => {
     let exit: ContainerExit | undefined
-    let timer: NodeJS.Timeout | undefined
+    let swept = Promise.resolve()
     child.on('exit', (code, signal) => {
       const number = signal === null ? undefined : constants.signals[signal]
       exit = number === undefined ? { exitCode: code ?? 0 } : { exitCode: 128 + number, signal: number }
-      killGroup(pid, 'SIGKILL')
-      killMarked(containerVariable, id)
-      killEach(strays)
       registry.remove(pid)
-      timer = setTimeout(() => {
-        child.stdout?.destroy()
-        child.stderr?.destroy()
-      }, drainTime)
+      if (options.endsTogether) {
+        killGroup(pid, 'SIGKILL')
+        killEach(strays)
+        swept = sweepContainer(id, options.env[markerVariable])
+      }
+      drain(child)
     })
     child.on('close', () => {
-      clearTimeout(timer)
-      resolve(exit ?? { exitCode: 255 })
+      void swept.then(() => resolve(exit ?? { exitCode: 255 }))
     })
   })
   const signal = (name: NodeJS.Signals) => {
@@ -85,6 +93,22 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
     if (name === 'SIGKILL') killEach(strays)
   }
   return { child, exited, signal }
+}
+
+/**
+ * What is still in the pipes of a leader that has ended is read to the end, however slowly; pipes that somebody else holds
+ * open, and that nothing more comes from, are closed.
+ */
+function drain({ stdout, stderr }: ChildProcess): void {
+  for (const stream of [stdout, stderr] as (Socket | null)[]) {
+    if (!stream || stream.destroyed) continue
+    let before = stream.bytesRead
+    const timer = setInterval(() => {
+      if (stream.readableLength === 0 && stream.bytesRead === before) stream.destroy()
+      before = stream.bytesRead
+    }, drainTime)
+    stream.once('close', () => clearInterval(timer))
+  }
 }
 
 function explain(error: NodeJS.ErrnoException, file: string, cwd: string): string {

@@ -1,46 +1,121 @@
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
-  existsSync,
+  chownSync,
+  closeSync,
+  lstatSync,
   mkdirSync,
+  mkdtempSync,
+  openSync,
   readdirSync,
-  readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import type { PodVolume, VolumeFile } from '../container-runtime.ts'
 
+type HostVolume = PodVolume & { type: 'host' }
+
+/** What the volumes of type `files` were last made of, by their directories. */
+export type WrittenFiles = Map<string, string>
+
 /** Makes the directory of a volume what it has to be, and tells where it is. */
-export function writeVolume(directory: string, volume: PodVolume): string {
+export function writeVolume(directory: string, volume: PodVolume, written: WrittenFiles): string {
   if (volume.type === 'host') {
-    if (volume.create) mkdirSync(volume.path, { recursive: true })
-    if (!existsSync(volume.path)) throw new Error(`hostPath ${volume.path} does not exist`)
+    checkHostPath(volume)
     return volume.path
   }
   const path = join(directory, volume.name)
+  const existing = lstatSync(path, { throwIfNoEntry: false })
+  if (existing && !existing.isDirectory()) rmSync(path, { force: true })
   mkdirSync(path, { recursive: true })
-  if (volume.type === 'files') writeFiles(path, volume.files)
+  if (volume.type === 'files') writeFiles(path, volume.files, written)
+  // Everybody's, whoever the containers run as.
+  else if (!existing) chmodSync(path, 0o777)
   return path
 }
 
-/** Each file is replaced in one step, and only when it differs; files that are no longer wanted go. */
-function writeFiles(directory: string, files: ReadonlyMap<string, VolumeFile>): void {
-  for (const [name, { data, mode }] of files) {
+const checks: Readonly<Record<string, readonly [is: (stat: Stats) => boolean, name: string]>> = {
+  Directory: [stat => stat.isDirectory(), 'directory'],
+  DirectoryOrCreate: [stat => stat.isDirectory(), 'directory'],
+  File: [stat => stat.isFile(), 'file'],
+  FileOrCreate: [stat => stat.isFile(), 'file'],
+  Socket: [stat => stat.isSocket(), 'socket file'],
+  CharDevice: [stat => stat.isCharacterDevice(), 'character device'],
+  BlockDevice: [stat => stat.isBlockDevice(), 'block device'],
+}
+
+/** A path of no type is made a directory where there is nothing, as container runtimes do. */
+function checkHostPath({ path, hostPathType }: HostVolume): void {
+  let found = statSync(path, { throwIfNoEntry: false })
+  if (!found && (hostPathType === '' || hostPathType === 'DirectoryOrCreate'))
+    mkdirSync(path, { recursive: true, mode: 0o755 })
+  else if (!found && hostPathType === 'FileOrCreate') closeSync(openSync(path, 'wx', 0o644))
+  found ??= statSync(path, { throwIfNoEntry: false })
+  if (hostPathType === 'Existing' && !found) throw new Error(`path "${path}" does not exist`)
+  const check = checks[hostPathType]
+  if (check && !(found && check[0](found)))
+    throw new Error(`hostPath type check failed: ${path} is not a ${check[1]}`)
+}
+
+/**
+ * All files change in one step, as a kubelet does it, so that nobody ever sees some of the old and some of the new:
+ *
+ *   config.yaml -> ..data/config.yaml     ..data -> ..2026_01_02_03_04_05.XXXXXX     (a directory)
+ *
+ * Nothing that containers could have put in their place is read.
+ */
+function writeFiles(directory: string, files: ReadonlyMap<string, VolumeFile>, written: WrittenFiles): void {
+  const digest = digestOf(files)
+  const data = join(directory, '..data')
+  const isThere = lstatSync(data, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+  if (isThere && written.get(directory) === digest) return
+  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:T]/g, '_')
+  const next = mkdtempSync(join(directory, `..${stamp}.`))
+  chmodSync(next, 0o755)
+  for (const [name, file] of files) writeFile(next, name, file)
+  const old = isThere ? readlinkSync(data) : undefined
+  const link = join(directory, '..data_tmp')
+  rmSync(link, { recursive: true, force: true })
+  symlinkSync(basename(next), link)
+  if (!isThere) rmSync(data, { recursive: true, force: true })
+  renameSync(link, data)
+  const names = new Set([...files.keys()].map(name => name.split('/', 1)[0]!))
+  for (const name of names) {
     const path = join(directory, name)
-    if (relative(directory, path).startsWith('..')) throw new Error(`path ${name} leads out of its volume`)
-    if (existsSync(path) && readFileSync(path).equals(data) && (statSync(path).mode & 0o777) === mode)
-      continue
-    mkdirSync(dirname(path), { recursive: true })
-    const next = `${path}.next`
-    writeFileSync(next, data)
-    chmodSync(next, mode)
-    renameSync(next, path)
+    const existing = lstatSync(path, { throwIfNoEntry: false })
+    if (existing?.isSymbolicLink() && readlinkSync(path) === `..data/${name}`) continue
+    if (existing) rmSync(path, { recursive: true, force: true })
+    symlinkSync(`..data/${name}`, path)
   }
-  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const path = join(entry.parentPath, entry.name)
-    if (!files.has(relative(directory, path).split(sep).join('/'))) rmSync(path)
+  for (const { name } of readdirSync(directory, { withFileTypes: true }).filter(entry =>
+    entry.isSymbolicLink(),
+  )) {
+    const path = join(directory, name)
+    if (!names.has(name) && readlinkSync(path) === `..data/${name}`) rmSync(path, { force: true })
   }
+  if (old !== undefined && /^\.\.\d{4}_[^/]+$/.test(old))
+    rmSync(join(directory, old), { recursive: true, force: true })
+  written.set(directory, digest)
+}
+
+function writeFile(directory: string, name: string, { data, mode, owner }: VolumeFile): void {
+  const path = join(directory, name)
+  if (relative(directory, path).startsWith('..')) throw new Error(`path ${name} leads out of its volume`)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, data, { flag: 'wx', mode: 0o600 })
+  chmodSync(path, mode)
+  if (owner !== undefined && process.getuid?.() === 0) chownSync(path, owner, statSync(path).gid)
+}
+
+function digestOf(files: ReadonlyMap<string, VolumeFile>): string {
+  const hash = createHash('sha256')
+  for (const [name, { data, mode, owner = '' }] of files)
+    hash.update(`${name}\0${mode} ${owner} ${data.length}\0`).update(data)
+  return hash.digest('hex')
 }

@@ -55,6 +55,18 @@ describe('the rules of a service', () => {
     ])
   })
 
+  it('keep to the endpoints that are meant for this machine, when all are meant for somebody', () => {
+    const near = { ...one, hints: { forNodes: [{ name: 'node-1' }] } }
+    const far = { ...two, hints: { forNodes: [{ name: 'node-2' }] } }
+    const both = 'TCP 127.96.1.2:80 > 10.1.0.1:8080 10.1.0.2:8080'
+    assert.deepEqual(summary(service({}), slice([near, far])), ['TCP 127.96.1.2:80 > 10.1.0.1:8080'])
+    assert.deepEqual(summary(service({}), slice([near, two])), [both])
+    assert.deepEqual(summary(service({}), slice([{ ...one, hints: far.hints }, far])), [both])
+    assert.deepEqual(summary(service({}), slice([{ ...near, ...isEnding }, far])), [
+      'TCP 127.96.1.2:80 > 10.1.0.2:8080',
+    ])
+  })
+
   it('match ports by name and protocol, over all slices, each address once', () => {
     const ports = [
       { name: 'http', port: 80 },

@@ -44,7 +44,7 @@ export interface Machine {
 }
 
 /** Where NodePorts answer. */
-const nodePortHost = '127.0.0.1'
+export const nodePortHost = '127.0.0.1'
 /** Where processes of this machine listen that listen nowhere else. */
 const loopbackHosts = ['127.0.0.1', '::1']
 const defaultAffinity = 10_800
@@ -99,13 +99,18 @@ interface KnownEndpoint extends ProxyEndpoint {
   readonly isTerminating: boolean
   /** Of a node of this machine, which is what traffic policies ask for. */
   readonly isOfNode: boolean
+  /** Whether a node of this machine is among those it is meant for. @default nobody says whom it is meant for */
+  readonly isHinted?: boolean
 }
 
 /** Those that are ready; when there is none, those that end but still serve. */
 function usable(known: readonly KnownEndpoint[], ofNodesOnly: boolean): readonly ProxyEndpoint[] {
   const candidates = ofNodesOnly ? known.filter(({ isOfNode }) => isOfNode) : known
   const ready = candidates.filter(({ isReady }) => isReady)
-  if (ready.length > 0) return ready
+  // Hints count when every endpoint has one, and one is meant for this machine (trafficDistribution: PreferSameNode).
+  const near = ready.filter(({ isHinted }) => isHinted)
+  const counts = !ofNodesOnly && near.length > 0 && ready.every(({ isHinted }) => isHinted !== undefined)
+  if (ready.length > 0) return counts ? near : ready
   return candidates.filter(({ isServing, isTerminating }) => isServing && isTerminating)
 }
 
@@ -120,7 +125,7 @@ function endpointsOf(
     if (addressType !== 'IPv4' || metadata.labels?.[headlessLabel] !== undefined) continue
     const port = ports?.find(of => (of.name ?? '') === name && (of.protocol ?? 'TCP') === protocol)?.port
     if (port === undefined) continue
-    for (const { addresses, conditions = {}, nodeName, targetRef } of endpoints ?? []) {
+    for (const { addresses, conditions = {}, nodeName, targetRef, hints } of endpoints ?? []) {
       const [address] = addresses
       if (address === undefined) continue
       const id = `${address}:${port}`
@@ -137,6 +142,9 @@ function endpointsOf(
         isServing: conditions.serving ?? true,
         isTerminating: conditions.terminating ?? false,
         isOfNode: nodeName !== undefined && machine.nodes.has(nodeName),
+        ...(hints?.forNodes?.length && {
+          isHinted: hints.forNodes.some(node => machine.nodes.has(node.name)),
+        }),
         ...(targetRef?.kind === 'Pod' && targetRef.uid !== undefined && { pod: targetRef.uid }),
       })
     }

@@ -9,6 +9,7 @@ import {
   type ReconcileContext,
   requeueAfter,
 } from '@coxswain/runtime'
+import { type HealthCheck, HealthPorts, makeHealthCheck } from './health-ports.ts'
 import { Listeners } from './listeners.ts'
 import { findRivals, type Machine, makeRules, type ProxyRule, serviceNameLabel } from './proxy-rules.ts'
 import type { ServiceSockets } from './service-sockets.ts'
@@ -33,6 +34,7 @@ export function createServiceProxy(options: ServiceProxyOptions): Operator {
   const { sockets } = options
   return defineOperator('kube-proxy', operator => {
     let listeners: Listeners | undefined
+    let health: HealthPorts | undefined
     let hasEnded = false
     let saidIPv6 = false
     operator.task('sockets', async ({ signal }) => {
@@ -48,7 +50,9 @@ export function createServiceProxy(options: ServiceProxyOptions): Operator {
       .options({ busy: true, eventSource: 'kube-proxy' })
       .reconcile(async context => {
         listeners ??= new Listeners(sockets, context.clock, () => hasEnded)
-        const { rules, rivals, ofIPv6 } = await readCluster(context, options)
+        health ??= new HealthPorts(sockets)
+        const { rules, rivals, ofIPv6, checks } = await readCluster(context, options)
+        if (!hasEnded) await health.sync(checks, context)
         if (ofIPv6 && !saidIPv6)
           context.log.info('services do not answer at addresses of IPv6', { service: ofIPv6.metadata.name })
         saidIPv6 ||= ofIPv6 !== undefined
@@ -81,11 +85,14 @@ async function readCluster({ client }: ReconcileContext, machine: Machine) {
     else byService.set(id, [slice])
   }
   const rules = new Map<string, ProxyRule>()
+  const checks: HealthCheck[] = []
   for (const service of services.items) {
     const { namespace, name } = service.metadata
-    for (const rule of makeRules(service, byService.get(`${namespace}/${name}`) ?? [], machine))
-      if (!rules.has(rule.id)) rules.set(rule.id, rule)
+    const own = byService.get(`${namespace}/${name}`) ?? []
+    for (const rule of makeRules(service, own, machine)) if (!rules.has(rule.id)) rules.set(rule.id, rule)
+    const check = makeHealthCheck(service, own, machine)
+    if (check) checks.push(check)
   }
   const ofIPv6 = services.items.find(({ spec }) => spec?.clusterIPs?.some(address => address.includes(':')))
-  return { rules, rivals: findRivals(pods.items, rules.values(), machine), ofIPv6 }
+  return { rules, rivals: findRivals(pods.items, rules.values(), machine), ofIPv6, checks }
 }

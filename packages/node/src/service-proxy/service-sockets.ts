@@ -4,8 +4,16 @@ import type { ProxyEndpoint, ProxyProtocol } from './proxy-rules.ts'
 export interface ServiceSockets extends AsyncDisposable {
   /** Listens, and brings what comes to one of the endpoints that `picker` names. */
   open(place: SocketPlace, picker: EndpointPicker): Promise<OpenResult>
+  /** Listens, and gives everybody who asks over HTTP the answer of the moment. @default nobody is answered */
+  serveHealth?(place: Omit<SocketPlace, 'protocol'>, answer: () => HealthAnswer): Promise<OpenResult>
   /** Whether somebody of this machine listens on a port, at one of the usual addresses. */
   isTaken(protocol: ProxyProtocol, port: number): Promise<boolean>
+}
+
+export interface HealthAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 export interface SocketPlace {

@@ -16,6 +16,7 @@ const specOf = (more: Partial<ContainerSpec> & { annotations?: Record<string, st
   stdinOnce: false,
   tty: false,
   terminationMessagePath: '',
+  runAsNonRoot: false,
   ...more,
   annotations: Object.fromEntries(
     Object.entries(more.annotations ?? {}).map(([word, value]) => [`simulated.coxswain.dev/${word}`, value]),

@@ -3,6 +3,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Client, createClient } from '@coxswain/client'
 import {
@@ -70,7 +71,13 @@ async function startControlLoops(): Promise<void> {
 function lead(operator: Operator, client: Client): void {
   const { leaderElection } = options
   group.spawn(signal =>
-    runInTurns(operator, { client, env, signal, ...(leaderElection && { leaderElection }) }),
+    runInTurns(operator, {
+      client,
+      env,
+      hostname: hostname(),
+      signal,
+      ...(leaderElection && { leaderElection }),
+    }),
   )
 }
 

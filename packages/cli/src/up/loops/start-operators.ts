@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { createClient } from '@coxswain/client'
 import type { Env, TaskGroup } from '@coxswain/kit'
 import { installKinds, type Operator, runOperator } from '@coxswain/runtime'
@@ -24,6 +25,6 @@ export async function startOperators(
       env,
       webhooks: webhookOptionsFor(operator, env),
     }
-    group.spawn(signal => runOperator(operator, { ...options, signal }))
+    group.spawn(signal => runOperator(operator, { ...options, hostname: hostname(), signal }))
   }
 }

@@ -1,0 +1,91 @@
+import type { Container, Pod } from '@coxswain/api/core/v1'
+import { type DeepReadonly, parseQuantity } from '@coxswain/apimachinery'
+
+type ReadonlyPod = DeepReadonly<Pod>
+
+/** Why a node does not take a Pod, in a kubelet's words. */
+export interface Rejection {
+  readonly reason: string
+  readonly message: string
+}
+
+/** What nodes run short of; in units of these, which is what messages tell. */
+const units: readonly (readonly [resource: string, unit: number])[] = [
+  ['cpu', 1],
+  ['memory', 1000],
+  ['ephemeral-storage', 1000],
+]
+
+/** What the Pods of one node have asked for together. */
+export class NodeLoad {
+  readonly #capacity: Readonly<Record<string, string>>
+  /** By Pod, then in the order of `units`, in thousandths. */
+  readonly #pods = new Map<string, readonly number[]>()
+  readonly #used: number[] = units.map(() => 0)
+
+  constructor(capacity: Readonly<Record<string, string>>) {
+    this.#capacity = capacity
+  }
+
+  /** Takes a Pod; or says why there is no room for it, and does not. `isNew` is false for one that has been taken before. */
+  take(pod: ReadonlyPod, isNew: boolean): Rejection | undefined {
+    const { uid } = pod.metadata
+    if (this.#pods.has(uid)) return undefined
+    const asked = units.map(([resource]) => requestOfPod(pod, resource))
+    const rejection = isNew ? this.#reject(asked) : undefined
+    if (rejection) return rejection
+    this.#pods.set(uid, asked)
+    for (const [index, amount] of asked.entries()) this.#used[index]! += amount
+    return undefined
+  }
+
+  /** A Pod that it has asks for something else now, and gets it. */
+  change(pod: ReadonlyPod): void {
+    if (!this.#pods.has(pod.metadata.uid)) return
+    this.release(pod.metadata.uid)
+    this.take(pod, false)
+  }
+
+  release(uid: string): void {
+    const asked = this.#pods.get(uid)
+    if (!asked) return
+    this.#pods.delete(uid)
+    for (const [index, amount] of asked.entries()) this.#used[index]! -= amount
+  }
+
+  #reject(asked: readonly number[]): Rejection | undefined {
+    const most = milliOf(this.#capacity.pods) / 1000
+    if (this.#pods.size >= most) return outOf('pods', 1, this.#pods.size, most)
+    for (const [index, [resource, unit]] of units.entries()) {
+      const [requested, used] = [asked[index]!, this.#used[index]!]
+      const has = milliOf(this.#capacity[resource])
+      if (requested > 0 && used + requested > has)
+        return outOf(resource, requested / unit, used / unit, has / unit)
+    }
+    return undefined
+  }
+}
+
+function outOf(resource: string, requested: number, used: number, capacity: number): Rejection {
+  const text = `requested: ${requested}, used: ${used}, capacity: ${capacity}`
+  return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${text}` }
+}
+
+/** What a Pod needs at any time of its life, in thousandths. */
+export function requestOfPod({ spec }: ReadonlyPod, resource: string): number {
+  const of = ({ resources }: DeepReadonly<Container>) => milliOf(resources?.requests?.[resource])
+  let sidecars = 0
+  let starting = 0
+  for (const container of spec.initContainers ?? []) {
+    starting = Math.max(starting, sidecars + of(container))
+    if (container.restartPolicy === 'Always') sidecars += of(container)
+  }
+  const running = spec.containers.reduce((sum, container) => sum + of(container), sidecars)
+  const own = spec.resources?.requests?.[resource]
+  const needed = own === undefined ? Math.max(starting, running) : milliOf(own)
+  return needed + milliOf(spec.overhead?.[resource])
+}
+
+function milliOf(quantity: string | undefined): number {
+  return quantity === undefined ? 0 : Number(parseQuantity(quantity).milliValue)
+}

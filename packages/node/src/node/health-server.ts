@@ -1,0 +1,33 @@
+import { createServer } from 'node:http'
+import type { HealthAnswer, OpenSocket, ServiceSockets } from '../service-proxy/service-sockets.ts'
+
+type Place = Parameters<NonNullable<ServiceSockets['serveHealth']>>[0]
+
+/** Whoever asks has so many milliseconds to do so. */
+const askTimeout = 5_000
+const maxConnections = 100
+
+/** Rejects when the port cannot be had. */
+export function openHealth({ host, port }: Place, answer: () => HealthAnswer): Promise<OpenSocket> {
+  const server = createServer((request, response) => {
+    const { status, headers, body } = answer()
+    request.resume()
+    response.writeHead(status, { ...headers, connection: 'close' }).end(body)
+  })
+  server.maxConnections = maxConnections
+  server.requestTimeout = askTimeout
+  server.headersTimeout = askTimeout
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port, exclusive: true }, () => {
+      server.removeListener('error', reject)
+      server.on('error', () => {}) // such as too many open files: the next one may be heard again
+      resolve({
+        close: async () => {
+          server.closeAllConnections()
+          await new Promise<void>(closed => server.close(() => closed()))
+        },
+      })
+    })
+  })
+}
