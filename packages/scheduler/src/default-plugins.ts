@@ -9,15 +9,12 @@ import { createNodeAffinity, type NodeAffinityArgs } from './plugins/node-affini
 import { nodeDeclaredFeatures } from './plugins/node-declared-features.ts'
 import { nodeName } from './plugins/node-name.ts'
 import { nodePorts } from './plugins/node-ports.ts'
-import {
-  createNodeResourcesFit,
-  type NodeResourcesFitArgs,
-  type ResourceWeight,
-} from './plugins/node-resources-fit.ts'
+import { createNodeResourcesFit, type NodeResourcesFitArgs } from './plugins/node-resources-fit.ts'
 import { nodeUnschedulable } from './plugins/node-unschedulable.ts'
 import { nodeVolumeLimits } from './plugins/node-volume-limits.ts'
 import { prioritySort } from './plugins/priority-sort.ts'
 import { schedulingGates } from './plugins/scheduling-gates.ts'
+import type { ResourceWeight } from './plugins/scored-resources.ts'
 import { taintToleration } from './plugins/taint-toleration.ts'
 import { createTopologySpread, type TopologySpreadArgs } from './plugins/topology-spread.ts'
 import { createVolumeBinding, type VolumeBindingArgs } from './plugins/volume-binding.ts'

@@ -52,4 +52,11 @@ export class PermitRoom {
     answer?.({ code: 'Unschedulable', reasons: [reason], ...(plugin !== undefined && { plugin }) })
     return answer !== undefined
   }
+
+  /** Whether it was waiting. It may be tried again at once. */
+  preempt(uid: string): boolean {
+    const answer = this.#waiting.get(uid)
+    answer?.({ code: 'Error', reasons: ['waiting on permit for pod: preempted'] })
+    return answer !== undefined
+  }
 }

@@ -62,6 +62,12 @@ export interface SchedulerHandle {
   allow(podUid: string): void
   /** Refuses it. Whether it was waiting. */
   reject(podUid: string, reason: string): boolean
+  /** Takes back the node that was given to a pod which waits for somebody's permission. Whether it was waiting. */
+  preempt(podUid: string): boolean
+  /** Lets a pod be tried again at once that waits for an event. */
+  activate(podUid: string): void
+  /** Work beside the next attempts. The scheduler stops when it has ended. */
+  spawn(work: () => Promise<void>): void
 }
 
 /** What of a node or a pod has changed. A node that is uncordoned counts as one with other taints. */
@@ -139,8 +145,8 @@ export interface SchedulerPlugin {
   readonly permit?: (cycle: Cycle, node: NodeInfo) => Verdict | Wait | undefined
   /** Whether `preBind` will have something to do: then the pod is told its node before. @default false */
   readonly willPreBind?: (cycle: Cycle, node: NodeInfo) => boolean
-  /** What has to be done before the pod is bound. */
-  readonly preBind?: (cycle: Cycle, node: NodeInfo) => Promise<Verdict | undefined>
+  /** What has to be done before the pod is bound. It rejects with the reason of `signal` when the pod is called back. */
+  readonly preBind?: (cycle: Cycle, node: NodeInfo, signal: AbortSignal) => Promise<Verdict | undefined>
   /** Binds the pod and says true, or leaves it to the next plug-in. */
   readonly bind?: (cycle: Cycle, node: NodeInfo) => Promise<boolean>
   readonly postBind?: (cycle: Cycle, node: NodeInfo) => void

@@ -13,6 +13,8 @@ export interface Unscheduled {
 }
 
 const mostAttempts = 3
+/** Bytes that a server takes for the note of an event. */
+const longestNote = 1_024
 
 const keyOf = ({ metadata }: PodView) => ({ namespace: metadata.namespace ?? '', name: metadata.name })
 
@@ -28,14 +30,20 @@ export class PodStatusWriter {
     this.#events = events
   }
 
-  /** Each profile tells of its own pods. */
-  #eventsOf({ spec }: PodView): EventRecorder {
-    return this.#events.from({ component: spec.schedulerName ?? 'default-scheduler' })
-  }
-
   scheduled(pod: PodView, node: string): void {
     const { namespace, name } = pod.metadata
-    this.#eventsOf(pod).normal(pod, 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`)
+    const note = `Successfully assigned ${namespace}/${name} to ${node}`
+    recorderOf(this.#events, pod).withAction('Binding').normal(pod, 'Scheduled', note)
+  }
+
+  /** It was to be scheduled, but goes. */
+  skipped(pod: PodView): void {
+    const { namespace, name } = pod.metadata
+    this.#failed(pod, `skip schedule deleting pod: ${namespace}/${name}`)
+  }
+
+  #failed(pod: PodView, message: string): void {
+    recorderOf(this.#events, pod).withAction('Scheduling').warning(pod, 'FailedScheduling', cut(message))
   }
 
   /** Gives what was written. Never rejects: a pod whose status cannot be written is tried again like any other. */
@@ -43,7 +51,7 @@ export class PodStatusWriter {
     pod: PodView,
     { reason, message, nominatedNode }: Unscheduled,
   ): Promise<PodView | undefined> {
-    this.#eventsOf(pod).warning(pod, 'FailedScheduling', message)
+    this.#failed(pod, message)
     const known = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
     const isNews = known?.status !== 'False' || known.reason !== reason || known.message !== message
     const isPromise = nominatedNode !== undefined && nominatedNode !== (pod.status?.nominatedNodeName ?? '')
@@ -85,13 +93,10 @@ export class PodStatusWriter {
     try {
       await this.#client.delete(Pod, keyOf(victim), { preconditions: { uid: victim.metadata.uid } })
     } catch (error) {
-      if (!isNotFound(error)) throw error
+      if (isNotFound(error)) return
+      throw error
     }
-    this.#eventsOf(preemptor).normal(
-      victim,
-      'Preempted',
-      `Preempted by pod ${preemptor.metadata.uid} on node ${node}`,
-    )
+    tellPreempted(this.#events, { victim, preemptor, node })
   }
 
   async #patch(pod: PodView, status: object): Promise<PodView | undefined> {
@@ -102,9 +107,39 @@ export class PodStatusWriter {
       } catch (error) {
         if (isNotFound(error)) return undefined
         if (isConflict(error) && attempt < mostAttempts) continue // it names no version
-        const text = `status not written: ${(error as Error).message}`
-        this.#eventsOf(pod).warning(pod, 'FailedScheduling', text)
+        this.#failed(pod, `status not written: ${(error as Error).message}`)
         return undefined
       }
   }
+}
+
+/** Each profile tells of its own pods. */
+export function recorderOf(events: EventRecorder, { spec }: PodView): EventRecorder {
+  return events.from({ component: spec.schedulerName ?? 'default-scheduler' })
+}
+
+export interface Preempted {
+  readonly victim: PodView
+  readonly preemptor: PodView
+  readonly node: string
+  /** It had not got to the node yet, and looks for another. @default false */
+  readonly isWaiting?: boolean
+}
+
+export function tellPreempted(
+  events: EventRecorder,
+  { victim, preemptor, node, isWaiting = false }: Preempted,
+): void {
+  const note = `Preempted by pod ${preemptor.metadata.uid} on node ${node}`
+  // Upstream means to relate the two pods, but its events name the other one in the note only.
+  recorderOf(events, preemptor)
+    .withAction('Preempting')
+    .normal(victim, 'Preempted', isWaiting ? `${note} (in kube-scheduler memory).` : note)
+}
+
+function cut(message: string): string {
+  const bytes = new TextEncoder().encode(message)
+  return bytes.length <= longestNote
+    ? message
+    : `${new TextDecoder().decode(bytes.subarray(0, longestNote - 4))} ...`
 }

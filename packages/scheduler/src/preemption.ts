@@ -11,8 +11,16 @@ import {
 } from './cycle.ts'
 import type { NodeVictims } from './extender.ts'
 import type { NodeInfo } from './node-info.ts'
-import type { PostFilterResult, SchedulerPlugin, Verdict } from './plugin.ts'
+import {
+  leaverOf,
+  type PostFilterResult,
+  type SchedulerHandle,
+  type SchedulerPlugin,
+  unresolvable,
+  type Verdict,
+} from './plugin.ts'
 import type { PodInfo, PodView } from './pod-info.ts'
+import { tellPreempted } from './pod-status.ts'
 
 export interface PreemptionArgs {
   /** @default 10 */
@@ -38,10 +46,18 @@ const nobody: Verdict = {
   reasons: ['No preemption victims found for incoming pod'],
 }
 
-/** Lets less important pods go where that makes room for a more important one. */
+/**
+ * Lets less important pods go where that makes room for a more important one. They are told beside the next attempts; until
+ * the last of them is on its way the pod that they make room for is not tried again.
+ */
 export function createPreemption(evict: Evict, args: PreemptionArgs = {}): SchedulerPlugin {
+  const running: Running = new Map()
   return {
     name: 'DefaultPreemption',
+    preEnqueue: ({ metadata: { uid } }, handle) =>
+      isRunning(running, uid, handle)
+        ? unresolvable('waiting for the preemption for this pod to be finished')
+        : undefined,
     postFilter: async (cycle, failures): Promise<PostFilterResult> => {
       const attempt = cycle as Attempt // the scheduler makes no other cycles
       const objection = findObjection(attempt, failures)
@@ -64,12 +80,47 @@ export function createPreemption(evict: Evict, args: PreemptionArgs = {}): Sched
           nominatedNode: '',
           message: `preemption: ${describeReasons(verdicts, attempt.nodes.length)}`,
         }
-      await takeBackPromises(attempt, best.node.name)
-      await makeLeave(attempt, best, evict)
+      makeRoom(attempt, best, { evict, running })
       return { nominatedNode: best.node.name, message: '' }
     },
-    wakesOn: () => false,
+    wakesOn: event => leaverOf(event) !== undefined,
   }
+}
+
+/** Pods for which others are made to leave, by uid, with the last of those that leave once it is told. */
+type Running = Map<string, PodView | undefined>
+
+function isRunning(running: Running, uid: string, handle: SchedulerHandle): boolean {
+  if (!running.has(uid)) return false
+  const last = running.get(uid)
+  if (!last) return true
+  const { namespace = '', name } = last.metadata
+  const found = handle.get(Pod, { namespace, name })
+  return found !== undefined && !found.metadata.deletionTimestamp
+}
+
+interface Eviction {
+  readonly evict: Evict
+  readonly running: Running
+}
+
+function makeRoom(attempt: Attempt, candidate: Candidate, eviction: Eviction): void {
+  const { pod, handle } = attempt
+  const victims = candidate.victims.filter(victim => !victim.pod.metadata.deletionTimestamp)
+  if (victims.length === 0) return
+  const { running } = eviction
+  running.set(pod.uid, undefined)
+  handle.spawn(async () => {
+    let isHeard = false
+    try {
+      await takeBackPromises(attempt, candidate.node.name)
+      isHeard = await makeLeave(attempt, { ...candidate, victims }, eviction)
+    } catch (error) {
+      handle.env.log.warn('preemption failed', { pod: pod.pod.metadata.name, error })
+    }
+    running.delete(pod.uid)
+    if (!isHeard) handle.activate(pod.uid)
+  })
 }
 
 /** Extenders may spare nodes and pods. */
@@ -84,18 +135,26 @@ async function askExtenders(
   return left
 }
 
-/** The last victim goes when all the others are on their way: then there is room. */
+/**
+ * The last victim goes when all the others are on their way: then there is room. Whether an event will say that it has
+ * gone; one that was only on its way to the node has gone already.
+ */
 async function makeLeave(
   { pod, handle }: Attempt,
   { node, victims }: Candidate,
-  evict: Evict,
-): Promise<void> {
-  const present = victims.filter(victim => !victim.pod.metadata.deletionTimestamp)
+  { evict, running }: Eviction,
+): Promise<boolean> {
   const tell = async (victim: PodInfo) => {
-    if (!handle.reject(victim.uid, 'preempted')) await evict(victim.pod, pod.pod, node.name)
+    const isWaiting = handle.preempt(victim.uid)
+    if (isWaiting)
+      tellPreempted(handle.events, { victim: victim.pod, preemptor: pod.pod, node: node.name, isWaiting })
+    else await evict(victim.pod, pod.pod, node.name)
+    return !isWaiting
   }
-  await Promise.all(present.slice(0, -1).map(tell))
-  await Promise.all(present.slice(-1).map(tell))
+  await Promise.all(victims.slice(0, -1).map(tell))
+  const last = victims.at(-1)!
+  running.set(pod.uid, last.pod)
+  return await tell(last)
 }
 
 /** Less important pods that were promised a place on `node` have to look for another. */

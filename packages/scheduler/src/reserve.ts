@@ -23,12 +23,3 @@ export function reserve(attempt: Attempt, node: NodeInfo): readonly PermitWait[]
     return { code: 'Error', reasons: [(error as Error).message] }
   }
 }
-
-/** Says in the error who was at work. */
-export async function naming<T>(who: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw new Error(`${who}: ${(error as Error).message}`, { cause: error })
-  }
-}

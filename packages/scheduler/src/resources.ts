@@ -74,25 +74,52 @@ function copyAmounts(of: Amounts): Amounts {
 /** What a pod needs: its containers together, or its greediest init container with the sidecars that run by then. */
 export interface PodRequests {
   readonly requests: Amounts
-  /** The same with what containers usually take that ask for nothing; for scores. */
-  readonly nonZero: { readonly milliCpu: number; readonly memory: number }
+  /** The same with what containers usually take that ask for nothing: what it counts on its node when nodes are compared. */
+  readonly nonZero: UsualAmounts
+  /** What it counts itself when nodes are compared: what it asks for as a whole is not looked at. */
+  readonly scored: UsualAmounts
+}
+
+interface UsualAmounts {
+  readonly milliCpu: number
+  readonly memory: number
 }
 
 export function computeRequests(pod: PodView): PodRequests {
-  const plain = sumRequests(pod, requests => requests)
-  const usual = sumRequests(pod, (amounts, { resources }) => {
-    if (resources?.requests?.cpu === undefined) amounts.milliCpu ||= unsaidMilliCpu
-    if (resources?.requests?.memory === undefined) amounts.memory ||= unsaidMemory
-    return amounts
-  })
-  for (const [name, text] of Object.entries(requestsOfWhole(pod))) {
-    setAmount(plain, name, text)
-    setAmount(usual, name, text)
-  }
   const overhead = parseAmounts(pod.spec.overhead)
-  addAmounts(plain, overhead)
+  const plain = sumRequests(pod, requests => requests)
+  const usual = sumRequests(pod, withUsual('cpu', 'memory'))
   addAmounts(usual, overhead)
-  return { requests: plain, nonZero: { milliCpu: usual.milliCpu, memory: usual.memory } }
+  const scored = { milliCpu: usual.milliCpu, memory: usual.memory }
+  if (!Object.keys(pod.spec.resources?.requests ?? {}).some(isForWhole)) {
+    addAmounts(plain, overhead)
+    return { requests: plain, nonZero: scored, scored }
+  }
+  const whole = Object.entries(requestsOfWhole(pod))
+  for (const [name, text] of whole) setAmount(plain, name, text)
+  addAmounts(plain, overhead)
+  const isSaid = (name: 'cpu' | 'memory') =>
+    whole.some(([each]) => each === name) ||
+    [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].some(
+      ({ resources }) => resources?.requests?.[name] !== undefined,
+    )
+  const unsaid = (['cpu', 'memory'] as const).filter(name => !isSaid(name))
+  const filled = sumRequests(pod, withUsual(...unsaid))
+  for (const [name, text] of whole) setAmount(filled, name, text)
+  addAmounts(filled, overhead)
+  return { requests: plain, nonZero: { milliCpu: filled.milliCpu, memory: filled.memory }, scored }
+}
+
+type Adapt = (requests: Amounts, container: DeepReadonly<Container>) => Amounts
+
+/** Counts what is usual where a container says nothing. */
+function withUsual(...names: readonly ('cpu' | 'memory')[]): Adapt {
+  const [hasCpu, hasMemory] = [names.includes('cpu'), names.includes('memory')]
+  return (amounts, { resources }) => {
+    if (hasCpu && resources?.requests?.cpu === undefined) amounts.milliCpu ||= unsaidMilliCpu
+    if (hasMemory && resources?.requests?.memory === undefined) amounts.memory ||= unsaidMemory
+    return amounts
+  }
 }
 
 /** What the pod asks for as a whole, instead of the sum of what its containers ask for. */
@@ -137,10 +164,7 @@ function isInfeasible({ status }: Pick<PodView, 'status'>): boolean {
 }
 
 /** `adapt`: what a container's requests count for. */
-function sumRequests(
-  pod: PodView,
-  adapt: (requests: Amounts, container: DeepReadonly<Container>) => Amounts,
-): Amounts {
+function sumRequests(pod: PodView, adapt: Adapt): Amounts {
   const { containers, initContainers = [] } = pod.spec
   const total = emptyAmounts()
   for (const container of containers) addAmounts(total, adapt(effectiveRequests(pod, container), container))

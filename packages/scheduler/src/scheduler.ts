@@ -3,6 +3,7 @@ import type { Kind } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
+import { runBind, runPreBind } from './bind.ts'
 import { findNodeChanges, findPodChanges, isChanged, isFinished } from './changes.ts'
 import { ClusterState } from './cluster-state.ts'
 import { type Attempt, describeFailure, describeReasons, type Failure, findNode } from './cycle.ts'
@@ -13,8 +14,9 @@ import { PermitRoom } from './permit-room.ts'
 import type { QueuedPod, SchedulerHandle, Verdict } from './plugin.ts'
 import type { PodInfo, PodView } from './pod-info.ts'
 import { PodStatusWriter } from './pod-status.ts'
+import { PreBindRoom } from './pre-bind-room.ts'
 import { type CompiledProfile, compileProfile, type Profile } from './profile.ts'
-import { naming, reserve } from './reserve.ts'
+import { reserve } from './reserve.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
 import { WatchedKinds } from './watched-kinds.ts'
 
@@ -45,10 +47,13 @@ export class Scheduler {
   readonly #state = new ClusterState()
   readonly #nominations = new Nominations()
   readonly #permits: PermitRoom
+  readonly #preBinding = new PreBindRoom()
   readonly #queue: SchedulingQueue
   readonly #status: PodStatusWriter
   readonly #handle: SchedulerHandle
   readonly #position = { next: 0 }
+  /** What goes on beside the attempts, while it runs. */
+  #group: TaskGroup | undefined
 
   constructor(settings: SchedulerSettings) {
     const { client, env, events } = settings
@@ -67,6 +72,10 @@ export class Scheduler {
       list: (kind, namespace) => this.#watched.list(kind, namespace),
       allow: uid => this.#permits.allow(uid),
       reject: (uid, reason) => this.#permits.reject(uid, reason),
+      preempt: uid =>
+        this.#permits.preempt(uid) || this.#preBinding.callBack(uid, 'preempted by DefaultPreemption'),
+      activate: uid => this.#queue.activate(uid),
+      spawn: work => this.#group?.spawn(work),
     }
     const first = [...this.#profiles.values()][0]
     const before = first?.at('before')[0]?.before ?? ((a, b) => a.since < b.since)
@@ -85,6 +94,7 @@ export class Scheduler {
   /** Schedules until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await using group = new TaskGroup(signal)
+    this.#group = group
     group.spawn(cancel => this.#watched.run(cancel))
     await this.#watched.synced(signal)
     const stop = () => this.#queue.close()
@@ -210,6 +220,7 @@ export class Scheduler {
   #giveUp(pod: PodView): void {
     const { uid } = pod.metadata
     this.#permits.reject(uid, 'removed')
+    this.#preBinding.callBack(uid, 'pod does not exist any more')
     this.#state.forget(uid)
     this.#queue.move({ resource: 'Pod', action: 'delete', old: pod })
   }
@@ -219,6 +230,7 @@ export class Scheduler {
     const profile = this.#profileOf(pod.pod)
     if (!profile || pod.pod.metadata.deletionTimestamp || this.#state.isAssumed(pod.uid)) {
       this.#queue.done(pod.uid)
+      if (profile && pod.pod.metadata.deletionTimestamp) this.#status.skipped(pod.pod)
       return
     }
     const attempt: Attempt = {
@@ -294,17 +306,16 @@ export class Scheduler {
     const reserved = reserve(attempt, node)
     if ('code' in reserved) return await this.#withdraw(attempt, node, reserved)
     const permitted = reserved.length === 0 ? undefined : this.#permits.enter(pod.uid, reserved)
-    group.spawn(async () => {
+    group.spawn(async stop => {
       let verdict: Verdict | undefined
       try {
-        const mayTakeLong =
-          permitted || profile.at('willPreBind').some(each => each.willPreBind(attempt, node))
-        if (mayTakeLong) await this.#tellExpected(pod, node.name)
-        verdict = await permitted
-        verdict ??= await this.#bind(attempt, node)
+        const willPreBind = profile.at('willPreBind').some(each => each.willPreBind(attempt, node))
+        if (willPreBind || permitted) await this.#tellExpected(pod, node.name)
+        verdict = (await permitted) ?? (await this.#bind(attempt, node, willPreBind, stop))
       } catch (error) {
         verdict = { code: 'Error', reasons: [(error as Error).message] }
       }
+      if (verdict && stop.aborted) return
       if (verdict) return await this.#withdraw(attempt, node, verdict)
       this.#queue.done(pod.uid)
       this.#status.scheduled(pod.pod, node.name)
@@ -328,21 +339,17 @@ export class Scheduler {
     if (written) this.#queue.refresh(written)
   }
 
-  async #bind(attempt: Attempt, node: NodeInfo): Promise<Verdict | undefined> {
-    const { profile, pod } = attempt
-    this.#queue.binding(pod.uid)
-    for (const plugin of profile.at('preBind')) {
-      const verdict = await naming(`running PreBind plugin "${plugin.name}"`, plugin.preBind(attempt, node))
-      if (verdict) return { code: 'Error', reasons: verdict.reasons }
+  async #bind(attempt: Attempt, node: NodeInfo, mayTakeLong: boolean, stop: AbortSignal) {
+    const { uid } = attempt.pod
+    this.#queue.binding(uid)
+    try {
+      const signal = mayTakeLong ? this.#preBinding.enter(uid, stop) : stop
+      const verdict = await runPreBind(attempt, node, signal)
+      if (verdict) return verdict
+    } finally {
+      this.#preBinding.leave(uid)
     }
-    for (const extender of this.#settings.extenders ?? []) {
-      if (!extender.canBind || !extender.isInterestedIn(pod.pod)) continue
-      await extender.bind(pod.pod, node.name)
-      return undefined
-    }
-    for (const plugin of profile.at('bind'))
-      if (await naming(`running Bind plugin "${plugin.name}"`, plugin.bind(attempt, node))) return undefined
-    return { code: 'Error', reasons: ['no plugin of the profile binds pods'] }
+    return await runBind(attempt, node)
   }
 
   /** The pod does not get to `node` after all. */

@@ -184,6 +184,12 @@ export class SchedulingQueue {
     for (const entry of [...this.#listening]) if (!isMeant || isMeant(entry.pod)) this.#tell(entry, event)
   }
 
+  /** The pod need not wait for an event. */
+  activate(uid: string): void {
+    const entry = this.#entries.get(uid)
+    if (entry && entry.place !== 'in flight' && entry.place !== 'binding') this.#makeReady(entry)
+  }
+
   get(uid: string): PodInfo | undefined {
     return this.#entries.get(uid)?.pod
   }
@@ -277,10 +283,15 @@ export class SchedulingQueue {
       this.#timer = undefined
       const now = this.#options.clock.now()
       for (const entry of [...this.#listening])
-        if (entry.place === 'asleep' && now - entry.failedAt > longestSleep) this.#rest(entry)
+        if (isAsleep(entry) && now - entry.failedAt > longestSleep) this.#rest(entry)
       if (this.#listening.size > 0) this.#flushLater()
     })
   }
+}
+
+/** Waits for an event since it failed. */
+function isAsleep({ place, attempts }: Entry): boolean {
+  return place === 'asleep' || (place === 'gated' && attempts > 0)
 }
 
 function insert(list: Entry[], entry: Entry, before: (a: Entry, b: Entry) => boolean): void {

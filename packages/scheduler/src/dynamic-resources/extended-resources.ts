@@ -25,7 +25,7 @@ function isExtendedName(name: string): boolean {
 }
 
 /** The class of the devices that stand for an extended resource: the one that is named so, or the newest that names it. */
-function findClassOf(resource: string, handle: SchedulerHandle): ClassView | undefined {
+export function findClassOf(resource: string, handle: SchedulerHandle): ClassView | undefined {
   if (!isExtendedName(resource)) return undefined
   if (resource.startsWith(classPrefix))
     return handle.get(DeviceClass, { name: resource.slice(classPrefix.length) })

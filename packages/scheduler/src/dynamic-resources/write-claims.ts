@@ -37,7 +37,7 @@ export async function giveBack(handle: SchedulerHandle, pod: PodView, state: Cla
 export async function waitUntilReady(
   handle: SchedulerHandle,
   claims: Claims,
-  timeout: number,
+  { timeout, signal }: { readonly timeout: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const { clock } = handle.env
   const deadline = clock.monotonic() + timeout
@@ -54,6 +54,6 @@ export async function waitUntilReady(
     }
     if (isReady) return
     if (clock.monotonic() >= deadline) throw new Error('device binding timeout: context deadline exceeded')
-    await clock.sleep(Math.min(pollPeriod, deadline - clock.monotonic()))
+    await clock.sleep(Math.min(pollPeriod, deadline - clock.monotonic()), { signal })
   }
 }

@@ -1,5 +1,5 @@
 import { highestScore, type SchedulerPlugin, skip } from '../plugin.ts'
-import { amountOf, cpuAndMemory, type ResourceWeight } from './node-resources-fit.ts'
+import { amountOf, cpuAndMemory, otherResource, type ResourceWeight } from './scored-resources.ts'
 
 /** Prefers nodes whose resources the pod would use up evenly. */
 export function createBalancedAllocation(given: readonly ResourceWeight[] = cpuAndMemory): SchedulerPlugin {
@@ -8,13 +8,16 @@ export function createBalancedAllocation(given: readonly ResourceWeight[] = cpuA
     name: 'NodeResourcesBalancedAllocation',
     preScore: ({ pod }) =>
       resources.every(({ name }) => amountOf(pod.requests, name) === 0) ? skip : undefined,
-    score: ({ pod }, node) => {
+    score: (cycle, node) => {
+      const { pod } = cycle
       const before: number[] = []
       const after: number[] = []
       for (const { name } of resources) {
-        const capacity = amountOf(node.allocatable, name)
+        const isUsual = name === 'cpu' || name === 'memory'
+        const found = isUsual ? undefined : otherResource(cycle, node, name)
+        const capacity = isUsual ? amountOf(node.allocatable, name) : (found?.capacity ?? 0)
         if (capacity === 0) continue
-        const used = amountOf(node.requested, name)
+        const used = found?.used ?? amountOf(node.requested, name)
         before.push(Math.min(1, used / capacity))
         after.push(Math.min(1, (used + amountOf(pod.requests, name)) / capacity))
       }

@@ -28,6 +28,7 @@ import {
   unresolvable,
 } from '../plugin.ts'
 import type { PodView } from '../pod-info.ts'
+import { recorderOf } from '../pod-status.ts'
 
 const noClaims = new Claims([])
 /** A request has no more alternatives. */
@@ -123,7 +124,7 @@ export function createDynamicResources(args: DynamicResourcesArgs = {}): Schedul
           handle.env.log.warn('resource claim not released', { claim: nameOf(state.claim), error })
         }
     },
-    preBind: async (cycle, node) => {
+    preBind: async (cycle, node, signal) => {
       const { handle, pod } = cycle
       const claims = claimsOf(cycle)
       if (!claims) return undefined
@@ -134,8 +135,10 @@ export function createDynamicResources(args: DynamicResourcesArgs = {}): Schedul
       }
       if (!claims.states.some(({ claim }) => hasBindingConditions(claim))) return undefined
       const message = `waiting for binding conditions for device on node ${node.name}`
-      handle.events.normal(pod.pod, 'BindingConditionsPending', message)
-      await waitUntilReady(handle, claims, bindingTimeout)
+      recorderOf(handle.events, pod.pod)
+        .withAction('Scheduling')
+        .normal(pod.pod, 'BindingConditionsPending', message)
+      await waitUntilReady(handle, claims, { timeout: bindingTimeout, signal })
       return undefined
     },
     wakesOn: isHelpful,

@@ -1,4 +1,4 @@
-import { DeviceClass } from '@coxswain/api/resource/v1'
+import { DeviceClass, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
 import type { ClassView } from '../dynamic-resources/device-id.ts'
 import { isDelegated } from '../dynamic-resources/extended-resources.ts'
 import { allowedPodsOf, type NodeInfo } from '../node-info.ts'
@@ -14,14 +14,9 @@ import {
   type SchedulerPlugin,
   type Verdict,
 } from '../plugin.ts'
-import type { PodInfo, PodView } from '../pod-info.ts'
+import type { PodView } from '../pod-info.ts'
 import { type Amounts, computeRequests, parseAmounts } from '../resources.ts'
-
-export interface ResourceWeight {
-  readonly name: string
-  /** @default 1, also for 0 */
-  readonly weight?: number
-}
+import { amountOf, cpuAndMemory, otherResource, type ResourceWeight } from './scored-resources.ts'
 
 export interface NodeResourcesFitArgs {
   /** Extended resources that somebody else looks after. */
@@ -36,11 +31,6 @@ export interface NodeResourcesFitArgs {
   }
 }
 
-export const cpuAndMemory: readonly ResourceWeight[] = [
-  { name: 'cpu', weight: 1 },
-  { name: 'memory', weight: 1 },
-]
-
 /** A node has to have what the pod asks for; by default the emptier node is the better one. */
 export function createNodeResourcesFit(args: NodeResourcesFitArgs = {}): SchedulerPlugin {
   const { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy = {} } = args
@@ -51,16 +41,30 @@ export function createNodeResourcesFit(args: NodeResourcesFitArgs = {}): Schedul
   const rate = rateBy(scoringStrategy)
   return {
     name: 'NodeResourcesFit',
-    kinds: [DeviceClass],
+    kinds: [DeviceClass, ResourceClaim, ResourceSlice],
     filter: (cycle, node) => findShortage(cycle, node, isIgnored),
-    score: ({ pod }, node) => {
+    score: (cycle, node) => {
+      const { pod } = cycle
       let sum = 0
       let weightSum = 0
       for (let index = 0; index < weights.length; index++) {
         const { name, weight } = weights[index]!
-        const capacity = amountOf(node.allocatable, name)
+        let capacity: number
+        let used: number
+        // Unsaid cpu and memory count with what is usual.
+        if (name === 'cpu') {
+          capacity = node.allocatable.milliCpu
+          used = node.nonZero.milliCpu + pod.scored.milliCpu
+        } else if (name === 'memory') {
+          capacity = node.allocatable.memory
+          used = node.nonZero.memory + pod.scored.memory
+        } else {
+          const found = otherResource(cycle, node, name)
+          capacity = found?.capacity ?? 0
+          used = (found?.used ?? 0) + amountOf(pod.requests, name)
+        }
         if (capacity === 0) continue
-        sum += rate(usedWith(pod, node, name), capacity) * weight
+        sum += rate(used, capacity) * weight
         weightSum += weight
       }
       return weightSum === 0 ? 0 : Math.trunc(sum / weightSum)
@@ -139,20 +143,6 @@ function hasMore(one: Amounts, other: Amounts, wanted: Amounts): boolean {
   for (const [name, amount] of wanted.scalars)
     if (amount > 0 && (one.scalars.get(name) ?? 0) > (other.scalars.get(name) ?? 0)) return true
   return false
-}
-
-export function amountOf(amounts: Readonly<Amounts>, name: string): number {
-  if (name === 'cpu') return amounts.milliCpu
-  if (name === 'memory') return amounts.memory
-  if (name === 'ephemeral-storage') return amounts.ephemeralStorage
-  return amounts.scalars.get(name) ?? 0
-}
-
-/** What would be used of a resource with the pod on the node; unsaid cpu and memory count with what is usual. */
-function usedWith(pod: PodInfo, node: NodeInfo, name: string): number {
-  if (name === 'cpu') return node.nonZero.milliCpu + pod.nonZero.milliCpu
-  if (name === 'memory') return node.nonZero.memory + pod.nonZero.memory
-  return amountOf(node.requested, name) + amountOf(pod.requests, name)
 }
 
 type Rate = (used: number, capacity: number) => number

@@ -2,25 +2,29 @@ import { PersistentVolume } from '@coxswain/api/core/v1'
 import { CSINode, StorageClass, VolumeAttachment } from '@coxswain/api/storage/v1'
 import { leaverOf, type SchedulerHandle, type SchedulerPlugin, skip, unschedulable } from '../plugin.ts'
 import type { PodView } from '../pod-info.ts'
-import { claimNamesOf, findClaim, isClaimOf, volumesOf } from './pod-claims.ts'
+import { type CsiVolume, csiOf, driverOf, isMigrated, translateInline } from './csi-migration.ts'
+import { claimNamesOf, findClaim, isClaimOf } from './pod-claims.ts'
 
 /** A CSI driver attaches only so many volumes to one node. */
 export const nodeVolumeLimits: SchedulerPlugin = {
   name: 'NodeVolumeLimits',
   kinds: [VolumeAttachment],
-  preFilter: ({ pod: { pod } }) => (claimNamesOf(pod).length === 0 ? skip : undefined),
+  preFilter: ({ pod: { pod } }) => (hasAttachable(pod) ? undefined : skip),
   filter: ({ pod: { pod }, handle }, node) => {
+    const csiNode = handle.get(CSINode, { name: node.name })
+    if (!csiNode) return undefined
+    const own = attachmentsOf(pod, handle)
     const limits = new Map(
-      (handle.get(CSINode, { name: node.name })?.spec?.drivers ?? []).flatMap(({ name, allocatable }) =>
+      (csiNode.spec?.drivers ?? []).flatMap(({ name, allocatable }) =>
         allocatable?.count === undefined ? [] : [[name, allocatable.count] as const],
       ),
     )
-    if (limits.size === 0) return undefined
+    if (own.length === 0 || limits.size === 0) return undefined
     const attached = new Map<string, string>()
     for (const other of node.pods())
       for (const { driver, id } of attachmentsOf(other.pod, handle)) attached.set(id, driver)
     const wanted = new Map<string, string>()
-    for (const { driver, id } of attachmentsOf(pod, handle)) if (!attached.has(id)) wanted.set(id, driver)
+    for (const { driver, id } of own) if (!attached.has(id)) wanted.set(id, driver)
     for (const { driver, id } of leftOn(node.name, handle)) attached.set(id, driver)
     for (const [driver, limit] of limits) {
       const more = countOf(driver, wanted)
@@ -31,7 +35,7 @@ export const nodeVolumeLimits: SchedulerPlugin = {
   },
   wakesOn: (event, pod) => {
     const leaver = leaverOf(event)
-    if (leaver) return claimNamesOf(leaver).length > 0
+    if (leaver) return hasAttachable(leaver)
     const { resource, action, old, object } = event
     if (resource === 'CSINode' && action !== 'delete')
       return old === undefined || hasHigherLimit(old as CSINode, object as CSINode)
@@ -61,8 +65,12 @@ function leftOn(node: string, handle: SchedulerHandle): Attachment[] {
   })
 }
 
-function toAttachment({ driver, volumeHandle }: { driver: string; volumeHandle: string }): Attachment {
+function toAttachment({ driver, volumeHandle }: CsiVolume): Attachment {
   return { driver, id: `${driver}/${volumeHandle}` }
+}
+
+function hasAttachable(pod: PodView): boolean {
+  return claimNamesOf(pod).length > 0 || (pod.spec.volumes ?? []).some(isMigrated)
 }
 
 function hasHigherLimit(old: CSINode, node: CSINode): boolean {
@@ -76,12 +84,23 @@ function hasHigherLimit(old: CSINode, node: CSINode): boolean {
 
 /** What would be attached for a pod; a claim that has no volume yet counts for the driver that will make it. */
 function attachmentsOf(pod: PodView, handle: SchedulerHandle): Attachment[] {
-  const found = volumesOf(handle, pod).flatMap(({ spec }) => (spec?.csi ? [toAttachment(spec.csi)] : []))
+  const found: Attachment[] = []
+  for (const volume of pod.spec.volumes ?? []) {
+    const inline = translateInline(volume)
+    if (inline) found.push(toAttachment(inline))
+  }
   for (const { name } of claimNamesOf(pod)) {
     const claim = findClaim(handle, pod, name)
-    if (!claim || claim.spec?.volumeName) continue
-    const driver = handle.get(StorageClass, { name: claim.spec?.storageClassName ?? '' })?.provisioner
-    if (driver) found.push({ driver, id: `${claim.metadata.namespace}/${name}` })
+    if (!claim) continue
+    const { volumeName = '', storageClassName = '' } = claim.spec ?? {}
+    const volume = volumeName === '' ? undefined : handle.get(PersistentVolume, { name: volumeName })
+    if (volume) {
+      const csi = csiOf(volume)
+      if (csi) found.push(toAttachment(csi))
+      continue
+    }
+    const provisioner = handle.get(StorageClass, { name: storageClassName })?.provisioner
+    if (provisioner) found.push({ driver: driverOf(provisioner), id: `${claim.metadata.namespace}/${name}` })
   }
   return found
 }

@@ -1,5 +1,5 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
-import { CSIDriver, CSIStorageCapacity, StorageClass } from '@coxswain/api/storage/v1'
+import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from '@coxswain/api/storage/v1'
 import {
   type DeepReadonly,
   deepEqual,
@@ -19,6 +19,7 @@ import {
 } from '../plugin.ts'
 import type { PodView } from '../pod-info.ts'
 import { parseCached } from '../resources.ts'
+import { affinityOf } from './csi-migration.ts'
 import {
   type ClaimView,
   claimNamesOf,
@@ -87,7 +88,7 @@ export function createVolumeBinding({
       for (const claim of claims.bound) {
         const volume = handle.get(PersistentVolume, { name: claim.spec?.volumeName ?? '' })
         if (!volume) reasons.add('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
-        else if (!isReachable(volume, node))
+        else if (!isReachable(volume, node, handle))
           reasons.add("node(s) didn't match PersistentVolume's node affinity")
       }
       const plan = planBindings(claims.waiting, node, handle, promisedBy(handle))
@@ -106,11 +107,14 @@ export function createVolumeBinding({
       const plan = planOf(data, node)
       return plan !== undefined && plan.bindings.length + plan.provisions.length > 0
     },
-    preBind: async (cycle, node): Promise<Verdict | undefined> => {
+    preBind: async (cycle, node, signal): Promise<Verdict | undefined> => {
       const plan = planOf(cycle.data, node)
       if (!plan || plan.bindings.length + plan.provisions.length === 0) return undefined
       await carryOut(cycle, plan, node.name)
-      return await waitUntilBound(cycle, plan, node.name, bindTimeoutSeconds * 1_000)
+      return await waitUntilBound(cycle, plan, node.name, {
+        timeout: bindTimeoutSeconds * 1_000,
+        signal,
+      })
     },
     postBind: takeBack,
     wakesOn: (event, pod) => {
@@ -186,10 +190,21 @@ function sortClaim(claims: Claims, claim: ClaimView, handle: SchedulerHandle): v
   }
 }
 
-function isReachable(volume: VolumeView, { node }: NodeInfo): boolean {
-  const required = volume.spec?.nodeAffinity?.required
+function isReachable(
+  volume: VolumeView,
+  { name: nodeName, node }: NodeInfo,
+  handle: SchedulerHandle,
+): boolean {
+  const required = affinityOf(volume, handle.get(CSINode, { name: nodeName }))
   return !required || matchesNodeSelector(required, node)
 }
+
+/** The smallest first: it gets the smallest volume. */
+function bySize(a: ClaimView, b: ClaimView): number {
+  return sizeOf(a).compare(sizeOf(b))
+}
+
+const sizeOf = ({ spec }: ClaimView) => parseCached(spec?.resources?.requests?.storage ?? '0')
 
 /** A volume for every claim, or a provisioner that can make one here; else why not. */
 function planBindings(
@@ -201,7 +216,7 @@ function planBindings(
   const bindings: { claim: ClaimView; volume: VolumeView }[] = []
   const provisions: ClaimView[] = []
   const taken = new Set<string>()
-  for (const claim of claims) {
+  for (const claim of claims.toSorted(bySize)) {
     const chosenBefore = claim.metadata.annotations?.[selectedNode]
     if (chosenBefore !== undefined && chosenBefore !== node.name) return noVolume
     const volume = chosenBefore === undefined ? findVolume(claim, node, handle, promised, taken) : undefined
@@ -226,7 +241,7 @@ function findVolume(
   promised: ReadonlyMap<string, string>,
   taken: ReadonlySet<string>,
 ): VolumeView | undefined {
-  const wanted = parseCached(claim.spec?.resources?.requests?.storage ?? '0')
+  const wanted = sizeOf(claim)
   const selector = claim.spec?.selector
     ? labelSelectorAsSelector(claim.spec.selector as LabelSelector)
     : undefined
@@ -244,7 +259,7 @@ function findVolume(
     if (selector && !selector.matches(volume.metadata.labels)) continue
     if (!(claim.spec?.accessModes ?? []).every(mode => accessModes.includes(mode))) continue
     const size = parseCached(capacity?.storage ?? '0')
-    if (size.compare(wanted) < 0 || !isReachable(volume, node)) continue
+    if (size.compare(wanted) < 0 || !isReachable(volume, node, handle)) continue
     if (!best || size.compare(parseCached(best.spec?.capacity?.storage ?? '0')) < 0) best = volume
   }
   return best
@@ -302,7 +317,7 @@ async function waitUntilBound(
   { handle }: Cycle,
   { bindings, provisions }: Plan,
   node: string,
-  timeout: number,
+  { timeout, signal }: { readonly timeout: number; readonly signal: AbortSignal },
 ): Promise<Verdict | undefined> {
   const { clock } = handle.env
   const deadline = clock.monotonic() + timeout
@@ -319,6 +334,6 @@ async function waitUntilBound(
     }
     if (bound === claims.length) return undefined
     if (clock.monotonic() >= deadline) return { code: 'Error', reasons: ['binding volumes: timed out'] }
-    await clock.sleep(pollPeriod)
+    await clock.sleep(pollPeriod, { signal })
   }
 }

@@ -1,5 +1,6 @@
 import type { NodeInfo } from '../node-info.ts'
 import {
+  type CycleData,
   leaverOf,
   nodesOf,
   type SchedulerHandle,
@@ -8,26 +9,61 @@ import {
   unresolvable,
   unschedulable,
 } from '../plugin.ts'
-import type { PodView } from '../pod-info.ts'
+import type { PodInfo, PodView } from '../pod-info.ts'
 import { claimNamesOf, findClaim, isClaimOf } from './pod-claims.ts'
+
+const name = 'VolumeRestrictions'
+
+/** Claims for one pod alone that the pod shares with others; preemption looks what it would be without some of them. */
+class SharedClaims implements CycleData {
+  readonly #claims: readonly string[]
+  #uses: number
+
+  constructor(claims: readonly string[], uses: number) {
+    this.#claims = claims
+    this.#uses = uses
+  }
+
+  get isInUse(): boolean {
+    return this.#uses > 0
+  }
+
+  clone(): SharedClaims {
+    return new SharedClaims(this.#claims, this.#uses)
+  }
+
+  addPod(pod: PodInfo): void {
+    this.#uses += this.#usesOf(pod)
+  }
+
+  removePod(pod: PodInfo): void {
+    this.#uses -= this.#usesOf(pod)
+  }
+
+  #usesOf({ pod }: PodInfo): number {
+    return namedClaims(pod).filter(claim => this.#claims.includes(claim)).length
+  }
+}
 
 /** Disks that one node can use at a time, and claims that one pod can. */
 export const volumeRestrictions: SchedulerPlugin = {
-  name: 'VolumeRestrictions',
-  preFilter: ({ pod: { pod }, handle }) => {
-    for (const { name, ephemeral } of claimNamesOf(pod))
-      if (!ephemeral && !findClaim(handle, pod, name))
-        return unresolvable(`persistentvolumeclaim ${JSON.stringify(name)} not found`)
-    return exclusiveClaims(pod, handle).length === 0 && exclusiveDisks(pod).length === 0 ? skip : undefined
+  name,
+  preFilter: ({ pod: { pod }, nodes, handle, data }) => {
+    for (const claim of namedClaims(pod))
+      if (!findClaim(handle, pod, claim))
+        return unresolvable(`persistentvolumeclaim ${JSON.stringify(claim)} not found`)
+    const claims = exclusiveClaims(pod, handle)
+    // Each counts once, for there ought to be no more than one pod that uses it.
+    const uses = claims.filter(claim => nodes.some(node => usesClaim(node, pod, claim))).length
+    if (uses === 0 && exclusiveDisks(pod).length === 0) return skip
+    data.set(name, new SharedClaims(claims, uses))
+    return undefined
   },
-  filter: ({ pod: { pod }, nodes, handle }, node) => {
+  filter: ({ pod: { pod }, data }, node) => {
     const disks = exclusiveDisks(pod)
     if (disks.length > 0 && hasDiskConflict(node, disks))
       return unschedulable('node(s) had no available disk')
-    const claims = exclusiveClaims(pod, handle)
-    if (claims.length === 0) return undefined
-    const isTaken = nodes.some(other => usesClaim(other.name === node.name ? node : other, pod, claims))
-    return isTaken
+    return (data.get(name) as SharedClaims).isInUse
       ? unschedulable(
           'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
         )
@@ -45,17 +81,20 @@ export const volumeRestrictions: SchedulerPlugin = {
   },
 }
 
-function exclusiveClaims(pod: PodView, handle: SchedulerHandle): string[] {
-  return claimNamesOf(pod)
-    .map(({ name }) => name)
-    .filter(name => findClaim(handle, pod, name)?.spec?.accessModes?.includes('ReadWriteOncePod'))
+function namedClaims({ spec }: PodView): string[] {
+  return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => (claim ? [claim.claimName] : []))
 }
 
-function usesClaim(node: NodeInfo, { metadata }: PodView, claims: readonly string[]): boolean {
-  for (const { pod } of node.pods()) {
-    if (pod.metadata.namespace !== metadata.namespace || pod.metadata.uid === metadata.uid) continue
-    if (claimNamesOf(pod).some(({ name }) => claims.includes(name))) return true
-  }
+function exclusiveClaims(pod: PodView, handle: SchedulerHandle): string[] {
+  const claims = new Set(namedClaims(pod))
+  return [...claims].filter(claim =>
+    findClaim(handle, pod, claim)?.spec?.accessModes?.includes('ReadWriteOncePod'),
+  )
+}
+
+function usesClaim(node: NodeInfo, { metadata }: PodView, claim: string): boolean {
+  for (const { pod } of node.pods())
+    if (pod.metadata.namespace === metadata.namespace && namedClaims(pod).includes(claim)) return true
   return false
 }
 

@@ -1,0 +1,159 @@
+/**
+ * Volumes of plug-ins that Kubernetes once had itself, as the CSI drivers see them that look after them now.
+ */
+import type { CSINode } from '@coxswain/api/storage/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { PodView } from '../pod-info.ts'
+import type { VolumeView } from './pod-claims.ts'
+
+export interface CsiVolume {
+  readonly driver: string
+  readonly volumeHandle: string
+}
+
+type InlineVolume = NonNullable<PodView['spec']['volumes']>[number]
+type Source = InlineVolume | NonNullable<VolumeView['spec']>
+type Affinity = NonNullable<NonNullable<VolumeView['spec']>['nodeAffinity']>['required']
+
+interface Migration {
+  /** What the plug-in was called. */
+  readonly plugin: string
+  readonly driver: string
+  /** What the driver calls the zone of a node. */
+  readonly zoneKey?: string
+  /** Of a source of this plug-in. `zones`: those that the volume's labels name. */
+  readonly handleOf: (source: Source, zones: readonly string[]) => string | undefined
+}
+
+const migrations: readonly Migration[] = [
+  {
+    plugin: 'kubernetes.io/aws-ebs',
+    driver: 'ebs.csi.aws.com',
+    zoneKey: 'topology.ebs.csi.aws.com/zone',
+    handleOf: ({ awsElasticBlockStore: source }) => source && ebsId(source.volumeID),
+  },
+  {
+    plugin: 'kubernetes.io/gce-pd',
+    driver: 'pd.csi.storage.gke.io',
+    zoneKey: 'topology.gke.io/zone',
+    handleOf: ({ gcePersistentDisk: source }, zones) => source && gceId(source.pdName, zones),
+  },
+  {
+    plugin: 'kubernetes.io/azure-disk',
+    driver: 'disk.csi.azure.com',
+    zoneKey: 'topology.disk.csi.azure.com/zone',
+    handleOf: ({ azureDisk: source }) => source?.diskURI,
+  },
+  {
+    plugin: 'kubernetes.io/cinder',
+    driver: 'cinder.csi.openstack.org',
+    zoneKey: 'topology.cinder.csi.openstack.org/zone',
+    handleOf: ({ cinder: source }) => source?.volumeID,
+  },
+  {
+    plugin: 'kubernetes.io/portworx-volume',
+    driver: 'pxd.portworx.com',
+    handleOf: ({ portworxVolume: source }) => source?.volumeID,
+  },
+]
+
+const zoneLabels = ['topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'] as const
+const betaRegion = 'failure-domain.beta.kubernetes.io/region'
+const region = 'topology.kubernetes.io/region'
+const separator = '__'
+const unspecified = 'UNSPECIFIED'
+
+/** @throws Error in upstream's words, for an id that no such volume has */
+function ebsId(volumeId: string): string {
+  if (!volumeId.startsWith('aws://')) return volumeId
+  const [, ...path] = volumeId.slice('aws://'.length).split('/')
+  const id = path.join('/').replace(/^\/+|\/+$/g, '')
+  if (/^vol-[^/]*$/.test(id)) return id
+  throw new Error(
+    `failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (${volumeId})`,
+  )
+}
+
+function gceId(disk: string, zones: readonly string[]): string | undefined {
+  if (zones.length < 2) return `projects/${unspecified}/zones/${zones[0] || unspecified}/disks/${disk}`
+  const parts = zones.map(zone => zone.split('-'))
+  const regions = new Set(parts.map(([place, name]) => `${place}-${name}`))
+  if (regions.size !== 1 || parts.some(({ length }) => length !== 3)) return undefined
+  return `projects/${unspecified}/regions/${[...regions][0]}/disks/${disk}`
+}
+
+/** Of a volume in the spec of a pod; undefined when no driver has taken over. */
+export function translateInline(volume: InlineVolume): CsiVolume | undefined {
+  for (const { driver, handleOf } of migrations)
+    try {
+      const volumeHandle = handleOf(volume, [])
+      if (volumeHandle !== undefined) return { driver, volumeHandle }
+    } catch (error) {
+      const message = `converting volume(${volume.name}) from inline to csi: ${(error as Error).message}`
+      throw new Error(message, { cause: error })
+    }
+  return undefined
+}
+
+/** Whether a driver has taken over what the volume in the spec of a pod is. */
+export function isMigrated(volume: InlineVolume): boolean {
+  const { awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume } = volume
+  return Boolean(awsElasticBlockStore ?? gcePersistentDisk ?? azureDisk ?? cinder ?? portworxVolume)
+}
+
+/** Of a persistent volume, be it of a driver or of what it has taken over; undefined when there is none, or its id is wrong. */
+export function csiOf({ metadata, spec }: VolumeView): CsiVolume | undefined {
+  if (!spec || spec.csi) return spec?.csi
+  const label = metadata.labels?.[zoneLabels[1]] || metadata.labels?.[zoneLabels[0]] || ''
+  for (const { driver, handleOf } of migrations)
+    try {
+      const volumeHandle = handleOf(spec, label.split(separator))
+      if (volumeHandle !== undefined) return { driver, volumeHandle }
+    } catch {
+      return undefined
+    }
+  return undefined
+}
+
+/** The driver that makes volumes for a provisioner. */
+export function driverOf(provisioner: string): string {
+  return migrations.find(({ plugin }) => plugin === provisioner)?.driver ?? provisioner
+}
+
+/** Where a volume can be reached from, in the words of the driver that has taken over on the node. */
+export function affinityOf(volume: VolumeView, csiNode: DeepReadonly<CSINode> | undefined): Affinity {
+  const required = volume.spec?.nodeAffinity?.required
+  const migrated = csiNode?.metadata.annotations?.['storage.alpha.kubernetes.io/migrated-plugins']
+  if (!migrated || !volume.spec || volume.spec.csi) return required
+  const driver = csiOf(volume)?.driver
+  const found = migrations.find(each => each.driver === driver && migrated.split(',').includes(each.plugin))
+  return found?.zoneKey === undefined ? required : translateAffinity(volume, required, found.zoneKey)
+}
+
+/** Zones of the affinity get the driver's name; where there are none, those of the labels are added. */
+function translateAffinity({ metadata }: VolumeView, required: Affinity, zoneKey: string): Affinity {
+  const terms = required?.nodeSelectorTerms ?? []
+  const isUsed = (key: string) =>
+    terms.some(({ matchExpressions = [] }) => matchExpressions.some(expression => expression.key === key))
+  const labels = metadata.labels ?? {}
+  const label = zoneLabels.find(isUsed) ?? zoneLabels.find(key => labels[key] !== undefined) ?? zoneLabels[0]
+  const rename = (key: string) => {
+    if (key === label) return zoneKey
+    return key === betaRegion && label === zoneLabels[1] ? region : key
+  }
+  const renamed = terms.map(term => ({
+    ...term,
+    matchExpressions: (term.matchExpressions ?? []).map(each => ({ ...each, key: rename(each.key) })),
+  }))
+  if (isUsed(label) || labels[label] === undefined) return required && { nodeSelectorTerms: renamed }
+  const zones = labels[label].split(separator).map(zone => zone.trim())
+  const values = [...new Set(zones.filter(zone => zone !== ''))].sort()
+  if (values.length === 0) return required && { nodeSelectorTerms: renamed }
+  const added = { key: zoneKey, operator: 'In' as const, values }
+  return {
+    nodeSelectorTerms: (renamed.length === 0 ? [{ matchExpressions: [] }] : renamed).map(term => ({
+      ...term,
+      matchExpressions: [...term.matchExpressions, added],
+    })),
+  }
+}
