@@ -61,16 +61,17 @@ async function initialize(context: ReconcileContext, node: NodeView, instances: 
   if (!providerID)
     throw new Error(`cloud provider does not set node provider ID for node ${node.metadata.name}`)
   wantedAddresses(node, metadata.addresses) // throws when the node's own address is not among them
-  const initialized = await client.update(Node, {
-    ...node,
-    metadata: { ...node.metadata, labels: labelsOf(node, metadata) },
+  // The taint goes last: as long as it is there, what did not succeed is tried again.
+  const addressed = await writeAddresses(context, node, metadata)
+  await client.update(Node, {
+    ...addressed,
+    metadata: { ...addressed.metadata, labels: labelsOf(addressed, metadata) },
     spec: {
-      ...node.spec,
+      ...addressed.spec,
       providerID,
-      taints: node.spec?.taints?.filter(({ key }) => key !== uninitializedTaint),
+      taints: addressed.spec?.taints?.filter(({ key }) => key !== uninitializedTaint),
     },
   } as NodeView)
-  await writeAddresses(context, initialized, metadata)
   events.normal(node, 'Synced', 'Node synced successfully')
 }
 
@@ -100,15 +101,16 @@ async function renameLabels({ client, key }: ReconcileContext, { metadata }: Nod
   await client.patch(Node, key, patch, { type: 'merge' })
 }
 
+/** Resolves with the node as it is then. */
 async function writeAddresses(
   { client, key }: ReconcileContext,
   node: NodeView,
   metadata: InstanceMetadata,
-): Promise<void> {
-  if (metadata.addresses.length === 0) return
+): Promise<NodeView> {
+  if (metadata.addresses.length === 0) return node
   const addresses = wantedAddresses(node, metadata.addresses)
   const sorted = (of: typeof addresses) => of.map(({ type, address }) => `${type} ${address}`).sort()
-  if (deepEqual(sorted(addresses), sorted(node.status?.addresses ?? []))) return
+  if (deepEqual(sorted(addresses), sorted(node.status?.addresses ?? []))) return node
   const patch = { metadata: { uid: node.metadata.uid }, status: { addresses } }
-  await client.patch(Node, key, patch, { type: 'merge', subresource: 'status' })
+  return await client.patch(Node, key, patch, { type: 'merge', subresource: 'status' })
 }

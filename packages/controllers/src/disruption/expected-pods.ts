@@ -114,7 +114,23 @@ async function askForScale(
     .subresource(kind, key, 'scale')
     .get<{ readonly metadata: { readonly uid: string }; readonly spec?: { readonly replicas?: number } }>()
   if (scale) return scale.metadata.uid === uid ? { uid, replicas: scale.spec?.replicas ?? 0 } : undefined
-  if (!(await client.direct.get(kind, key))) return undefined
+  if (await hasScale(client, kind)) return undefined
   const resource = kind.group === '' ? kind.resource : `${kind.resource}.${kind.group}`
   throw new Error(`${resource} does not implement the scale subresource`)
+}
+
+/** Whether it is the object that is not there, and not the subresource of all of them. */
+async function hasScale(
+  client: OperatorClient,
+  {
+    group,
+    version,
+    resource,
+  }: { readonly group: string; readonly version: string; readonly resource: string },
+): Promise<boolean> {
+  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const { resources } = (await client.direct.raw.request({ path })) as {
+    readonly resources: readonly { readonly name: string }[]
+  }
+  return resources.some(({ name }) => name === `${resource}/scale`)
 }

@@ -1,6 +1,12 @@
-import { type EndpointAddress, type EndpointSubset, Endpoints, Service } from '@coxswain/api/core/v1'
+import {
+  type EndpointPort as CoreEndpointPort,
+  type EndpointAddress,
+  type EndpointSubset,
+  Endpoints,
+  Service,
+} from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
-import { type DeepReadonly, deepEqual, formatKey, parseIP } from '@coxswain/apimachinery'
+import { type DeepReadonly, deepEqual, formatIP, formatKey, parseIP } from '@coxswain/apimachinery'
 import { defineOperator, type MapFunction, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { type AddressType, familyOf } from '../endpoint-slice/service-pods.ts'
 import { type EndpointGroup, planSlices, portsKey, type SliceView } from '../endpoint-slice/slice-plan.ts'
@@ -12,6 +18,7 @@ import {
   serviceNameLabel,
   writeSlices,
 } from '../endpoint-slice/write-slices.ts'
+import { packSubsets } from '../endpoints/subsets.ts'
 
 const manager = 'endpointslicemirroring-controller.k8s.io'
 const skipLabel = 'endpointslice.kubernetes.io/skip-mirror'
@@ -65,21 +72,19 @@ async function reconcile(context: ReconcileContext): Promise<void> {
   const groups = groupAddresses(context, endpoints)
   const labels = { ...endpoints.metadata.labels, [serviceNameLabel]: key.name, [managedByLabel]: manager }
   const {
-    [triggerTimeAnnotation]: triggerTime,
-    [lastAppliedAnnotation]: _,
+    [triggerTimeAnnotation]: _time,
+    [lastAppliedAnnotation]: _applied,
     ...copied
   } = endpoints.metadata.annotations ?? {}
-  const isStale = ({ metadata }: SliceView) => {
-    const { [triggerTimeAnnotation]: _, ...annotations } = metadata.annotations ?? {}
-    return !deepEqual(metadata.labels ?? {}, labels) || !deepEqual(annotations, copied)
-  }
-  const annotate = () => ({ ...copied, ...(triggerTime && { [triggerTimeAnnotation]: triggerTime }) })
+  const isStale = (slice: SliceView) =>
+    !deepEqual(slice.metadata.labels ?? {}, labels) ||
+    !deepEqual(slice.metadata.annotations ?? {}, copied) ||
+    !isSliceOf(slice, Endpoints, endpoints)
+  const template = { ownerKind: Endpoints, owner: endpoints, labels, annotate: () => copied, rebuilds: true }
   for (const addressType of types) {
     const mine = slices.filter(slice => slice.addressType === addressType)
-    const owned = mine.filter(slice => isSliceOf(slice, Endpoints, endpoints))
-    const plan = planSlices(owned, groups[addressType], { max: maxPerSubset, isStale })
-    await writeSlices(client, plan, { ownerKind: Endpoints, owner: endpoints, addressType, labels, annotate })
-    for (const slice of mine) if (!owned.includes(slice)) await deleteSlice(client, slice)
+    const plan = planSlices(mine, groups[addressType], { max: maxPerSubset, isStale })
+    await writeSlices(client, plan, { ...template, addressType })
   }
 }
 
@@ -97,7 +102,7 @@ function groupAddresses(
   }
   let invalid = 0
   let skipped = 0
-  for (const subset of endpoints.subsets ?? []) {
+  for (const subset of repack(endpoints.subsets ?? [])) {
     const ports = portsOf(subset)
     const all = [
       ...(subset.addresses ?? []).map(address => ({ address, ready: true })),
@@ -106,15 +111,17 @@ function groupAddresses(
     let added = 0
     for (const { address, ready } of all) {
       if (added === maxPerSubset) break
-      if (!parseIP(address.ip)) {
+      const parsed = parseIP(address.ip)
+      if (!parsed) {
         invalid++
         continue
       }
       added++
-      const type = familyOf(address.ip)
+      const ip = formatIP(parsed.bytes)
+      const type = familyOf(ip)
       const key = portsKey(ports)
       const group = groups[type].get(key) ?? { ports, endpoints: [] }
-      group.endpoints.push(endpointOf(address, ready))
+      group.endpoints.push(endpointOf({ ...address, ip }, ready))
       groups[type].set(key, group)
     }
     skipped += all.length - added
@@ -132,6 +139,21 @@ function groupAddresses(
       `A max of ${maxPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`,
     )
   return { IPv4: [...groups.IPv4.values()], IPv6: [...groups.IPv6.values()] }
+}
+
+/** Said in the canonical way, whoever wrote them. */
+function repack(subsets: readonly DeepReadonly<EndpointSubset>[]): EndpointSubset[] {
+  const entries = subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
+    (ports.length > 0 ? ports : [undefined]).flatMap(port => {
+      const on = (ready: boolean) => (address: DeepReadonly<EndpointAddress>) => ({
+        address: address as EndpointAddress,
+        ...(port && { port: port as CoreEndpointPort }),
+        ready,
+      })
+      return [...addresses.map(on(true)), ...notReadyAddresses.map(on(false))]
+    }),
+  )
+  return packSubsets(entries)
 }
 
 function portsOf({ ports = [] }: DeepReadonly<EndpointSubset>): EndpointPort[] {

@@ -1,7 +1,13 @@
 import { Node, Pod, Service } from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
-import { deepEqual, formatKey } from '@coxswain/apimachinery'
-import { defineOperator, type MapFunction, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import { type DeepReadonly, deepEqual, formatKey, parseKey } from '@coxswain/apimachinery'
+import {
+  defineOperator,
+  type MapFunction,
+  type Operator,
+  type Predicate,
+  type ReconcileContext,
+} from '@coxswain/runtime'
 import type { PodView } from '../pods/pod-state.ts'
 import { addressTypesOf, endpointOf, portsOn } from './endpoints-of-service.ts'
 import {
@@ -16,6 +22,7 @@ import {
   servicesOfPod,
 } from './service-pods.ts'
 import { type EndpointGroup, planSlices, portsKey, type SliceView } from './slice-plan.ts'
+import { shareZones, TopologyHints, topologyOf, wantsTopologyHints } from './topology-hints.ts'
 import { TriggerTimes, triggerTimeAnnotation } from './trigger-times.ts'
 import { deleteSlice, isSliceOf, managedByLabel, serviceNameLabel, writeSlices } from './write-slices.ts'
 
@@ -31,15 +38,18 @@ export function createEndpointSliceController(options: EndpointSliceOptions = {}
   const { maxEndpointsPerSlice: max = 100 } = options
   return defineOperator('endpointslice-controller', operator => {
     const triggerTimes = new TriggerTimes()
+    const topologyHints = new TopologyHints()
     operator.index(EndpointSlice, serviceField, byService)
     operator
       .controller('endpointslice')
       .for(Service)
       .watches(Pod, servicesOfPod, { predicates: [endpointChanged] })
       .watches(EndpointSlice, serviceOfSlice)
-      .watches(Node, () => []) // read, never a reason
+      .watches(Node, (_, lookup) => topologyHints.overloaded(shareZones(lookup.list(Node))).map(parseKey), {
+        predicates: [topologyChanged],
+      })
       .options({ eventSource: 'endpoint-slice-controller', concurrency: 5 })
-      .reconcile(context => reconcile(context, triggerTimes, max))
+      .reconcile(context => reconcile(context, { triggerTimes, topologyHints, max }))
   })
 }
 
@@ -56,7 +66,21 @@ const serviceOfSlice: MapFunction<EndpointSlice> = slice =>
     name: slice.metadata.labels![serviceNameLabel]!,
   }))
 
-async function reconcile(context: ReconcileContext, triggerTimes: TriggerTimes, max: number): Promise<void> {
+/** Updates of nodes that say something new of zones. */
+const topologyChanged: Predicate<Node> = event =>
+  event.type !== 'update' || topologyOf(event.old as NodeView) !== topologyOf(event.object as NodeView)
+
+type NodeView = DeepReadonly<Node>
+
+/** What is remembered from one time to the next, and how slices are packed. */
+interface Memory {
+  readonly triggerTimes: TriggerTimes
+  readonly topologyHints: TopologyHints
+  readonly max: number
+}
+
+async function reconcile(context: ReconcileContext, memory: Memory): Promise<void> {
+  const { triggerTimes, topologyHints, max } = memory
   const { client, key, events } = context
   const service = await client.get(Service, key)
   if (!service) return triggerTimes.forget(formatKey(key))
@@ -79,9 +103,14 @@ async function reconcile(context: ReconcileContext, triggerTimes: TriggerTimes, 
       failure ??= groups.failure
       const mine = slices.filter(slice => slice.addressType === addressType)
       const owned = mine.filter(slice => isSliceOf(slice, Service, service))
-      const plan = planSlices(owned, groups.groups, { max, isStale, placeholder: true })
+      const ignoresHints = wantsTopologyHints(service)
+      const packed = planSlices(owned, groups.groups, { max, isStale, placeholder: true, ignoresHints })
+      const { plan, event } = ignoresHints
+        ? topologyHints.add(service, addressType, packed, shareZones((await client.list(Node)).items))
+        : { plan: packed, event: topologyHints.remove(service, addressType) }
       const template = { ownerKind: Service, owner: service, addressType, labels, annotate }
       await writeSlices(client, plan, template)
+      if (event) events[event.type](service, event.reason, event.message)
       for (const slice of mine) if (!owned.includes(slice)) await deleteSlice(client, slice)
     }
     for (const slice of slices)

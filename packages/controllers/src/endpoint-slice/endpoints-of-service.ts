@@ -10,6 +10,7 @@ import {
   hostnameFor,
   type ServiceView,
 } from './service-pods.ts'
+import { wantsTopologyHints } from './topology-hints.ts'
 
 const zoneLabel = 'topology.kubernetes.io/zone'
 
@@ -59,11 +60,10 @@ export function endpointOf(
 }
 
 /** What a service that prefers what is close tells proxies. */
-function hintsFor({ metadata, spec }: ServiceView, zone?: string, node?: string): Endpoint['hints'] {
-  const preference = spec?.trafficDistribution
+function hintsFor(service: ServiceView, zone?: string, node?: string): Endpoint['hints'] {
+  const preference = service.spec?.trafficDistribution
   const isClose = ['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(preference ?? '')
-  if (!isClose || /^[Aa]uto$/.test(metadata.annotations?.['service.kubernetes.io/topology-mode'] ?? ''))
-    return
+  if (!isClose || wantsTopologyHints(service)) return
   const forNodes = preference === 'PreferSameNode' && node ? [{ name: node }] : undefined
   if (!zone && !forNodes) return
   return { ...(zone && { forZones: [{ name: zone }] }), ...(forNodes && { forNodes }) }

@@ -17,10 +17,14 @@ export interface SliceDraft {
   endpoints: DeepReadonly<Endpoint>[]
 }
 
+/** One that is there already. */
+export type SliceChange = SliceDraft & { readonly slice: SliceView }
+
 export interface SlicePlan {
   readonly create: readonly SliceDraft[]
-  readonly update: readonly (SliceDraft & { readonly slice: SliceView })[]
+  readonly update: readonly SliceChange[]
   readonly delete: readonly SliceView[]
+  readonly unchanged: readonly SliceChange[]
 }
 
 export interface PackingOptions {
@@ -30,6 +34,8 @@ export interface PackingOptions {
   readonly isStale: (slice: SliceView) => boolean
   /** Whether one empty slice stays when there is nothing to say. @default false */
   readonly placeholder?: boolean
+  /** Whether hints are somebody else's: a slice that differs in nothing else is as it should be, with those it has. @default false */
+  readonly ignoresHints?: boolean
 }
 
 /**
@@ -44,7 +50,8 @@ export function planSlices(
   // The server says null for empty lists here.
   const byPorts = Map.groupBy(existing, ({ ports }) => portsKey(ports ?? []))
   const create: SliceDraft[] = []
-  const update: (SliceDraft & { slice: SliceView })[] = []
+  const update: SliceChange[] = []
+  const unchanged: SliceChange[] = []
   const gone: SliceView[] = []
   for (const group of groups) {
     const key = portsKey(group.ports)
@@ -55,6 +62,7 @@ export function planSlices(
       else create.push(draft)
     }
     gone.push(...packed.emptied)
+    unchanged.push(...packed.unchanged)
   }
   gone.push(...[...byPorts.values()].flat())
   if (options.placeholder && create.length === 0 && gone.length === existing.length) {
@@ -67,17 +75,21 @@ export function planSlices(
   while (create.length > 0 && gone.length > 0) {
     update.push({ ...create.pop()!, slice: gone.shift()! })
   }
-  return { create, update, delete: gone }
+  return { create, update, delete: gone, unchanged }
 }
 
 function packGroup(
   existing: readonly SliceView[],
   { ports, endpoints }: EndpointGroup,
-  { max, isStale }: PackingOptions,
-): { readonly drafts: readonly SliceDraft[]; readonly emptied: readonly SliceView[] } {
+  { max, isStale, ignoresHints = false }: PackingOptions,
+): {
+  readonly drafts: readonly SliceDraft[]
+  readonly emptied: readonly SliceView[]
+  readonly unchanged: readonly SliceChange[]
+} {
   const missing = new Map(endpoints.map(endpoint => [endpointKey(endpoint), endpoint]))
   const changed: SliceDraft[] = []
-  const unchanged: SliceDraft[] = []
+  const unchanged: SliceChange[] = []
   const emptied: SliceView[] = []
   for (const slice of existing) {
     const before = slice.endpoints ?? []
@@ -89,10 +101,10 @@ function packGroup(
       after.push(wanted)
       missing.delete(key)
     }
-    const draft: SliceDraft = { slice, ports, endpoints: after }
+    const draft: SliceChange = { slice, ports, endpoints: after }
     if (after.length === 0) emptied.push(slice)
-    else if (isStale(slice) || !sameEndpoints(before, after)) changed.push(draft)
-    else unchanged.push(draft)
+    else if (isStale(slice) || !sameEndpoints(before, after, ignoresHints)) changed.push(draft)
+    else unchanged.push({ ...draft, endpoints: [...before] })
   }
   const left = [...missing.values()]
   const fill = (draft: SliceDraft) => {
@@ -108,17 +120,23 @@ function packGroup(
     fill(draft)
     changed.push(draft)
   }
-  return { drafts: changed, emptied }
+  return { drafts: changed, emptied, unchanged }
 }
 
-function sameEndpoints(a: readonly DeepReadonly<Endpoint>[], b: readonly DeepReadonly<Endpoint>[]): boolean {
-  return a.length === b.length && a.every((endpoint, index) => deepEqual(plain(endpoint), plain(b[index]!)))
+function sameEndpoints(
+  a: readonly DeepReadonly<Endpoint>[],
+  b: readonly DeepReadonly<Endpoint>[],
+  ignoresHints: boolean,
+): boolean {
+  const same = (one: DeepReadonly<Endpoint>, other: DeepReadonly<Endpoint>) =>
+    deepEqual(plain(one, ignoresHints), plain(other, ignoresHints))
+  return a.length === b.length && a.every((endpoint, index) => same(endpoint, b[index]!))
 }
 
 /** Versions of what an endpoint refers to come and go. */
-function plain({ targetRef, ...endpoint }: DeepReadonly<Endpoint>): unknown {
+function plain({ targetRef, hints, ...endpoint }: DeepReadonly<Endpoint>, ignoresHints: boolean): unknown {
   const { resourceVersion: _, ...reference } = targetRef ?? {}
-  return { ...endpoint, reference }
+  return { ...endpoint, reference, ...(!ignoresHints && { hints }) }
 }
 
 /** Which endpoint it is, whatever is said of it. */

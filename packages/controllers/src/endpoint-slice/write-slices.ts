@@ -20,6 +20,8 @@ export interface SliceTemplate {
   readonly owner: DeepReadonly<ApiObject>
   readonly addressType: 'IPv4' | 'IPv6'
   readonly labels: Readonly<Record<string, string>>
+  /** Whether a slice that changes is made anew under its name: it gets this owner, and is no longer said to have a generated name. @default false */
+  readonly rebuilds?: boolean
   /** From those a slice has, if there is one. */
   readonly annotate: (
     annotations: Readonly<Record<string, string>> | undefined,
@@ -51,11 +53,14 @@ export async function writeSlices(
     }
   }
   for (const { slice, ports, endpoints } of plan.update) {
-    const { annotations: before, ...metadata } = slice.metadata
+    const { annotations: before, generateName, ...metadata } = slice.metadata
     const annotations = template.annotate(before)
+    const own = template.rebuilds
+      ? { ownerReferences: [controllerReference(template.ownerKind, owner)] }
+      : { ...(generateName !== undefined && { generateName }) }
     await client.update(EndpointSlice, {
       ...slice,
-      metadata: { ...metadata, labels: template.labels, annotations },
+      metadata: { ...metadata, ...own, labels: template.labels, annotations },
       ports,
       endpoints,
     })

@@ -6,15 +6,33 @@ const addresses = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, index) => ({ ip: `${prefix}.${index >> 8}.${index & 255}` }))
 
 describe('subsets', () => {
-  it('say an address once on each port, and ready beats not ready', () => {
+  it('say an address once on each port, and not ready beats ready', () => {
     const port = { port: 80 }
     const address = { ip: '10.0.0.1' }
     const packed = packSubsets([
-      { address, port, ready: false },
       { address, port, ready: true },
+      { address: { ...address, hostname: 'other' }, port, ready: false },
       { address, port, ready: true },
     ])
-    assert.deepEqual(packed, [{ addresses: [address], ports: [port] }])
+    assert.deepEqual(packed, [{ notReadyAddresses: [address], ports: [port] }])
+  })
+
+  it('put ports together that have the same addresses, not addresses that have the same ports', () => {
+    const [http, other, dns] = [
+      { name: 'http', port: 8080 },
+      { name: 'http', port: 8081 },
+      { name: 'dns', port: 53 },
+    ]
+    const [a, b] = [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }]
+    const on = (address: { ip: string }, port: { port: number }) => ({ address, port, ready: true })
+    assert.deepEqual(packSubsets([on(a, http), on(a, dns), on(b, other), on(b, dns)]), [
+      { addresses: [a, b], ports: [dns] },
+      { addresses: [a], ports: [http] },
+      { addresses: [b], ports: [other] },
+    ])
+    assert.deepEqual(packSubsets([on(a, http), on(b, dns), on(b, http), on(a, dns)]), [
+      { addresses: [a, b], ports: [dns, http] },
+    ])
   })
 
   it('are cut at a thousand addresses, those that are not ready first', () => {

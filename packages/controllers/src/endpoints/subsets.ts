@@ -12,36 +12,43 @@ export interface AddressOnPort {
 export const capacity = 1_000
 
 /**
- * The canonical form: addresses that have the same ports share a subset, nothing is said twice, all is in order. An address
- * that is ready on a port is not also not ready there.
+ * The canonical form: ports that have the same addresses share a subset, nothing is said twice, all is in order. An address
+ * that is not ready on a port is not also ready there.
  */
 export function packSubsets(entries: readonly AddressOnPort[]): EndpointSubset[] {
-  const byAddress = new Map<
-    string,
-    { address: EndpointAddress; ready: boolean; ports: Map<string, EndpointPort> }
-  >()
-  const readyOn = new Set(
-    entries.filter(({ ready }) => ready).map(entry => addressKey(entry) + portKey(entry.port)),
-  )
-  for (const entry of entries) {
-    const { address, port, ready } = entry
-    if (!ready && readyOn.has(addressKey(entry) + portKey(port))) continue
-    const key = `${addressKey(entry)} ${ready}`
-    const known = byAddress.get(key) ?? { address, ready, ports: new Map() }
-    if (port) known.ports.set(portKey(port), port)
-    byAddress.set(key, known)
+  interface OnPort {
+    readonly port: EndpointPort | undefined
+    readonly addresses: Map<string, { readonly address: EndpointAddress; readonly ready: boolean }>
   }
-  const byPorts = Map.groupBy(byAddress.values(), ({ ports }) => [...ports.keys()].sort().join())
-  return [...byPorts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, members]) => {
+  const byPort = new Map<string, OnPort>()
+  /** What is said of an address first is said of it everywhere. */
+  const known = new Map<string, EndpointAddress>()
+  for (const { address: given, port, ready } of entries) {
+    const key = sortKey(given)
+    const address = known.get(key) ?? given
+    known.set(key, address)
+    const on: OnPort = byPort.get(portKey(port)) ?? { port, addresses: new Map() }
+    byPort.set(portKey(port), on)
+    if (on.addresses.get(key)?.ready !== false) on.addresses.set(key, { address, ready })
+  }
+  const byAddresses = Map.groupBy(byPort.entries(), ([, { addresses }]) =>
+    [...addresses]
+      .map(([key, { ready }]) => `${key} ${ready}`)
+      .sort()
+      .join(),
+  )
+  return [...byAddresses.values()]
+    .map(members => members.sort(([a], [b]) => (a < b ? -1 : 1)))
+    .sort(([[a] = ['']], [[b] = ['']]) => (a < b ? -1 : 1))
+    .map(members => {
+      const all = [...members[0]![1].addresses.values()]
       const addressesThat = (wanted: boolean) =>
-        members
+        all
           .filter(({ ready }) => ready === wanted)
           .map(({ address }) => address)
           .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
       const [addresses, notReadyAddresses] = [addressesThat(true), addressesThat(false)]
-      const ports = [...members[0]!.ports].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, port]) => port)
+      const ports = members.flatMap(([, { port }]) => port ?? [])
       return {
         ...(addresses.length > 0 && { addresses }),
         ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
@@ -50,7 +57,6 @@ export function packSubsets(entries: readonly AddressOnPort[]): EndpointSubset[]
     })
 }
 
-const addressKey = ({ address }: AddressOnPort) => `${address.ip} ${address.targetRef?.uid ?? ''} `
 const sortKey = ({ ip, targetRef }: EndpointAddress) => `${ip} ${targetRef?.uid ?? ''}`
 const portKey = (port: EndpointPort | undefined) =>
   port ? JSON.stringify([port.name ?? '', port.port, port.protocol ?? 'TCP', port.appProtocol ?? '']) : ''

@@ -19,8 +19,10 @@ export interface GraphNode {
   /** Known only because somebody names it as owner: it may not exist, or be something else. */
   isVirtual: boolean
   isBeingDeleted: boolean
-  /** It waits, by its foreground finalizer, until its dependents are gone. */
+  /** It waits, by its foreground finalizer, until its dependents are gone; so it is said even when that was taken off. */
   isDeletingDependents: boolean
+  /** Whether that finalizer was there when it was seen last. */
+  hasForegroundFinalizer: boolean
 }
 
 /** What a change asks of the workers. */
@@ -71,11 +73,12 @@ export class Graph {
       this.#checkReferencesTo(node)
     }
     this.#setOwners(node, owners)
-    const wasBeingDeleted = !isNew && node.isBeingDeleted
+    const wasWaiting = !isNew && node.isBeingDeleted && node.hasForegroundFinalizer
+    node.hasForegroundFinalizer = finalizers.includes(foregroundFinalizer)
     if (!isBeingDeleted) return
     node.isBeingDeleted = true
     if (finalizers.includes(orphanFinalizer)) this.#queue.attemptToOrphan(identity.uid)
-    else if (finalizers.includes(foregroundFinalizer) && !(node.isDeletingDependents && wasBeingDeleted)) {
+    else if (node.hasForegroundFinalizer && !wasWaiting) {
       node.isDeletingDependents = true
       this.#recheck(node.dependents)
       this.#queue.attemptToDelete(identity.uid)
@@ -189,6 +192,7 @@ function createNode(identity: Identity, isVirtual: boolean): GraphNode {
     isVirtual,
     isBeingDeleted: false,
     isDeletingDependents: false,
+    hasForegroundFinalizer: false,
   }
 }
 

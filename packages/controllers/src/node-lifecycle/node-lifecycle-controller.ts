@@ -10,7 +10,8 @@ import {
 } from '@coxswain/runtime'
 import { indexPodsByNode, listPodsOn } from '../pods/pod-index.ts'
 import { isActive, podCondition } from '../pods/pod-state.ts'
-import { type NodeView, readyCondition, wantedTaints } from './taints.ts'
+import { type Eviction, isEvicting, type NodeView, readyCondition, wantedTaints } from './taints.ts'
+import { judgeZones, zoneOf } from './zones.ts'
 
 const leaseNamespace = 'kube-node-lease'
 const monitorPeriod = 5_000
@@ -35,6 +36,8 @@ interface Memory {
   readonly health: Map<string, Health>
   /** When pods were last driven out of a node, by zone. */
   readonly evictions: Map<string, number>
+  /** Whether no node was ready when it was last asked. */
+  isBlind: boolean
   /** The nodes that people were told of, by name. */
   readonly registered: Map<string, NodeView>
 }
@@ -43,14 +46,18 @@ interface Memory {
 export function createNodeLifecycleController(options: NodeLifecycleOptions = {}): Operator {
   const { gracePeriod = 50_000, startupGracePeriod = 60_000, evictionInterval = 10_000 } = options
   return defineOperator('node-lifecycle-controller', operator => {
-    const memory: Memory = { health: new Map(), evictions: new Map(), registered: new Map() }
+    const memory: Memory = {
+      health: new Map(),
+      evictions: new Map(),
+      isBlind: false,
+      registered: new Map(),
+    }
     indexPodsByNode(operator)
     operator
       .controller('node-lifecycle')
       .for(Node)
-      .watches(Lease, ({ metadata }) =>
-        metadata.namespace === leaseNamespace ? [{ name: metadata.name }] : [],
-      )
+      // To have them at hand: a lease is renewed more often than it has to be looked at.
+      .watches(Lease, () => [])
       .timer(monitorPeriod)
       .options({ eventSource: 'node-controller', concurrency: 8, busy: true })
       .reconcile(async context => {
@@ -63,7 +70,8 @@ export function createNodeLifecycleController(options: NodeLifecycleOptions = {}
         const isKnown = readyCondition(node) !== undefined
         const watched = await watchOver(context, node, memory, isKnown ? gracePeriod : startupGracePeriod)
         await markPods(context, watched)
-        return await writeTaints(context, watched, memory, evictionInterval)
+        const labelled = await writeLabels(context, watched)
+        return await writeTaints(context, labelled, memory, evictionInterval)
       })
   })
 }
@@ -79,6 +87,9 @@ function tellOfNode({ events, key }: ReconcileContext, node: NodeView | undefine
     memory.registered.set(name, node)
   } else memory.registered.delete(name)
 }
+
+/** The conditions that only a kubelet can know. */
+const vital: readonly string[] = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
 /** Marks a node that has been silent for too long. */
 async function watchOver(
@@ -99,33 +110,40 @@ async function watchOver(
   }
   if (now - known.seenAt <= grace || condition?.status === 'Unknown') return node
   const time = formatTime(clock.now())
-  const types = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
   const present = node.status?.conditions ?? []
-  const silent = types.map(type => {
-    const before = present.find(found => found.type === type)
-    if (before?.status === 'Unknown') return before
-    return {
+  const silent = present.map(before =>
+    !vital.includes(before.type) || before.status === 'Unknown'
+      ? before
+      : {
+          ...before,
+          status: 'Unknown' as const,
+          reason: 'NodeStatusUnknown',
+          message: 'Kubelet stopped posting node status.',
+          lastTransitionTime: time,
+        },
+  )
+  const never = vital
+    .filter(type => !present.some(found => found.type === type))
+    .map(type => ({
       type,
       status: 'Unknown' as const,
-      reason: before ? 'NodeStatusUnknown' : 'NodeStatusNeverUpdated',
-      message: before ? 'Kubelet stopped posting node status.' : 'Kubelet never posted node status.',
-      lastHeartbeatTime: before?.lastHeartbeatTime ?? node.metadata.creationTimestamp,
+      reason: 'NodeStatusNeverUpdated',
+      message: 'Kubelet never posted node status.',
+      lastHeartbeatTime: node.metadata.creationTimestamp,
       lastTransitionTime: time,
-    }
-  })
-  const others = present.filter(({ type }) => !types.includes(type))
+    }))
   const updated = await client.updateStatus(Node, {
     ...node,
-    status: { ...node.status, conditions: [...others, ...silent] },
+    status: { ...node.status, conditions: [...silent, ...never] },
   } as NodeView)
-  events.normal(node, 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
+  if (condition?.status === 'True')
+    events.normal(node, 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
   return updated
 }
 
-/** Pods on a node that is not ready are not ready either. */
+/** Pods on a node that has fallen silent are not ready; one that says it is not ready can speak for its pods. */
 async function markPods({ client, clock, events }: ReconcileContext, node: NodeView): Promise<void> {
-  const state = readyCondition(node)?.status
-  if (state === undefined || state === 'True') return
+  if (readyCondition(node)?.status !== 'Unknown') return
   for (const pod of await listPodsOn(client, node.metadata.name)) {
     if (!isActive(pod) || podCondition(pod, 'Ready')?.status !== 'True') continue
     const { namespace = '', name, uid } = pod.metadata
@@ -145,28 +163,60 @@ async function markPods({ client, clock, events }: ReconcileContext, node: NodeV
   }
 }
 
+/** Labels that were renamed, and are kept under both names. */
+const renamed: readonly (readonly [from: string, to: string])[] = [
+  ['kubernetes.io/os', 'beta.kubernetes.io/os'],
+  ['kubernetes.io/arch', 'beta.kubernetes.io/arch'],
+]
+
+async function writeLabels({ client, key }: ReconcileContext, node: NodeView): Promise<NodeView> {
+  const { metadata } = node
+  const present = metadata.labels ?? {}
+  const stale = renamed.filter(([from, to]) => present[from] !== undefined && present[to] !== present[from])
+  if (stale.length === 0) return node
+  const labels = Object.fromEntries(stale.map(([from, to]) => [to, present[from]!]))
+  return await client.patch(Node, key, { metadata: { uid: metadata.uid, labels } }, { type: 'merge' })
+}
+
 async function writeTaints(
-  { client, clock, key }: ReconcileContext,
+  context: ReconcileContext,
   node: NodeView,
-  { evictions }: Memory,
+  memory: Memory,
   interval: number,
 ): Promise<ReconcileResult> {
-  const zone = node.metadata.labels?.['topology.kubernetes.io/zone'] ?? ''
-  const now = clock.monotonic()
-  const last = evictions.get(zone)
-  const mayEvict = last === undefined || now - last >= interval
+  const { client, clock, key } = context
   const present = node.spec?.taints ?? []
-  const wanted = wantedTaints(node, formatTime(clock.now()), mayEvict)
-  const isEvicting = (taints: typeof wanted | typeof present) =>
-    taints.some(({ effect, key: taint }) => effect === 'NoExecute' && taint.startsWith('node.kubernetes.io/'))
+  const isReady = readyCondition(node)?.status === 'True'
+  const turn = isReady ? ({ eviction: 'never' } as const) : await takeTurn(context, node, memory, interval)
+  const wanted = wantedTaints(node, formatTime(clock.now()), turn.eviction)
   if (!deepEqual(wanted, present)) {
-    if (isEvicting(wanted) && !isEvicting(present)) evictions.set(zone, now)
+    if (isEvicting(wanted) && !isEvicting(present)) memory.evictions.set(zoneOf(node), clock.monotonic())
     const patch = {
       metadata: { uid: node.metadata.uid, resourceVersion: node.metadata.resourceVersion },
       spec: { taints: wanted },
     }
     await client.patch(Node, key, patch, { type: 'merge' })
   }
-  const isHeldBack = !mayEvict && readyCondition(node)?.status !== 'True' && !isEvicting(wanted)
-  return isHeldBack ? requeueAfter(interval - (now - (last ?? now))) : undefined
+  return turn.wait !== undefined && !isEvicting(wanted) ? requeueAfter(turn.wait) : undefined
+}
+
+/** Whether it is the turn of a node that is not ready to lose its pods, and when it will be. */
+async function takeTurn(
+  { client, clock }: ReconcileContext,
+  node: NodeView,
+  memory: Memory,
+  interval: number,
+): Promise<{ readonly eviction: Eviction; readonly wait?: number }> {
+  const zones = judgeZones((await client.list(Node)).items)
+  const now = clock.monotonic()
+  if (memory.isBlind && zones)
+    for (const [name, { sign }] of memory.health) memory.health.set(name, { sign, seenAt: now })
+  memory.isBlind = zones === undefined
+  if (!zones) return { eviction: 'never' }
+  const zone = zoneOf(node)
+  const { slowness } = zones.get(zone) ?? { slowness: 1 }
+  if (slowness === Number.POSITIVE_INFINITY) return { eviction: 'later' }
+  const last = memory.evictions.get(zone)
+  const wait = last === undefined ? 0 : last + interval * slowness - now
+  return wait <= 0 ? { eviction: 'now' } : { eviction: 'later', wait }
 }

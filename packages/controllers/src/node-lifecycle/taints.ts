@@ -26,26 +26,34 @@ export function readyCondition({ status }: NodeView): DeepReadonly<NodeCondition
 }
 
 /**
- * The taints a node should have: those that others put there, and what its conditions come to. `mayEvict` says whether pods
- * may be driven out of a node that is not ready; where they may not, a taint that does so already stays.
+ * Whether pods may be driven out of a node that is not ready: at once, later (a taint that does so already stays), or not at
+ * all (it goes).
  */
-export function wantedTaints(node: NodeView, now: string, mayEvict: boolean): TaintView[] {
+export type Eviction = 'now' | 'later' | 'never'
+
+/** The taints a node should have: those that others put there, and what its conditions come to. What is there keeps its place. */
+export function wantedTaints(node: NodeView, now: string, eviction: Eviction): TaintView[] {
   const present = node.spec?.taints ?? []
-  const foreign = present.filter(
-    ({ key, effect }) =>
-      !(effect === 'NoSchedule' && ownNoSchedule.has(key)) &&
-      !(effect === 'NoExecute' && ownNoExecute.has(key)),
-  )
-  const keep = (key: string, effect: TaintView['effect']): TaintView =>
-    present.find(taint => taint.key === key && taint.effect === effect) ?? { key, effect, timeAdded: now }
-  const own: TaintView[] = []
+  const own: Pick<TaintView, 'key' | 'effect'>[] = []
   for (const { type, status } of node.status?.conditions ?? []) {
     const key = taintOf[type]?.[status]
-    if (key !== undefined) own.push(keep(key, 'NoSchedule'))
+    if (key !== undefined) own.push({ key, effect: 'NoSchedule' })
   }
-  if (node.spec?.unschedulable) own.push(keep(unschedulable, 'NoSchedule'))
+  if (node.spec?.unschedulable) own.push({ key: unschedulable, effect: 'NoSchedule' })
   const evicting = taintOf.Ready?.[readyCondition(node)?.status ?? '']
-  const isEvicting = present.some(({ key, effect }) => effect === 'NoExecute' && ownNoExecute.has(key))
-  if (evicting !== undefined && (mayEvict || isEvicting)) own.push(keep(evicting, 'NoExecute'))
-  return [...foreign, ...own]
+  const mayEvict = eviction === 'now' || (eviction === 'later' && isEvicting(present))
+  if (evicting !== undefined && mayEvict) own.push({ key: evicting, effect: 'NoExecute' })
+  const isSame = (a: Pick<TaintView, 'key' | 'effect'>) => (b: Pick<TaintView, 'key' | 'effect'>) =>
+    a.key === b.key && a.effect === b.effect
+  const kept = present.filter(taint => !isOwn(taint) || own.some(isSame(taint)))
+  const added = own.filter(taint => !present.some(isSame(taint))).map(taint => ({ ...taint, timeAdded: now }))
+  return [...kept, ...added]
+}
+
+const isOwn = ({ key, effect }: TaintView) =>
+  (effect === 'NoSchedule' && ownNoSchedule.has(key)) || (effect === 'NoExecute' && ownNoExecute.has(key))
+
+/** Whether pods are being driven out because the node is not ready. */
+export function isEvicting(taints: readonly TaintView[]): boolean {
+  return taints.some(({ key, effect }) => effect === 'NoExecute' && ownNoExecute.has(key))
 }

@@ -19,7 +19,7 @@ interface Running {
 
 /** How many objects of any resource a namespace has. Only what some quota asks for is watched, without its content. */
 export class ObjectCounts {
-  /** Quotas whose numbers have changed. */
+  /** Quotas whose numbers have become less. */
   readonly changes: Channel = createChannel()
   readonly #running = Promise.withResolvers<Running>()
   readonly #counted = new Map<string, Counted>()
@@ -35,7 +35,7 @@ export class ObjectCounts {
     await promise
   }
 
-  /** Undefined when the server has no such resource. `quota` is told when the number changes. */
+  /** Undefined when the server has no such resource. `quota` is told when there are less. */
   async count(
     { group, resource }: { readonly group: string; readonly resource: string },
     { namespace = '', name }: ObjectKey,
@@ -82,7 +82,9 @@ export class ObjectCounts {
     let isFilled = false
     const change = (namespace = '', by: number) => {
       byNamespace.set(namespace, (byNamespace.get(namespace) ?? 0) + by)
-      if (isFilled) for (const name of asking.get(namespace) ?? []) this.changes.send({ namespace, name })
+      // What comes has been counted by admission.
+      if (isFilled && by < 0)
+        for (const name of asking.get(namespace) ?? []) this.changes.send({ namespace, name })
     }
     const registration = informer.addHandler({
       onAdd: ({ metadata }) => change(metadata.namespace, 1),

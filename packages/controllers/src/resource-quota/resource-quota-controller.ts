@@ -2,7 +2,6 @@ import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from '@coxswain/ap
 import { type DeepReadonly, type Kind, type KindOf, parseQuantity, Quantity } from '@coxswain/apimachinery'
 import {
   defineOperator,
-  generationChanged,
   type MapFunction,
   type Operator,
   type Predicate,
@@ -41,8 +40,8 @@ export function createResourceQuotaController(): Operator {
       // Admission writes the status with every object that comes: its numbers are then ahead of the caches here.
       .for(ResourceQuota, { predicates: [hardChanged] })
       .watches(Pod, quotasThat(countsPods), { predicates: [podUsageChanged] })
-      .watches(Service, quotasThat(countsServices), { predicates: [generationOrSpecChanged] })
-      .watches(PersistentVolumeClaim, quotasThat(countsClaims))
+      .watches(Service, quotasThat(countsServices), { predicates: [serviceTypeChanged] })
+      .watches(PersistentVolumeClaim, quotasThat(countsClaims), { predicates: [notCreated] })
       .channel(counts.changes)
       .options({ concurrency: 5, resyncPeriod })
       .reconcile(context => reconcile(context, counts))
@@ -55,16 +54,28 @@ const hardChanged: Predicate<ResourceQuota> = event => {
   return text(event.old as QuotaView) !== text(event.object as QuotaView)
 }
 
+/** What comes has been counted by admission. Namespaces with many objects would be added up with each. */
+const notCreated: Predicate = event => event.type !== 'create'
+
 const podUsageChanged: Predicate<Pod> = event => {
-  if (event.type !== 'update') return true
+  if (event.type !== 'update') return event.type === 'delete'
   const [old, pod] = [event.old as PodView, event.object as PodView]
-  return isFinished(old) !== isFinished(pod) || generationChanged(event as never)
+  return (isFinished(pod) && !isFinished(old)) || countedOf(old) !== countedOf(pod)
 }
 
-const generationOrSpecChanged: Predicate<Service> = event =>
-  event.type !== 'update' ||
-  JSON.stringify((event.old as DeepReadonly<Service>).spec) !==
-    JSON.stringify((event.object as DeepReadonly<Service>).spec)
+/** What of a running pod is counted, and where. */
+function countedOf({ spec, status }: PodView): string {
+  const { initContainerStatuses = [], containerStatuses = [] } = status ?? {}
+  const resources = [...initContainerStatuses, ...containerStatuses].flatMap(each => each.resources ?? [])
+  return JSON.stringify([spec.activeDeadlineSeconds !== undefined, resources])
+}
+
+const serviceTypeChanged: Predicate<Service> = event => {
+  if (event.type !== 'update') return event.type === 'delete'
+  const typeOf = ({ spec }: DeepReadonly<Service>) =>
+    ['NodePort', 'LoadBalancer'].find(type => type === spec?.type)
+  return typeOf(event.old as DeepReadonly<Service>) !== typeOf(event.object as DeepReadonly<Service>)
+}
 
 /** The quotas of an object's namespace that limit such objects. */
 function quotasThat(counts: (name: string) => boolean): MapFunction {

@@ -70,7 +70,7 @@ async function reconcile(
   const taints = node ? evicting(node) : []
   const uid = pod?.metadata.uid ?? ''
   if (deadlines.get(id)?.uid !== uid) cancel()
-  if (!pod || pod.metadata.deletionTimestamp || taints.length === 0) {
+  if (!pod || taints.length === 0) {
     cancel()
     return
   }

@@ -1,0 +1,258 @@
+import type { Node } from '@coxswain/api/core/v1'
+import type { Endpoint } from '@coxswain/api/discovery/v1'
+import { type DeepReadonly, formatKey, keyOf, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import type { AddressType, ServiceView } from './service-pods.ts'
+import type { SliceDraft, SlicePlan } from './slice-plan.ts'
+
+/** How much of all processors is in each zone. */
+export type ZoneShares = ReadonlyMap<string, number>
+
+export interface HintsEvent {
+  readonly type: 'normal' | 'warning'
+  readonly reason: 'TopologyAwareHintsEnabled' | 'TopologyAwareHintsDisabled'
+  readonly message: string
+}
+
+export interface HintedPlan {
+  readonly plan: SlicePlan
+  readonly event?: HintsEvent
+}
+
+/** Part of what an endpoint should get that it may get more at most. */
+const overloadThreshold = 0.2
+const zoneLabel = 'topology.kubernetes.io/zone'
+const excludedLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
+const modeAnnotations = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode']
+
+/** Whether a service wants its endpoints shared out among zones. */
+export function wantsTopologyHints({ metadata: { annotations = {} } }: ServiceView): boolean {
+  const mode = modeAnnotations.map(name => annotations[name]).find(value => value !== undefined)
+  return mode === 'Auto' || mode === 'auto'
+}
+
+/** What of a node has a part in the shares of zones. */
+export function topologyOf({ metadata, status }: DeepReadonly<Node>): string {
+  return JSON.stringify([isReady(status), metadata.labels?.[zoneLabel]])
+}
+
+const isReady = (status: DeepReadonly<Node>['status']) =>
+  status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+
+/** Undefined when nodes do not say enough, or all say the same zone. */
+export function shareZones(nodes: readonly DeepReadonly<Node>[]): ZoneShares | undefined {
+  const byZone = new Map<string, Quantity>()
+  for (const { metadata, status } of nodes) {
+    const { labels = {} } = metadata
+    if (excludedLabels.some(label => labels[label] !== undefined) || !isReady(status)) continue
+    const zone = labels[zoneLabel]
+    const cpu = parseQuantity(status?.allocatable?.cpu ?? '0')
+    if (!zone || cpu.isZero) return undefined
+    byZone.set(zone, (byZone.get(zone) ?? Quantity.zero).add(cpu))
+  }
+  if (byZone.size < 2) return undefined
+  const milli = [...byZone].map(([zone, cpu]) => [zone, Number(cpu.milliValue)] as const)
+  const total = milli.reduce((sum, [, cpu]) => sum + cpu, 0)
+  return new Map(milli.map(([zone, cpu]) => [zone, cpu / total]))
+}
+
+interface Allocation {
+  readonly maximum: number
+  readonly desired: number
+}
+
+/** Endpoints for each zone; in words why that cannot be. */
+function allocate(shares: ZoneShares | undefined, count: number): ReadonlyMap<string, Allocation> | string {
+  if (!shares)
+    return 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes'
+  const numbers = `(${count} endpoints, ${shares.size} zones)`
+  if (shares.size > count) return `Insufficient number of endpoints ${numbers}`
+  const wanted = [...shares].map(([zone, share]) => ({
+    zone,
+    desired: share * count,
+    minimum: Math.ceil(share * count * (1 / (1 + overloadThreshold))),
+  }))
+  const spare = count - wanted.reduce((sum, { minimum }) => sum + minimum, 0)
+  if (spare < 0)
+    return `Unable to allocate minimum required endpoints to each zone without exceeding overload threshold ${numbers}`
+  return new Map(
+    wanted.map(({ zone, desired, minimum }) => [
+      zone,
+      { maximum: minimum + spare, desired: Math.max(desired, minimum) },
+    ]),
+  )
+}
+
+/** Which services have hints, and for how many endpoints in each zone: what nodes that come and go are held against. */
+export class TopologyHints {
+  readonly #counts = new Map<string, Map<AddressType, ReadonlyMap<string, number>>>()
+  readonly #populated = new Set<string>()
+
+  /** Services that have too few endpoints for some zone, now that nodes are as they are. */
+  overloaded(shares: ZoneShares | undefined): string[] {
+    return [...this.#counts]
+      .filter(([, byType]) => [...byType.values()].some(counts => isOverloaded(counts, shares)))
+      .map(([key]) => key)
+  }
+
+  /** The plan with hints by zone; without any where they cannot be given. */
+  add(service: ServiceView, type: AddressType, plan: SlicePlan, shares: ZoneShares | undefined): HintedPlan {
+    const key = formatKey(keyOf(service))
+    const all = [...plan.create, ...plan.update, ...plan.unchanged]
+    const ready = all.reduce((sum, { endpoints }) => sum + endpoints.filter(isReadyEndpoint).length, 0)
+    const allocations = allocate(shares, ready)
+    const disable = (why: string): HintedPlan => {
+      this.#forget(key, type)
+      const message = `${why}, addressType: ${type}`
+      return {
+        plan: stripHints(plan),
+        event: { type: 'warning', reason: 'TopologyAwareHintsDisabled', message },
+      }
+    }
+    if (typeof allocations === 'string') return disable(allocations)
+    const { kept, counts, update } = keepHints(plan, allocations)
+    const changed = [...plan.create, ...update]
+    for (const draft of changed) {
+      if (draft.endpoints.some(each => isReadyEndpoint(each) && !each.zone))
+        return disable('One or more endpoints do not have a zone specified')
+      draft.endpoints = draft.endpoints.map(each => (isReadyEndpoint(each) ? hinted(each, each.zone!) : each))
+      for (const { zone } of draft.endpoints.filter(isReadyEndpoint))
+        counts.set(zone!, (counts.get(zone!) ?? 0) + 1)
+    }
+    redistribute(changed, counts, balance(allocations, counts))
+    if (counts.size === 0) return disable('No hints allocated for zones')
+    const wasEnabled = this.#populated.has(key)
+    const byType = this.#counts.get(key) ?? new Map<AddressType, ReadonlyMap<string, number>>()
+    this.#counts.set(key, byType.set(type, counts))
+    this.#populated.add(key)
+    const message = `Topology Aware Hints has been enabled, addressType: ${type}`
+    return {
+      plan: { ...plan, update, unchanged: kept },
+      ...(!wasEnabled && {
+        event: { type: 'normal', reason: 'TopologyAwareHintsEnabled', message } as const,
+      }),
+    }
+  }
+
+  /** For a service that does not want any, or no more. */
+  remove(service: ServiceView, type: AddressType): HintsEvent | undefined {
+    const key = formatKey(keyOf(service))
+    const wasEnabled = this.#populated.has(key)
+    this.#forget(key, type)
+    if (!wasEnabled) return undefined
+    const message = `Topology Aware Hints has been disabled, addressType: ${type}`
+    return { type: 'warning', reason: 'TopologyAwareHintsDisabled', message }
+  }
+
+  #forget(key: string, type: AddressType): void {
+    const byType = this.#counts.get(key)
+    byType?.delete(type)
+    if (byType?.size === 0) this.#counts.delete(key)
+    this.#populated.delete(key)
+  }
+}
+
+const isReadyEndpoint = ({ conditions }: DeepReadonly<Endpoint>) => conditions?.ready === true
+const hinted = (endpoint: DeepReadonly<Endpoint>, zone: string): DeepReadonly<Endpoint> => ({
+  ...endpoint,
+  hints: { forZones: [{ name: zone }] },
+})
+const withoutHints = ({ hints: _, ...endpoint }: DeepReadonly<Endpoint>): DeepReadonly<Endpoint> => endpoint
+
+function stripHints(plan: SlicePlan): SlicePlan {
+  const hasHints = ({ endpoints }: SliceDraft) => endpoints.some(({ hints }) => hints)
+  for (const draft of [...plan.create, ...plan.update]) draft.endpoints = draft.endpoints.map(withoutHints)
+  const stale = plan.unchanged.filter(hasHints)
+  for (const draft of stale) draft.endpoints = draft.endpoints.map(withoutHints)
+  return {
+    ...plan,
+    update: [...plan.update, ...stale],
+    unchanged: plan.unchanged.filter(draft => !stale.includes(draft)),
+  }
+}
+
+/** Slices that would stay as they are do so if their hints can; the others are written with those that change anyway. */
+function keepHints(plan: SlicePlan, allocations: ReadonlyMap<string, Allocation>) {
+  const counts = new Map<string, number>()
+  const kept: (typeof plan.unchanged)[number][] = []
+  const update = [...plan.update]
+  for (const draft of plan.unchanged) {
+    const zones = draft.endpoints
+      .filter(isReadyEndpoint)
+      .map(({ hints }) => (hints?.forZones ?? []).map(({ name }) => name))
+    const own = Map.groupBy(zones.flat(), zone => zone)
+    const fits = [...own].every(
+      ([zone, { length }]) => length + (counts.get(zone) ?? 0) <= (allocations.get(zone)?.maximum ?? -1),
+    )
+    if (!fits || zones.some(({ length }) => length === 0)) {
+      update.push(draft)
+      continue
+    }
+    kept.push(draft)
+    for (const [zone, { length }] of own) counts.set(zone, (counts.get(zone) ?? 0) + length)
+  }
+  return { kept, counts, update }
+}
+
+/** Endpoints that zones have too many and too few of. */
+function balance(allocations: ReadonlyMap<string, Allocation>, counts: ReadonlyMap<string, number>) {
+  const surplus = new Map<string, number>()
+  const lack = new Map<string, number>()
+  for (const [zone, { desired }] of allocations) {
+    const count = counts.get(zone) ?? 0
+    if (count > desired) surplus.set(zone, count - desired)
+    else if (count < desired) lack.set(zone, desired - count)
+  }
+  const giving = new Map<string, number>()
+  const receiving = new Map<string, number>()
+  for (;;) {
+    const [from, more] = most(surplus)
+    const [to, less] = most(lack)
+    if (from === undefined || to === undefined) break
+    if ((more < 1 && less < 1) || more < 0.5 || less < 0.5) break
+    giving.set(from, (giving.get(from) ?? 0) + 1)
+    surplus.set(from, more - 1)
+    receiving.set(to, (receiving.get(to) ?? 0) + 1)
+    lack.set(to, less - 1)
+  }
+  return { giving, receiving }
+}
+
+function most(zones: ReadonlyMap<string, number>): [zone: string | undefined, count: number] {
+  let found: [string | undefined, number] = [undefined, 0]
+  for (const [zone, count] of zones) if (count > found[1]) found = [zone, count]
+  return found
+}
+
+/** Lets endpoints of zones that have too many serve those that have too few. */
+function redistribute(
+  drafts: readonly SliceDraft[],
+  counts: Map<string, number>,
+  { giving, receiving }: ReturnType<typeof balance>,
+): void {
+  const take = (zones: Map<string, number>, zone: string) => {
+    const left = zones.get(zone)! - 1
+    if (left === 0) zones.delete(zone)
+    else zones.set(zone, left)
+  }
+  for (const draft of drafts)
+    draft.endpoints = draft.endpoints.map(endpoint => {
+      const { zone = '' } = endpoint
+      const [to] = receiving.keys()
+      if (to === undefined || !isReadyEndpoint(endpoint) || !giving.has(zone)) return endpoint
+      take(giving, zone)
+      take(receiving, to)
+      counts.set(zone, (counts.get(zone) ?? 0) - 1)
+      counts.set(to, (counts.get(to) ?? 0) + 1)
+      return hinted(endpoint, to)
+    })
+}
+
+function isOverloaded(counts: ReadonlyMap<string, number>, shares: ZoneShares | undefined): boolean {
+  if (counts.size === 0) return false
+  if (!shares) return true
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  return [...shares].some(([zone, share]) => {
+    const count = counts.get(zone)
+    return count === undefined || count < Math.ceil(total * share * (1 / (1 + overloadThreshold)))
+  })
+}
