@@ -25,7 +25,7 @@ export const suites: readonly Suite[] = [
     name: 'kubectl',
     title: 'real kubectl 1.20 and 1.36 against our server',
     components: ['kubectl-1.20', 'kubectl-1.36'],
-    timeout: 300,
+    timeout: 450,
     concurrency: 2,
     hasTarget: true,
   },

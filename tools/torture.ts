@@ -1,6 +1,7 @@
 /**
  * `npm run torture [-- --runs N] [--seed N] [FILTER...]`: the full counts of the fuzz, fault, crash and oracle runs. A torture is a test
- * file that reads TORTURE_RUNS: `npm test` runs it small, this runs it with the number given, from TORTURE_SEED on.
+ * file that reads TORTURE_RUNS, or plays scenarios of controllers: `npm test` runs it small, this runs it with the number
+ * given, from TORTURE_SEED on.
  * Without a filter the result is written to torture/RESULTS.md, with seed and commit.
  */
 import { glob, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -14,6 +15,8 @@ import { Tally } from './test/tally.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const timeout = 4 * 3_600_000
+/** The last three read it for those that import them. */
+const torture = /TORTURE_RUNS|test-support\/(play|stage-scenario|scheduling\/play-scenario)\.ts'/
 const options = {
   runs: { type: 'string', default: '10000' },
   seed: { type: 'string', default: '1' },
@@ -45,7 +48,7 @@ async function findTortures(): Promise<string[]> {
     cwd: root,
     exclude: ['**/node_modules/**'],
   })) {
-    if ((await readFile(join(root, file), 'utf8')).includes('TORTURE_RUNS')) found.push(file)
+    if (torture.test(await readFile(join(root, file), 'utf8'))) found.push(file)
   }
   return found.sort()
 }

@@ -32,6 +32,21 @@ describe('the coverage table', () => {
     assert.equal(renderCoverage([...facts.toReversed(), ...facts]), renderCoverage(facts))
   })
 
+  it('lists scenarios by controller, each once', () => {
+    const scenarios = [
+      { of: 'job-controller', scenario: 'is suspended' },
+      { of: 'job-controller', scenario: 'completes' },
+      { of: 'daemonset-controller', scenario: 'surges' },
+      { of: 'job-controller', scenario: 'completes' },
+    ]
+    const lines = renderCoverage([...facts, ...scenarios]).split('\n')
+    assert.ok(lines.some(line => line.startsWith('3 scenarios')))
+    assert.deepEqual(
+      lines.filter(line => /^(##|-) /.test(line)),
+      ['## daemonset-controller (1)', '- surges', '## job-controller (2)', '- completes', '- is suspended'],
+    )
+  })
+
   it('says so when there is nothing', () => {
     assert.match(renderCoverage([]), /No test has recorded a fact yet/)
   })

@@ -1,6 +1,6 @@
 /**
- * What passing tests prove about the server: one JSON line a fact, appended to the file that COXSWAIN_COVERAGE names.
- * `docs/coverage.md` is the table of these facts.
+ * What passing tests prove about the server and the control loops: one JSON line a fact, appended to the file that
+ * COXSWAIN_COVERAGE names. `docs/coverage.md` is made of these facts.
  */
 import { appendFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
@@ -41,7 +41,15 @@ export interface ListedFact {
   readonly patchTypes?: readonly PatchType[]
 }
 
-export type CoverageFact = ServedFact | ListedFact
+/** What a control loop went through, to the same end whatever went wrong: packages/testing/src/test-support/play.ts. */
+export interface ScenarioFact {
+  readonly scenario: string
+  /** The controller, or the plug-in of the scheduler. */
+  readonly of: string
+}
+
+export type ResourceFact = ServedFact | ListedFact
+export type CoverageFact = ResourceFact | ScenarioFact
 
 /** Records `facts` if the test passes; does nothing when nobody collects. */
 export function recordCoverage(t: TestContext, ...facts: readonly CoverageFact[]): void {

@@ -1,4 +1,11 @@
-import { type CoverageFact, mediaTypes, patchTypes, verbs } from './fact.ts'
+import {
+  type CoverageFact,
+  mediaTypes,
+  patchTypes,
+  type ResourceFact,
+  type ScenarioFact,
+  verbs,
+} from './fact.ts'
 
 /** `patch` is one column for each patch type. */
 const columns: readonly string[] = verbs.flatMap(verb =>
@@ -23,7 +30,7 @@ export function parseFacts(lines: string): CoverageFact[] {
 
 /** The text of `docs/coverage.md`. The same facts give the same text, in whatever order and however often they came. */
 export function renderCoverage(facts: readonly CoverageFact[]): string {
-  const rows = collect(facts)
+  const rows = collect(facts.filter(fact => 'resource' in fact))
   const head = [
     '# What is served',
     '',
@@ -44,10 +51,34 @@ export function renderCoverage(facts: readonly CoverageFact[]): string {
     line(['resource', ...shown].map(() => '---')),
     ...body,
     '',
+    ...renderScenarios(facts.filter(fact => 'scenario' in fact)),
   ].join('\n')
 }
 
-function collect(facts: readonly CoverageFact[]): Map<string, ResourceRow> {
+/** A list for each controller and plug-in. */
+function renderScenarios(facts: readonly ScenarioFact[]): string[] {
+  const lists = new Map<string, Set<string>>()
+  for (const { of, scenario } of facts) lists.getOrInsertComputed(of, () => new Set()).add(scenario)
+  if (lists.size === 0) return []
+  const sorted = [...lists].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const count = sorted.reduce((sum, [, names]) => sum + names.size, 0)
+  return [
+    '# What the control loops go through',
+    '',
+    `${count} scenarios of the controllers, the scheduler's plug-ins and the node agent. Each is played on a virtual clock undisturbed, with`,
+    'conflicts and stale caches, and with the process killed between its writes (`npm run torture` tries every write): the end is',
+    'the same, and stays.',
+    '',
+    ...sorted.flatMap(([of, names]) => [
+      `## ${of} (${names.size})`,
+      '',
+      ...[...names].toSorted().map(name => `- ${name}`),
+      '',
+    ]),
+  ]
+}
+
+function collect(facts: readonly ResourceFact[]): Map<string, ResourceRow> {
   const rows = new Map<string, ResourceRow>()
   for (const fact of facts) {
     const row = rows.getOrInsertComputed(fact.resource, () => ({ offered: undefined, proved: new Map() }))

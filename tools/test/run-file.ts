@@ -32,6 +32,7 @@ export interface RunFileOptions {
 
 const compileCache = fileURLToPath(new URL('../../.cache/compile', import.meta.url))
 const guard = new URL('leak-guard.ts', import.meta.url).href
+const lightRunner = new URL('light-runner.ts', import.meta.url).href
 const reporter = fileURLToPath(new URL('reporter.ts', import.meta.url))
 
 /** How long the processes a file has started may outlive it, in milliseconds. */
@@ -47,6 +48,8 @@ export async function runFile(file: string, options: RunFileOptions): Promise<Fi
     [
       '--import',
       guard,
+      '--import',
+      lightRunner,
       '--test-force-exit',
       `--test-reporter=${reporter}`,
       `--test-reporter-destination=${results}`,

@@ -11,13 +11,13 @@ export interface RunFilesOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Test files at a time. @default 2 */
   readonly concurrency?: number
-  /** For one file, in milliseconds. @default 120000 */
+  /** For one file, in milliseconds. @default 300000 */
   readonly timeout?: number
 }
 
 /** Runs test files side by side and prints each failure when its file ends, then the slowest files. */
 export async function runFiles(options: RunFilesOptions): Promise<readonly FileResult[]> {
-  const { root, files, tally, env, concurrency = 2, timeout = 120_000 } = options
+  const { root, files, tally, env, concurrency = 2, timeout = 300_000 } = options
   const scratch = await mkdtemp(join(tmpdir(), 'coxswain-test-'))
   const results: FileResult[] = []
   const queue = files.values()

@@ -4,7 +4,8 @@ import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
 import { type CertificateIssuer, createCertificateSigningController } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { createCertificate, createCertificateRequest, generateKey } from '@coxswain/wire/node'
-import { startCluster } from './cluster.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+import { scenariosOf } from './test-support/play.ts'
 
 const clients = 'kubernetes.io/kube-apiserver-client'
 const nodes = 'kubernetes.io/kube-apiserver-client-kubelet'
@@ -109,4 +110,52 @@ describe('createCertificateSigningController', () => {
       assert.deepEqual(cluster.signed, [])
     })
   }
+})
+
+describe('the signing of certificates, whatever happens to who signs', () => {
+  const key = { name: 'r' }
+  const subject = { commonName: 'system:node:n', organizations: ['system:nodes'] }
+  const request = btoa(createCertificateRequest(subject, generateKey()))
+  const scenario = scenariosOf('certificatesigningrequest-signing-controller', {
+    controllers: () => [
+      createCertificateSigningController({
+        read: () => ({ ...subject, hasOtherNames: false }),
+        sign: () => certificate,
+      }),
+    ],
+    look: async cluster => {
+      const { status } = (await cluster.run(cluster.client.get(CertificateSigningRequest, key)))!
+      return [
+        status?.certificate && atob(status.certificate),
+        ...(status?.conditions ?? []).map(each => each.type),
+      ]
+    },
+  })
+  const askAndDecide = async (
+    cluster: Cluster,
+    type: 'Approved' | 'Denied',
+    usage: 'client auth' | 'server auth' = 'client auth',
+  ) => {
+    const spec = { request, usages: [usage], signerName: clients }
+    const made = await cluster.run(cluster.client.create(CertificateSigningRequest, { metadata: key, spec }))
+    await cluster.advance(5_000)
+    const approval = cluster.client.subresource(CertificateSigningRequest, key, 'approval')
+    const condition = { type, status: 'True', reason: 'Test', message: 'test' }
+    await cluster.run(approval.update({ ...made, status: { conditions: [condition] } }))
+  }
+
+  scenario('gives what was approved', {
+    act: cluster => askAndDecide(cluster, 'Approved'),
+    end: [certificate, 'Approved'],
+  })
+
+  scenario('gives nothing that was denied', {
+    act: cluster => askAndDecide(cluster, 'Denied'),
+    end: [undefined, 'Denied'],
+  })
+
+  scenario('says once and for all what it cannot sign', {
+    act: cluster => askAndDecide(cluster, 'Approved', 'server auth'),
+    end: [undefined, 'Approved', 'Failed'],
+  })
 })

@@ -24,7 +24,7 @@ import { VirtualWorld } from '@coxswain/kit'
 import type { Operator } from '@coxswain/runtime'
 import { createCertificateRequest, generateKey, readCertificateRequest } from '@coxswain/wire/node'
 import { type Cluster, startCluster } from './cluster.ts'
-import { playWithCrashes } from './test-support/play-with-crashes.ts'
+import { scenariosOf } from './test-support/play.ts'
 
 async function clusterWith(...operators: readonly Operator[]): Promise<Cluster> {
   const cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }), controllers: false })
@@ -56,13 +56,60 @@ async function askFor(cluster: Cluster, client: Client, commonName: string, sign
 }
 
 describe('certificate requests', () => {
-  it('of kubelets are approved when whoever asks may have them', async () => {
-    await using cluster = await clusterWith(createCertificateApprovingController(issuer))
-    const request = await askFor(cluster, cluster.client, 'system:node:n1')
-    const [condition] = request?.status?.conditions ?? []
-    assert.equal(condition?.type, 'Approved')
-    assert.equal(condition?.reason, 'AutoApproved')
-    assert.equal(condition?.message, 'Auto approving kubelet client certificate after SubjectAccessReview.')
+  const approving = scenariosOf('certificatesigningrequest-approving-controller', {
+    controllers: () => [createCertificateApprovingController(issuer)],
+    look: async cluster => {
+      const request = await cluster.run(cluster.client.get(CertificateSigningRequest, key))
+      return (request?.status?.conditions ?? []).map(({ type, reason, message }) => [type, reason, message])
+    },
+  })
+  const cleaning = scenariosOf('certificatesigningrequest-cleaner-controller', {
+    controllers: () => [createCertificateCleanerController()],
+    hasHousekeeping: false,
+    look: async cluster =>
+      (await cluster.run(cluster.client.list(CertificateSigningRequest))).items.map(
+        each => each.metadata.name,
+      ),
+  })
+  const decide = async (cluster: Cluster, type: 'Approved' | 'Denied') => {
+    const request = await cluster.run(cluster.client.get(CertificateSigningRequest, key))
+    const condition = { type, status: 'True', reason: 'Test', message: 'test' }
+    const approval = cluster.client.subresource(CertificateSigningRequest, key, 'approval')
+    await cluster.run(approval.update({ ...request, status: { conditions: [condition] } }))
+  }
+
+  approving('of kubelets are approved when whoever asks may have them', {
+    act: cluster => askFor(cluster, cluster.client, 'system:node:n1'),
+    end: [
+      ['Approved', 'AutoApproved', 'Auto approving kubelet client certificate after SubjectAccessReview.'],
+    ],
+  })
+
+  approving('that are decided already are left as they are', {
+    act: async cluster => {
+      await askFor(cluster, cluster.client, 'somebody')
+      await decide(cluster, 'Denied')
+    },
+    end: [['Denied', 'Test', 'test']],
+  })
+
+  cleaning('go when nobody has answered for a day, and no earlier', {
+    act: async cluster => {
+      await askFor(cluster, cluster.client, 'system:node:n1')
+      await cluster.advance(23 * 3_600_000)
+      assert.ok(await cluster.run(cluster.client.get(CertificateSigningRequest, key)))
+      await cluster.advance(2 * 3_600_000)
+    },
+    end: [],
+  })
+
+  cleaning('that were denied go after an hour', {
+    act: async cluster => {
+      await askFor(cluster, cluster.client, 'system:node:n1')
+      await decide(cluster, 'Denied')
+      await cluster.advance(2 * 3_600_000)
+    },
+    end: [],
   })
 
   it('of others wait for somebody to say so', async () => {
@@ -86,27 +133,9 @@ describe('certificate requests', () => {
     const request = await askFor(cluster, cluster.client, 'somebody')
     assert.equal(request?.status?.conditions, undefined)
   })
-
-  it('go after a day unanswered, and an hour after they were denied', async () => {
-    await using cluster = await clusterWith(createCertificateCleanerController())
-    const get = () => cluster.run(cluster.client.get(CertificateSigningRequest, key))
-    const made = await askFor(cluster, cluster.client, 'system:node:n1')
-    await cluster.advance(23 * 3_600_000)
-    assert.ok(await get())
-    await cluster.advance(2 * 3_600_000)
-    assert.equal(await get(), undefined)
-    const again = await askFor(cluster, cluster.client, 'system:node:n1')
-    assert.notEqual(again?.metadata.uid, made?.metadata.uid)
-    const condition = { type: 'Denied', status: 'True', reason: 'Test', message: 'test' }
-    const approval = cluster.client.subresource(CertificateSigningRequest, key, 'approval')
-    await cluster.run(approval.update({ ...again, status: { conditions: [condition] } }))
-    await cluster.advance(1_800_000)
-    assert.ok(await get())
-    await cluster.advance(2_400_000)
-    assert.equal(await get(), undefined)
-  })
 })
 
+const info = { namespace: 'kube-public', name: 'cluster-info' }
 const tokenKey = { namespace: 'kube-system', name: 'bootstrap-token-abcdef' }
 
 async function createToken(cluster: Cluster, expiresIn: number): Promise<void> {
@@ -126,19 +155,70 @@ async function createToken(cluster: Cluster, expiresIn: number): Promise<void> {
 }
 
 describe('bootstrap tokens', () => {
-  it('are deleted when they expire', async () => {
-    await using cluster = await clusterWith(createTokenCleanerController())
-    await createToken(cluster, 60_000)
-    await cluster.advance(50_000)
-    assert.ok(await cluster.run(cluster.client.get(Secret, tokenKey)))
-    await cluster.advance(20_000)
-    assert.equal(await cluster.run(cluster.client.get(Secret, tokenKey)), undefined)
+  const cleaning = scenariosOf('token-cleaner-controller', {
+    controllers: () => [createTokenCleanerController()],
+    look: async cluster => (await cluster.run(cluster.client.get(Secret, tokenKey))) !== undefined,
+  })
+
+  cleaning('are deleted when they expire', {
+    act: async cluster => {
+      await createToken(cluster, 60_000)
+      await cluster.advance(50_000)
+      assert.ok(await cluster.run(cluster.client.get(Secret, tokenKey)))
+      await cluster.advance(20_000)
+    },
+    end: false,
+  })
+
+  cleaning('live longer when they are told to', {
+    act: async cluster => {
+      await createToken(cluster, 60_000)
+      await cluster.advance(30_000)
+      const expiration = formatTime(cluster.env.clock.now() + 10_000_000)
+      const patch = { stringData: { expiration } }
+      await cluster.run(cluster.client.patch(Secret, tokenKey, patch, { type: 'merge' }))
+      await cluster.advance(100_000)
+    },
+    end: true,
+  })
+
+  const signing = scenariosOf('bootstrap-signer-controller', {
+    controllers: () => [
+      createBootstrapSignerController((secret, text) => createHmac('sha256', secret).update(text).digest()),
+    ],
+    others: () => [createTokenCleanerController()],
+    before: async cluster => {
+      const { client } = cluster
+      if (!(await cluster.run(client.get(Namespace, { name: 'kube-public' }))))
+        await cluster.run(client.create(Namespace, { metadata: { name: 'kube-public' } }))
+      await cluster.run(client.create(ConfigMap, { metadata: info, data: { kubeconfig: 'text' } }))
+    },
+    /** What is in the map, by name. */
+    look: async cluster =>
+      Object.keys((await cluster.run(cluster.client.get(ConfigMap, info)))?.data ?? {}).sort(),
+  })
+
+  signing('sign the kubeconfig that everybody may read, also when it changes', {
+    act: async cluster => {
+      await createToken(cluster, 10_000_000)
+      await cluster.advance(5_000)
+      const data = { kubeconfig: 'other', 'jws-kubeconfig-abcdef': null }
+      await cluster.run(cluster.client.patch(ConfigMap, info, { data }, { type: 'merge' }))
+    },
+    end: ['jws-kubeconfig-abcdef', 'kubeconfig'],
+  })
+
+  signing('take their signatures along', {
+    act: async cluster => {
+      await createToken(cluster, 20_000)
+      await cluster.advance(60_000)
+    },
+    end: ['kubeconfig'],
   })
 
   it('sign what everybody may know of the cluster, as long as they last', async () => {
     const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest()
     await using cluster = await clusterWith(createBootstrapSignerController(hmac))
-    const info = { namespace: 'kube-public', name: 'cluster-info' }
     if (!(await cluster.run(cluster.client.get(Namespace, { name: 'kube-public' }))))
       await cluster.run(cluster.client.create(Namespace, { metadata: { name: 'kube-public' } }))
     await cluster.run(cluster.client.create(ConfigMap, { metadata: info, data: { kubeconfig: 'text' } }))
@@ -186,37 +266,35 @@ const describeRanges = async (cluster: Cluster) =>
 describe('ranges of service addresses', () => {
   const controllers = () => [createServiceCidrController()]
 
-  it('are ready, and stay while an address is only theirs', () =>
-    playWithCrashes({
-      name: 'ranges that are in use',
-      controllers,
-      act: async cluster => {
-        await createRange(cluster, 'used', '192.0.2.0/28')
-        await createRange(cluster, 'free', '198.51.100.0/28')
-        await cluster.advance(3_000)
-        await createAddress(cluster, '192.0.2.5')
-        await cluster.advance(1_000)
-        await cluster.run(cluster.client.delete(ServiceCIDR, { name: 'used' }))
-        await cluster.advance(3_000)
-      },
-      look: describeRanges,
-      end: ['free True', 'used False Terminating'],
-    }))
+  const scenario = scenariosOf('service-cidr-controller', { controllers, look: describeRanges })
 
-  it('go when another range takes over, or the address does', async () => {
-    await using cluster = await clusterWith(...controllers())
-    await createRange(cluster, 'a', '192.0.2.0/28')
-    await createRange(cluster, 'b', '198.51.100.0/28')
-    await createAddress(cluster, '192.0.2.5')
-    await createAddress(cluster, '198.51.100.5')
-    await cluster.advance(1_000)
-    for (const name of ['a', 'b']) await cluster.run(cluster.client.delete(ServiceCIDR, { name }))
-    await cluster.advance(15_000)
-    assert.deepEqual(await describeRanges(cluster), ['a False Terminating', 'b False Terminating'])
-    await createRange(cluster, 'wide', '192.0.2.0/24')
-    await cluster.run(cluster.client.delete(IPAddress, { name: '198.51.100.5' }))
-    await cluster.advance(15_000)
-    assert.deepEqual(await describeRanges(cluster), ['wide True'])
+  scenario('are ready, and stay while an address is only theirs', {
+    act: async cluster => {
+      await createRange(cluster, 'used', '192.0.2.0/28')
+      await createRange(cluster, 'free', '198.51.100.0/28')
+      await cluster.advance(3_000)
+      await createAddress(cluster, '192.0.2.5')
+      await cluster.advance(1_000)
+      await cluster.run(cluster.client.delete(ServiceCIDR, { name: 'used' }))
+      await cluster.advance(3_000)
+    },
+    end: ['free True', 'used False Terminating'],
+  })
+
+  scenario('go when another range takes over, or the address does', {
+    act: async cluster => {
+      await createRange(cluster, 'a', '192.0.2.0/28')
+      await createRange(cluster, 'b', '198.51.100.0/28')
+      await createAddress(cluster, '192.0.2.5')
+      await createAddress(cluster, '198.51.100.5')
+      await cluster.advance(1_000)
+      for (const name of ['a', 'b']) await cluster.run(cluster.client.delete(ServiceCIDR, { name }))
+      await cluster.advance(15_000)
+      assert.deepEqual(await describeRanges(cluster), ['a False Terminating', 'b False Terminating'])
+      await createRange(cluster, 'wide', '192.0.2.0/24')
+      await cluster.run(cluster.client.delete(IPAddress, { name: '198.51.100.5' }))
+    },
+    end: ['wide True'],
   })
 })
 

@@ -5,7 +5,7 @@ import { Event } from '@coxswain/api/core/v1'
 import { createCronJobController, createJobController } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { type Cluster, startCluster } from './cluster.ts'
-import { playWithCrashes } from './test-support/play-with-crashes.ts'
+import { scenariosOf } from './test-support/play.ts'
 import { createScriptedKubelet, type Script } from './test-support/scripted-kubelet.ts'
 
 const namespace = 'default'
@@ -132,20 +132,17 @@ const scenarios: readonly Scenario[] = [
 const operators = () => [createCronJobController(), createJobController()]
 
 describe('CronJobs, also with conflicts, late caches and the controllers killed between their writes', () => {
+  const scenario = scenariosOf('cronjob-controller', { controllers: operators, look })
+
   for (const { name, spec, script = () => 0, act, end } of scenarios)
-    it(name, async () => {
-      await playWithCrashes({
-        name,
-        controllers: operators,
-        others: () => [createScriptedKubelet(script)],
-        act: async cluster => {
-          await toHour(cluster, 10_000)
-          await createCronJob(cluster, spec)
-          await act(cluster)
-        },
-        look,
-        end,
-      })
+    scenario(name, {
+      others: () => [createScriptedKubelet(script)],
+      act: async cluster => {
+        await toHour(cluster, 10_000)
+        await createCronJob(cluster, spec)
+        await act(cluster)
+      },
+      end,
     })
 })
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe } from 'node:test'
 import { Event, Pod } from '@coxswain/api/core/v1'
 import { type DeviceToleration, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
 import { createDeviceTaintEvictionController } from '@coxswain/controllers'
-import { playWorkload, type WorkloadStage } from './test-support/play-workload.ts'
+import type { Cluster } from './cluster.ts'
+import { createObedientPods } from './test-support/obedient-pods.ts'
+import { scenariosOf } from './test-support/play.ts'
 
-const operators = () => [createDeviceTaintEvictionController()]
+const controllers = () => [createDeviceTaintEvictionController()]
 const namespace = 'default'
 const key = { namespace, name: 'p' }
 const slice = { name: 's' }
@@ -13,9 +15,9 @@ const taint = { key: 'broken', effect: 'NoExecute' as const }
 type Toleration = Partial<DeviceToleration>
 
 /** A pod on a node with a device of its own, which tolerates that much. */
-async function start(stage: WorkloadStage, ...tolerations: Toleration[]): Promise<void> {
-  const { client } = stage
-  await stage.run(
+async function start(cluster: Cluster, ...tolerations: Toleration[]): Promise<void> {
+  const { client } = cluster
+  await cluster.run(
     client.create(ResourceSlice, {
       metadata: slice,
       spec: {
@@ -26,7 +28,7 @@ async function start(stage: WorkloadStage, ...tolerations: Toleration[]): Promis
       },
     }),
   )
-  const pod = await stage.run(
+  const pod = await cluster.run(
     client.create(Pod, {
       metadata: key,
       spec: {
@@ -36,7 +38,7 @@ async function start(stage: WorkloadStage, ...tolerations: Toleration[]): Promis
       },
     }),
   )
-  const claim = await stage.run(
+  const claim = await cluster.run(
     client.create(ResourceClaim, {
       metadata: { namespace, name: 'c' },
       spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', tolerations } }] } },
@@ -47,80 +49,73 @@ async function start(stage: WorkloadStage, ...tolerations: Toleration[]): Promis
     allocation: { devices: { results: [device] } },
     reservedFor: [{ resource: 'pods', name: 'p', uid: pod.metadata.uid }],
   }
-  await stage.run(client.updateStatus(ResourceClaim, { ...claim, status }))
-  await stage.later(2_000)
+  await cluster.run(client.updateStatus(ResourceClaim, { ...claim, status }))
+  await cluster.advance(2_000)
 }
 
-async function setTaints(stage: WorkloadStage, device: 'x' | 'y', taints: readonly object[]): Promise<void> {
+async function setTaints(cluster: Cluster, device: 'x' | 'y', taints: readonly object[]): Promise<void> {
   const devices = ['x', 'y'].map(name => ({ name, ...(name === device && { taints }) }))
-  await stage.run(stage.client.patch(ResourceSlice, slice, { spec: { devices } }, { type: 'merge' }))
+  await cluster.run(cluster.client.patch(ResourceSlice, slice, { spec: { devices } }, { type: 'merge' }))
 }
 
-const isThere = async (stage: WorkloadStage) =>
-  (await stage.run(stage.client.get(Pod, key)))?.metadata.deletionTimestamp === undefined &&
-  (await stage.run(stage.client.get(Pod, key))) !== undefined
+const isThere = async (cluster: Cluster) =>
+  (await cluster.run(cluster.client.get(Pod, key)))?.metadata.deletionTimestamp === undefined &&
+  (await cluster.run(cluster.client.get(Pod, key))) !== undefined
 
-async function told(stage: WorkloadStage) {
-  const { items } = await stage.run(stage.client.list(Event, { namespace }))
+async function told(cluster: Cluster) {
+  const { items } = await cluster.run(cluster.client.list(Event, { namespace }))
   const ours = items.filter(({ reason }) => reason === 'DeviceTaintManagerEviction')
   return [...new Set(ours.map(({ message, source }) => `${source?.component}: ${message}`))]
 }
 
 describe('pods with devices', () => {
-  it('have to go when one of theirs gets a taint that they do not tolerate', () =>
-    playWorkload(
-      {
-        operators,
-        act: async stage => {
-          await start(stage)
-          await setTaints(stage, 'y', [taint])
-          await stage.later(5_000)
-          assert.ok(await isThere(stage), 'it is not its device')
-          await setTaints(stage, 'x', [{ ...taint, effect: 'NoSchedule' }])
-          await stage.later(5_000)
-          assert.ok(await isThere(stage), 'that is only for those that come')
-          await setTaints(stage, 'x', [taint])
-        },
-        end: async stage => [
-          await isThere(stage),
-          (await told(stage)).includes('device-taint-eviction-controller: Marking for deletion'),
-        ],
-      },
-      [false, true],
-    ))
+  const scenario = scenariosOf('device-taint-eviction-controller', {
+    controllers,
+    others: () => [createObedientPods()],
+  })
 
-  it('may stay as long as they tolerate it', () =>
-    playWorkload(
-      {
-        operators,
-        act: async stage => {
-          await start(stage, { ...taint, operator: 'Exists', tolerationSeconds: 100 })
-          await setTaints(stage, 'x', [taint])
-          await stage.later(90_000)
-          assert.ok(await isThere(stage))
-        },
-        end: isThere,
-      },
-      false,
-    ))
+  scenario('have to go when one of theirs gets a taint that they do not tolerate', {
+    act: async cluster => {
+      await start(cluster)
+      await setTaints(cluster, 'y', [taint])
+      await cluster.advance(5_000)
+      assert.ok(await isThere(cluster), 'it is not its device')
+      await setTaints(cluster, 'x', [{ ...taint, effect: 'NoSchedule' }])
+      await cluster.advance(5_000)
+      assert.ok(await isThere(cluster), 'that is only for those that come')
+      await setTaints(cluster, 'x', [taint])
+    },
+    look: async cluster => [
+      await isThere(cluster),
+      (await told(cluster)).includes('device-taint-eviction-controller: Marking for deletion'),
+    ],
+    end: [false, true],
+  })
 
-  it('stay when they tolerate it for ever, or it is taken away in time', () =>
-    playWorkload(
-      {
-        operators,
-        act: async stage => {
-          await start(
-            stage,
-            { key: 'noisy', effect: 'NoExecute', operator: 'Exists' },
-            { ...taint, operator: 'Exists', tolerationSeconds: 100 },
-          )
-          await setTaints(stage, 'x', [{ ...taint, key: 'noisy' }, taint])
-          await stage.later(60_000)
-          await setTaints(stage, 'x', [{ ...taint, key: 'noisy' }])
-          await stage.later(120_000)
-        },
-        end: isThere,
-      },
-      true,
-    ))
+  scenario('may stay as long as they tolerate it', {
+    act: async cluster => {
+      await start(cluster, { ...taint, operator: 'Exists', tolerationSeconds: 100 })
+      await setTaints(cluster, 'x', [taint])
+      await cluster.advance(90_000)
+      assert.ok(await isThere(cluster))
+    },
+    look: isThere,
+    end: false,
+  })
+
+  scenario('stay when they tolerate it for ever, or it is taken away in time', {
+    act: async cluster => {
+      await start(
+        cluster,
+        { key: 'noisy', effect: 'NoExecute', operator: 'Exists' },
+        { ...taint, operator: 'Exists', tolerationSeconds: 100 },
+      )
+      await setTaints(cluster, 'x', [{ ...taint, key: 'noisy' }, taint])
+      await cluster.advance(60_000)
+      await setTaints(cluster, 'x', [{ ...taint, key: 'noisy' }])
+      await cluster.advance(120_000)
+    },
+    look: isThere,
+    end: true,
+  })
 })

@@ -14,12 +14,12 @@ import { VirtualWorld } from '@coxswain/kit'
 import { createScheduler, readSchedulerConfiguration } from '@coxswain/scheduler'
 import { type Cluster, startCluster } from './cluster.ts'
 import { addNode } from './test-support/add-node.ts'
-import { type Play, playWithCrashes } from './test-support/play-with-crashes.ts'
+import { type Scenario, scenariosOf } from './test-support/play.ts'
 
 const namespace = 'default'
 const driver = 'gpu.example.com'
 
-const controllers: Play['controllers'] = () => [createScheduler(), createResourceClaimController()]
+const controllers: Scenario['controllers'] = () => [createScheduler(), createResourceClaimController()]
 
 async function addDevices(cluster: Cluster, node: string, devices: readonly Device[]): Promise<void> {
   const spec = {
@@ -113,17 +113,17 @@ async function describeAll(cluster: Cluster): Promise<string[]> {
 const messageOf = async (cluster: Cluster, name: string) =>
   (await getPod(cluster, name))?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message
 
-const scenarios: readonly Pick<Play, 'name' | 'act' | 'end'>[] = [
+const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string })[] = [
   {
     name: 'pods with claims from a template go where devices are left for them',
-    act: async cluster => {
+    act: async (cluster, { isTroubled }) => {
       for (const node of ['n1', 'n2']) await addNode(cluster, node)
       await addClass(cluster)
       await addDevices(cluster, 'n1', gpus('a'))
       await addDevices(cluster, 'n2', gpus('b'))
       await addTemplate(cluster)
       for (const name of ['p', 'q', 's']) await addPod(cluster, name, template)
-      await cluster.advance(5_000)
+      await cluster.advance(isTroubled ? 120_000 : 5_000)
       const waiting: string[] = []
       for (const name of ['p', 'q', 's'])
         if (!(await getPod(cluster, name))?.spec.nodeName) waiting.push(name)
@@ -165,12 +165,12 @@ const scenarios: readonly Pick<Play, 'name' | 'act' | 'end'>[] = [
   },
   {
     name: 'selectors choose among devices, and a class that comes late is waited for',
-    act: async cluster => {
+    act: async (cluster, { isTroubled }) => {
       await addNode(cluster, 'n1')
       await addDevices(cluster, 'n1', [model('a', 'old'), model('b', 'new')])
       await addClaim(cluster, 'shared', wanting(`device.attributes["${driver}"].model == "new"`))
       await addPod(cluster, 'p', shared)
-      await cluster.advance(2_000)
+      await cluster.advance(isTroubled ? 60_000 : 2_000)
       assert.match(
         (await messageOf(cluster, 'p')) ?? '',
         /^0\/1 nodes are available: request r: device class gpu does not exist\./,
@@ -232,14 +232,8 @@ const scenarios: readonly Pick<Play, 'name' | 'act' | 'end'>[] = [
 ]
 
 describe('dynamic resources, with stale caches, conflicts and a scheduler that dies', () => {
-  for (const { name, act, end } of scenarios)
-    it(name, () => {
-      const play = async (cluster: Cluster) => {
-        await act(cluster)
-        await cluster.advance(30_000) // time to get over everything that went wrong
-      }
-      return playWithCrashes({ name, controllers, act: play, look: describeAll, end })
-    })
+  const scenario = scenariosOf('kube-scheduler: DynamicResources', { controllers, look: describeAll })
+  for (const { name, ...rest } of scenarios) scenario(name, rest)
 })
 
 describe('the devices of a pod', () => {

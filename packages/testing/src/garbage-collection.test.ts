@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe } from 'node:test'
 import { HorizontalPodAutoscaler } from '@coxswain/api/autoscaling/v2'
 import { kindFor } from '@coxswain/client'
-import { playScenario, type Scenario } from './test-support/run-scenario.ts'
 import { ConfigMap, Namespace, Port, PriorityClass, Secret, Ship, type Stage } from './test-support/stage.ts'
-
-const runs = Number(process.env.TORTURE_RUNS ?? 100)
-const first = Number(process.env.TORTURE_SEED ?? 1)
-/** Every scenario is played with each of these, and with every crash. */
-const seeds = Array.from(
-  { length: Math.min(5, Math.max(1, Math.round(runs / 100))) },
-  (_, index) => first + index,
-)
+import { type StageScenario, stageScenarios } from './test-support/stage-scenario.ts'
 
 const nobody = { kind: ConfigMap, name: 'nobody', uid: '12345678-1234-1234-1234-123456789012' }
 const held = ['example.com/wait']
@@ -27,7 +19,7 @@ async function blockedPair(stage: Stage, finalizers: readonly string[] = []) {
   return { owner, child }
 }
 
-const scenarios: readonly Scenario[] = [
+const scenarios: readonly StageScenario[] = [
   {
     name: 'background: dependents and theirs go after their owner, strangers stay',
     play: async stage => {
@@ -155,6 +147,17 @@ const scenarios: readonly Scenario[] = [
       await stage.patch(child, release)
     },
     end: [],
+  },
+  {
+    name: 'foreground: somebody who holds it up asks for it again, and the collector lets go again',
+    play: async stage => {
+      const owner = await stage.map('owner', { finalizers: held })
+      for (const options of [foreground, orphan, foreground]) {
+        await stage.remove(owner, options)
+        await stage.later()
+      }
+    },
+    end: ['ConfigMap owner [example.com/wait], going'],
   },
   {
     name: 'foreground: a dependent that does not block is deleted, and not waited for',
@@ -552,11 +555,4 @@ const scenarios: readonly Scenario[] = [
   },
 ]
 
-describe(`the garbage collector, ${scenarios.length} scenarios, killed after any of its writes`, () => {
-  for (const scenario of scenarios) {
-    it(scenario.name, async t => {
-      const plays = await playScenario(scenario, seeds)
-      t.diagnostic(`${plays} plays`)
-    })
-  }
-})
+describe('the garbage collector', () => stageScenarios('garbage-collector-controller', scenarios))

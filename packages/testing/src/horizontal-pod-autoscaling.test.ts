@@ -10,6 +10,7 @@ import {
 } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { type Cluster, startCluster } from './cluster.ts'
+import { scenariosOf } from './test-support/play.ts'
 
 const namespace = 'default'
 const key = { namespace, name: 'web' }
@@ -24,19 +25,25 @@ interface Stage {
   readonly metrics: Metrics
 }
 
-async function stageWith(
-  {
-    pods = 2,
-    replicas = pods,
-    spec,
-  }: { pods?: number; replicas?: number; spec: Partial<HorizontalPodAutoscalerSpec> },
-  body: (stage: Stage) => Promise<void>,
-): Promise<void> {
+interface Given {
+  readonly pods?: number
+  readonly replicas?: number
+  readonly spec: Partial<HorizontalPodAutoscalerSpec>
+}
+
+async function stageWith(given: Given, body: (stage: Stage) => Promise<void>): Promise<void> {
   await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }), controllers: false })
   cluster.start(createServiceAccountController()) // pods need an account
   await cluster.advance(1_000)
+  const stage = await setUp(cluster, given)
+  cluster.start(createHorizontalPodAutoscalerController())
+  await body(stage)
+}
+
+/** A deployment with pods, an autoscaler, and metrics that are to be set. */
+async function setUp(cluster: Cluster, { pods = 2, replicas = pods, spec }: Given): Promise<Stage> {
   const metrics: Metrics = {}
-  using _ = cluster.intercept(async (request, next) => {
+  cluster.intercept(async (request, next) => {
     if (!request.path.includes('metrics.k8s.io')) return await next(request)
     const answer = metrics[request.path.split('?')[0]!]
     const found = answer ?? {
@@ -87,8 +94,7 @@ async function stageWith(
       spec: { scaleTargetRef, minReplicas: 1, maxReplicas: 10, ...spec },
     }),
   )
-  cluster.start(createHorizontalPodAutoscalerController())
-  await body({ cluster, metrics })
+  return { cluster, metrics }
 }
 
 const podsPath = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods'
@@ -383,5 +389,81 @@ describe('horizontal pod autoscaling', () => {
       await cluster.advance(40_000)
       assert.ok((await conditionsOf(cluster)).includes('ScalingActive=False AmbiguousSelector'))
     })
+  })
+})
+
+describe('horizontal pod autoscaling, whatever happens to its controller', () => {
+  const scenario = scenariosOf('horizontal-pod-autoscaler-controller', {
+    controllers: () => [createHorizontalPodAutoscalerController()],
+    others: () => [createServiceAccountController()],
+    hasHousekeeping: false,
+    look: async cluster => [await replicasOf(cluster), ...(await conditionsOf(cluster))],
+  })
+  /** Every pod uses so much of its processor, time and again. */
+  const use = (stage: Stage, cpu: string, pods: number) => {
+    stage.metrics[podsPath] = usageOf(stage, { cpu }, pods)
+  }
+  const [isAble, isActive, isFree] = [
+    'AbleToScale=True ReadyForNewScale',
+    'ScalingActive=True ValidMetricFound',
+    'ScalingLimited=False DesiredWithinRange',
+  ]
+
+  scenario('adds pods up to what is needed, and leaves it at that', {
+    act: async cluster => {
+      const stage = await setUp(cluster, { spec: cpuAt50 })
+      use(stage, '800m', 2)
+      await cluster.advance(120_000)
+      const status = { replicas: 4 }
+      await cluster.run(
+        cluster.client.patch(Deployment, key, { status }, { type: 'merge', subresource: 'status' }),
+      )
+      use(stage, '500m', 2)
+      await cluster.advance(600_000)
+    },
+    end: [4, isAble, isActive, isFree],
+  })
+
+  scenario('takes pods away in the end', {
+    act: async cluster => {
+      const stage = await setUp(cluster, { pods: 4, spec: cpuAt50 })
+      use(stage, '100m', 4)
+      await cluster.advance(900_000)
+    },
+    end: [1, isAble, isActive, isFree],
+  })
+
+  scenario('stops at the maximum', {
+    act: async cluster => {
+      const stage = await setUp(cluster, { pods: 3, spec: { ...cpuAt50, maxReplicas: 7 } })
+      use(stage, '2', 3)
+      await cluster.advance(120_000)
+    },
+    end: [7, isAble, isActive, 'ScalingLimited=True TooManyReplicas'],
+  })
+
+  scenario('does not go down when that is disabled', {
+    act: async cluster => {
+      const behavior = { scaleDown: { selectPolicy: 'Disabled' } }
+      const stage = await setUp(cluster, { pods: 4, spec: { ...cpuAt50, behavior } })
+      use(stage, '1m', 4)
+      await cluster.advance(900_000)
+    },
+    end: [4, isAble, isActive, 'ScalingLimited=True ScaleDownLimit'],
+  })
+
+  scenario('says why it cannot do anything, and goes on when it can', {
+    act: async cluster => {
+      const stage = await setUp(cluster, { spec: cpuAt50 })
+      await cluster.advance(60_000)
+      use(stage, '500m', 2)
+      await cluster.advance(60_000)
+    },
+    end: [2, isAble, isActive, isFree],
+  })
+
+  scenario('leaves a target alone that was scaled to zero', {
+    act: cluster => setUp(cluster, { pods: 0, spec: cpuAt50 }),
+    end: [0, 'AbleToScale=True SucceededGetScale', 'ScalingActive=False ScalingDisabled'],
   })
 })

@@ -5,7 +5,7 @@ import { Event, Pod } from '@coxswain/api/core/v1'
 import { createJobController } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { type Cluster, startCluster } from './cluster.ts'
-import { playWithCrashes } from './test-support/play-with-crashes.ts'
+import { scenariosOf } from './test-support/play.ts'
 import { createScriptedKubelet, type Script } from './test-support/scripted-kubelet.ts'
 
 const namespace = 'default'
@@ -357,49 +357,41 @@ const scenarios: readonly Scenario[] = [
 ]
 
 describe('Jobs, also with conflicts, late caches and the controller killed between its writes', () => {
-  for (const { name, spec, script = succeeds, act, ms = 20_000, end } of scenarios) {
-    it(name, async () => {
-      await playWithCrashes({
-        name,
-        controllers: () => [createJobController()],
-        others: () => [createScriptedKubelet(script)],
-        act: async cluster => {
-          await createJob(cluster, spec)
-          await act?.(cluster)
-          await cluster.advance(ms)
-        },
-        look,
-        end,
-      })
+  const scenario = scenariosOf('job-controller', { controllers: () => [createJobController()] })
+
+  for (const { name, spec, script = succeeds, act, ms = 20_000, end } of scenarios)
+    scenario(name, {
+      others: () => [createScriptedKubelet(script)],
+      act: async cluster => {
+        await createJob(cluster, spec)
+        await act?.(cluster)
+        await cluster.advance(ms)
+      },
+      look,
+      end,
     })
-  }
 
   for (const [propagationPolicy, end] of [
     ['Background', { job: false, pods: [] }],
     ['Foreground', { job: false, pods: [] }],
     ['Orphan', { job: false, pods: ['Running', 'Running'] }],
-  ] as const) {
-    it(`lets go of the pods of a job that is deleted: ${propagationPolicy}`, async () => {
-      await playWithCrashes({
-        name: propagationPolicy,
-        controllers: () => [createJobController()],
-        others: () => [createScriptedKubelet(runs)],
-        act: async cluster => {
-          await createJob(cluster, { parallelism: 2, completions: 2 })
-          await cluster.advance(5_000)
-          await cluster.run(cluster.client.delete(Job, key, { propagationPolicy }))
-          await cluster.advance(60_000)
-        },
-        look: async cluster => ({
-          job: (await cluster.run(cluster.client.get(Job, key))) !== undefined,
-          pods: (await podsOf(cluster)).map(
-            ({ metadata, status }) => `${status?.phase}${metadata.finalizers?.length ? ' held' : ''}`,
-          ),
-        }),
-        end,
-      })
+  ] as const)
+    scenario(`lets go of the pods of a job that is deleted: ${propagationPolicy}`, {
+      others: () => [createScriptedKubelet(runs)],
+      act: async cluster => {
+        await createJob(cluster, { parallelism: 2, completions: 2 })
+        await cluster.advance(5_000)
+        await cluster.run(cluster.client.delete(Job, key, { propagationPolicy }))
+        await cluster.advance(60_000)
+      },
+      look: async cluster => ({
+        job: (await cluster.run(cluster.client.get(Job, key))) !== undefined,
+        pods: (await podsOf(cluster)).map(
+          ({ metadata, status }) => `${status?.phase}${metadata.finalizers?.length ? ' held' : ''}`,
+        ),
+      }),
+      end,
     })
-  }
 })
 
 async function withJobs(script: Script, body: (cluster: Cluster) => Promise<void>): Promise<void> {

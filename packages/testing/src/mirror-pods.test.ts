@@ -4,7 +4,9 @@ import { Node, Pod } from '@coxswain/api/core/v1'
 import { VirtualWorld } from '@coxswain/kit'
 import { createMirrorPods, type StaticPod } from '@coxswain/node'
 import { type Cluster, startCluster } from './cluster.ts'
-import { playWorkload } from './test-support/play-workload.ts'
+import { addNode } from './test-support/add-node.ts'
+import { createObedientPods } from './test-support/obedient-pods.ts'
+import { scenariosOf } from './test-support/play.ts'
 
 const namespace = 'kube-system'
 const key = { namespace, name: 'helm-node-1' }
@@ -140,26 +142,23 @@ describe('mirror pods', () => {
     assert.equal((await get(cluster)).spec.containers[0]?.image, 'i')
   })
 
-  it('are all there in the end, whatever happens to who makes them', async () => {
-    const names = ['helm', 'sail']
-    await playWorkload(
-      {
-        operators: () => [mirrors(names.map(name => ({ ...helm, name })))],
-        async act(stage) {
-          await stage.addNode('node-1')
-          const addresses = [{ type: 'InternalIP' as const, address: '192.0.2.7' }]
-          const status = { addresses }
-          const options = { subresource: 'status', type: 'merge' } as const
-          await stage.run(stage.client.patch(Node, { name: 'node-1' }, { status }, options))
-          await stage.later(5_000)
-          await stage.run(stage.client.delete(Pod, key))
-        },
-        async end(stage) {
-          const { items } = await stage.run(stage.client.list(Pod, { namespace }))
-          return items.map(({ metadata, status }) => [metadata.name, status?.podIP, status?.phase])
-        },
-      },
-      names.map(name => [`${name}-node-1`, '192.0.2.7', 'Running']),
-    )
+  const names = ['helm', 'sail']
+  const scenario = scenariosOf('mirror pods of the node agent', { others: () => [createObedientPods()] })
+  scenario('are all there in the end, whatever happens to who makes them', {
+    controllers: () => [mirrors(names.map(name => ({ ...helm, name })))],
+    async act(cluster) {
+      await addNode(cluster, 'node-1')
+      const addresses = [{ type: 'InternalIP' as const, address: '192.0.2.7' }]
+      const status = { addresses }
+      const options = { subresource: 'status', type: 'merge' } as const
+      await cluster.run(cluster.client.patch(Node, { name: 'node-1' }, { status }, options))
+      await cluster.advance(5_000)
+      await cluster.run(cluster.client.delete(Pod, key))
+    },
+    async look(cluster) {
+      const { items } = await cluster.run(cluster.client.list(Pod, { namespace }))
+      return items.map(({ metadata, status }) => [metadata.name, status?.podIP, status?.phase])
+    },
+    end: names.map(name => [`${name}-node-1`, '192.0.2.7', 'Running']),
   })
 })

@@ -5,15 +5,8 @@ import { createNamespaceController, createServiceAccountController } from '@coxs
 import { VirtualWorld } from '@coxswain/kit'
 import { isStream, readBody, type WireResponse } from '@coxswain/wire'
 import { startCluster } from './cluster.ts'
-import { playScenario, type Scenario } from './test-support/run-scenario.ts'
 import { aWhile, ConfigMap, Namespace, Secret, Ship, type Stage } from './test-support/stage.ts'
-
-const runs = Number(process.env.TORTURE_RUNS ?? 100)
-const first = Number(process.env.TORTURE_SEED ?? 1)
-const seeds = Array.from(
-  { length: Math.min(5, Math.max(1, Math.round(runs / 100))) },
-  (_, index) => first + index,
-)
+import { type StageScenario, stageScenarios } from './test-support/stage-scenario.ts'
 
 const team = { kind: Namespace, name: 'team' }
 const inTeam = { namespace: 'team' }
@@ -81,7 +74,7 @@ function announceStaleGroup(stage: Stage): Disposable {
   })
 }
 
-const scenarios: readonly Scenario[] = [
+const scenarios: readonly StageScenario[] = [
   {
     name: 'an empty namespace goes',
     play: async stage => {
@@ -326,14 +319,7 @@ const scenarios: readonly Scenario[] = [
   },
 ]
 
-describe(`the namespace controller, ${scenarios.length} scenarios, killed after any of its writes`, () => {
-  for (const scenario of scenarios) {
-    it(scenario.name, async t => {
-      const plays = await playScenario(scenario, seeds)
-      t.diagnostic(`${plays} plays`)
-    })
-  }
-})
+describe('the namespace controller', () => stageScenarios('namespace-controller', scenarios))
 
 describe('namespaces', () => {
   it('get a default account, also again when somebody deletes it, but not while they go', async () => {

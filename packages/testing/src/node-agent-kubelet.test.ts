@@ -98,7 +98,9 @@ describe('a node agent, as a kubelet', () => {
       await cluster.run(client.updateStatus(PersistentVolumeClaim, { ...bound, status }))
       await cluster.advance(8_000)
       assert.equal((await find(cluster, 'a')).status?.phase, 'Running')
-      assert.deepEqual(volumes.get('a'), [{ type: 'host', name: 'data', path: '/srv/data', create: true }])
+      assert.deepEqual(volumes.get('a'), [
+        { type: 'host', name: 'data', path: '/srv/data', hostPathType: '' },
+      ])
     })
   })
 
@@ -145,8 +147,8 @@ describe('a node agent, as a kubelet', () => {
         all.map(({ name, restartCount, state }) => [name, restartCount, Object.keys(state ?? {})[0]]),
         [
           ['init', 1, 'terminated'],
-          ['main', 1, 'running'],
           ['beside', 1, 'running'],
+          ['main', 1, 'running'],
         ],
       )
       const restarting = status?.conditions?.find(({ type }) => type === 'AllContainersRestarting')
@@ -232,6 +234,10 @@ describe('a node agent, as a kubelet', () => {
       assert.equal(mainOf(grown).resources?.requests?.cpu, '200m')
       assert.equal(mainOf(grown).allocatedResources?.cpu, '200m')
       assert.equal(mainOf(grown).restartCount, 0)
+      const asked = '[{"name":"main","resources":{"requests":{"cpu":"200m","memory":"10Mi"}}}]'
+      const events = await eventsOf(cluster, 'a')
+      for (const how of ['Started: Pod resize started', 'Completed: Pod resize completed'])
+        assert.ok(events.includes(`Resize${how}: {"containers":${asked},"generation":2}`), events.join('\n'))
       assert.equal(mainOf(await resize({ memory: '20Mi' })).restartCount, 1)
       await addPod(cluster, 'b', one('server', { resources: { requests: { cpu: '20' } } }))
       const refused = await resize({ cpu: '15' })

@@ -13,7 +13,7 @@ import {
 } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { type Cluster, startCluster } from './cluster.ts'
-import { type Play, playWithCrashes } from './test-support/play-with-crashes.ts'
+import { type Scenario, scenariosOf } from './test-support/play.ts'
 
 const namespace = 'default'
 const controllers = () => [
@@ -101,7 +101,7 @@ const eventsOf = async (cluster: Cluster) =>
 
 const local = { storageClassName: 'local' }
 
-const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
+const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; readonly of?: string })[] = [
   {
     name: 'a claim gets the smallest volume that will do',
     act: async cluster => {
@@ -197,6 +197,7 @@ const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
   },
   {
     name: 'a class makes a volume at once, and it goes with the claim',
+    of: 'local-path-provisioner',
     act: async cluster => {
       await createClass(cluster, 'local')
       await createClaim(cluster, 'a', '3Gi', local)
@@ -208,6 +209,7 @@ const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
   },
   {
     name: 'a class that retains keeps what it made',
+    of: 'local-path-provisioner',
     act: async cluster => {
       await createClass(cluster, 'local', { reclaimPolicy: 'Retain' })
       await createClaim(cluster, 'a', '3Gi', local)
@@ -231,6 +233,7 @@ const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
   },
   {
     name: 'a class that waits makes nothing before a node was chosen',
+    of: 'local-path-provisioner',
     act: async cluster => {
       await createClass(cluster, 'local', { volumeBindingMode: 'WaitForFirstConsumer' })
       await createClaim(cluster, 'a', '1Gi', local)
@@ -264,6 +267,7 @@ const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
   },
   {
     name: 'a claim that is in use stays until the pod has gone, and its volume until then too',
+    of: 'persistentvolumeclaim-protection-controller, persistentvolume-protection-controller',
     act: async cluster => {
       await createVolume(cluster, 'v', '1Gi')
       await createClaim(cluster, 'a', '1Gi')
@@ -279,6 +283,7 @@ const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
   },
   {
     name: 'a claim that grows takes its folder along',
+    of: 'persistentvolume-expander-controller',
     act: async cluster => {
       await createClass(cluster, 'local', { allowVolumeExpansion: true })
       await createClaim(cluster, 'a', '1Gi', local)
@@ -292,6 +297,7 @@ const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
   },
   {
     name: 'a volume that a pod describes itself comes and goes with it',
+    of: 'ephemeral-volume-controller',
     act: async cluster => {
       await createClass(cluster, 'local')
       const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...local }
@@ -306,8 +312,8 @@ const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
 ]
 
 describe('persistent volumes, with the controllers killed after any write', () => {
-  for (const play of plays)
-    it(play.name, () => playWithCrashes({ ...play, controllers, look: describeStorage }))
+  for (const { name, of = 'persistentvolume-binder-controller', ...play } of plays)
+    scenariosOf(of, { controllers, look: describeStorage })(name, play)
 })
 
 /** What events say of a claim. */

@@ -11,7 +11,7 @@ import {
 import { VirtualWorld } from '@coxswain/kit'
 import type { Operator } from '@coxswain/runtime'
 import { type Cluster, startCluster } from './cluster.ts'
-import { playWithCrashes } from './test-support/play-with-crashes.ts'
+import { scenariosOf } from './test-support/play.ts'
 import { createScriptedKubelet } from './test-support/scripted-kubelet.ts'
 
 const namespace = 'default'
@@ -73,41 +73,44 @@ const runs = () => createScriptedKubelet(() => 'runs')
 const finalizers = ['example.com/hold']
 
 describe('the pod garbage collector', () => {
-  it('deletes pods of nodes that are gone, saying why', () =>
-    playWithCrashes({
-      name: 'orphaned',
-      controllers: () => [createPodGarbageCollector()],
-      act: async cluster => {
-        await createNode(cluster, 'there')
-        await createPod(cluster, 'stays', { nodeName: 'there' })
-        await createPod(cluster, 'goes', { nodeName: 'gone' })
-        await createPod(cluster, 'held', { nodeName: 'gone', finalizers })
-        await cluster.advance(200_000)
-      },
-      look,
-      end: ['held Failed DeletionByPodGC going', 'stays Pending'],
-    }))
+  const scenario = scenariosOf('pod-garbage-collector-controller', {
+    controllers: () => [createPodGarbageCollector()],
+    look,
+  })
 
-  it('gives a node forty seconds to come back', () =>
-    withOperators([createPodGarbageCollector()], async cluster => {
+  scenario('deletes pods of nodes that are gone, saying why', {
+    act: async cluster => {
+      await createNode(cluster, 'there')
+      await createPod(cluster, 'stays', { nodeName: 'there' })
+      await createPod(cluster, 'goes', { nodeName: 'gone' })
+      await createPod(cluster, 'held', { nodeName: 'gone', finalizers })
+      await cluster.advance(200_000)
+    },
+    end: ['held Failed DeletionByPodGC going', 'stays Pending'],
+  })
+
+  scenario('gives a node forty seconds to come back', {
+    act: async cluster => {
       await createPod(cluster, 'waits', { nodeName: 'late' })
       await cluster.advance(35_000)
       await createNode(cluster, 'late')
       await cluster.advance(120_000)
-      assert.deepEqual(await look(cluster), ['waits Pending'])
-    }))
+    },
+    end: ['waits Pending'],
+  })
 
-  it('deletes pods that are going and were never put on a node', () =>
-    withOperators([createPodGarbageCollector()], async cluster => {
+  scenario('deletes pods that are going and were never put on a node', {
+    act: async cluster => {
       await createPod(cluster, 'held', { finalizers })
       await cluster.run(cluster.client.delete(Pod, { namespace, name: 'held' }))
       await createPod(cluster, 'stays')
       await cluster.advance(30_000)
-      assert.deepEqual(await look(cluster), ['held Failed going', 'stays Pending'])
-    }))
+    },
+    end: ['held Failed going', 'stays Pending'],
+  })
 
-  it('deletes pods that are going on nodes that are out of service', () =>
-    withOperators([createPodGarbageCollector()], async cluster => {
+  scenario('deletes pods that are going on nodes that are out of service', {
+    act: async cluster => {
       await createNode(cluster, 'out', [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }])
       await createNode(cluster, 'slow')
       for (const [name, nodeName] of [
@@ -119,11 +122,13 @@ describe('the pod garbage collector', () => {
       }
       await createPod(cluster, 'c', { nodeName: 'out' })
       await cluster.advance(30_000)
-      assert.deepEqual(await look(cluster), ['b Pending going', 'c Pending'])
-    }))
+    },
+    end: ['b Pending going', 'c Pending'],
+  })
 
-  it('keeps so many finished pods: evicted ones go first, then the oldest', () =>
-    withOperators([createPodGarbageCollector({ terminatedPodThreshold: 2 })], async cluster => {
+  scenario('keeps so many finished pods: evicted ones go first, then the oldest', {
+    controllers: () => [createPodGarbageCollector({ terminatedPodThreshold: 2 })],
+    act: async cluster => {
       for (const name of ['a', 'b', 'c', 'd']) {
         await createPod(cluster, name)
         await setStatus(cluster, name, {
@@ -134,8 +139,9 @@ describe('the pod garbage collector', () => {
       }
       await createPod(cluster, 'runs')
       await cluster.advance(30_000)
-      assert.deepEqual(await look(cluster), ['b Failed', 'd Failed', 'runs Pending'])
-    }))
+    },
+    end: ['b Failed', 'd Failed', 'runs Pending'],
+  })
 })
 
 const noExecute: Taints = [{ key: 'maintenance', effect: 'NoExecute' }]
@@ -149,25 +155,26 @@ const tolerating = (tolerationSeconds?: number) => [
 ]
 
 describe('taint eviction', () => {
-  it('drives out what does not tolerate a taint, at once or after a while', () =>
-    playWithCrashes({
-      name: 'tainted',
-      controllers: () => [createTaintEvictionController()],
-      others: () => [runs()],
-      act: async cluster => {
-        await createNode(cluster, 'node')
-        await createNode(cluster, 'other')
-        await createPod(cluster, 'at-once', { nodeName: 'node', finalizers })
-        await createPod(cluster, 'later', { nodeName: 'node', tolerations: tolerating(20) })
-        await createPod(cluster, 'never', { nodeName: 'node', tolerations: tolerating() })
-        await createPod(cluster, 'elsewhere', { nodeName: 'other' })
-        await cluster.advance(2_000)
-        await taint(cluster, 'node', [...noExecute, { key: 'full', effect: 'NoSchedule' }])
-        await cluster.advance(60_000)
-      },
-      look,
-      end: ['at-once Failed DeletionByTaintManager going', 'elsewhere Running', 'never Running'],
-    }))
+  const scenario = scenariosOf('taint-eviction-controller', {
+    controllers: () => [createTaintEvictionController()],
+    others: () => [runs()],
+    look,
+  })
+
+  scenario('drives out what does not tolerate a taint, at once or after a while', {
+    act: async cluster => {
+      await createNode(cluster, 'node')
+      await createNode(cluster, 'other')
+      await createPod(cluster, 'at-once', { nodeName: 'node', finalizers })
+      await createPod(cluster, 'later', { nodeName: 'node', tolerations: tolerating(20) })
+      await createPod(cluster, 'never', { nodeName: 'node', tolerations: tolerating() })
+      await createPod(cluster, 'elsewhere', { nodeName: 'other' })
+      await cluster.advance(2_000)
+      await taint(cluster, 'node', [...noExecute, { key: 'full', effect: 'NoSchedule' }])
+      await cluster.advance(60_000)
+    },
+    end: ['at-once Failed DeletionByTaintManager going', 'elsewhere Running', 'never Running'],
+  })
 
   it('waits for as long as the shortest toleration says, and tells what it does', () =>
     withOperators([createTaintEvictionController()], async cluster => {
@@ -184,15 +191,27 @@ describe('taint eviction', () => {
       assert.deepEqual(await eventsOf(cluster), ['TaintManagerEviction Marking for deletion Pod default/p'])
     }))
 
-  it('lets a pod stay when the taint goes in time', () =>
-    withOperators([createTaintEvictionController()], async cluster => {
+  scenario('lets a pod stay when the taint goes in time', {
+    others: () => [],
+    act: async cluster => {
       await createNode(cluster, 'node', noExecute)
       await createPod(cluster, 'p', { nodeName: 'node', tolerations: tolerating(30) })
       await cluster.advance(20_000)
       await taint(cluster, 'node', [])
       await cluster.advance(60_000)
-      assert.deepEqual(await look(cluster), ['p Pending'])
       assert.deepEqual(await eventsOf(cluster), ['TaintManagerEviction Cancelling deletion of Pod default/p'])
+    },
+    end: ['p Pending'],
+  })
+
+  it('says why a pod has to go that is stopping already', () =>
+    withOperators([createTaintEvictionController()], async cluster => {
+      await createNode(cluster, 'node')
+      await createPod(cluster, 'p', { nodeName: 'node' })
+      await cluster.run(cluster.client.delete(Pod, { namespace, name: 'p' }))
+      await taint(cluster, 'node', noExecute)
+      await cluster.advance(2_000)
+      assert.deepEqual(await look(cluster), ['p Pending DeletionByTaintManager going'])
     }))
 
   it('notices a pod that comes to a node with a taint', () =>
@@ -222,23 +241,24 @@ describe('time to live after finishing', () => {
   const operators = () => [createJobController(), createTtlAfterFinishedController()]
   const succeeds = () => createScriptedKubelet(() => 0)
 
-  it('is over after so many seconds, and the pods go with the job', () =>
-    playWithCrashes({
-      name: 'ttl',
-      controllers: operators,
-      others: () => [succeeds()],
-      act: async cluster => {
-        await createJob(cluster, 30)
-        await cluster.advance(20_000)
-        assert.ok(await cluster.run(cluster.client.get(Job, key)))
-        await cluster.advance(60_000)
-      },
-      look: async cluster => [await cluster.run(cluster.client.get(Job, key)), await look(cluster)],
-      end: [undefined, []],
-    }))
+  const scenario = scenariosOf('ttl-after-finished-controller', {
+    controllers: operators,
+    others: () => [succeeds()],
+  })
 
-  it('can be made longer, or be zero', () =>
-    withOperators([...operators(), succeeds()], async cluster => {
+  scenario('is over after so many seconds, and the pods go with the job', {
+    act: async cluster => {
+      await createJob(cluster, 30)
+      await cluster.advance(20_000)
+      assert.ok(await cluster.run(cluster.client.get(Job, key)))
+      await cluster.advance(60_000)
+    },
+    look: async cluster => [await cluster.run(cluster.client.get(Job, key)), await look(cluster)],
+    end: [undefined, []],
+  })
+
+  scenario('can be made longer, or be zero', {
+    act: async cluster => {
       await createJob(cluster, 30)
       await cluster.advance(20_000)
       const longer = { spec: { ttlSecondsAfterFinished: 1_000 } }
@@ -247,7 +267,8 @@ describe('time to live after finishing', () => {
       assert.ok(await cluster.run(cluster.client.get(Job, key)))
       const none = { spec: { ttlSecondsAfterFinished: 0 } }
       await cluster.run(cluster.client.patch(Job, key, none, { type: 'merge' }))
-      await cluster.advance(20_000)
-      assert.equal(await cluster.run(cluster.client.get(Job, key)), undefined)
-    }))
+    },
+    look: cluster => cluster.run(cluster.client.get(Job, key)),
+    end: undefined,
+  })
 })

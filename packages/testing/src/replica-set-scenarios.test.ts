@@ -1,52 +1,53 @@
-import { describe, it } from 'node:test'
+import { describe } from 'node:test'
 import { ReplicaSet } from '@coxswain/api/apps/v1'
 import { ConfigMap, Pod, ReplicationController, ResourceQuota } from '@coxswain/api/core/v1'
 import { createReplicaSetController, createReplicationControllerController } from '@coxswain/controllers'
-import { type Play, playWorkload, type WorkloadStage } from './test-support/play-workload.ts'
+import type { Cluster } from './cluster.ts'
+import { createObedientPods } from './test-support/obedient-pods.ts'
+import { type Scenario, scenariosOf } from './test-support/play.ts'
 
 const namespace = 'default'
 const key = { namespace, name: 'web' }
 const labels = { app: 'web' }
-const operators = () => [createReplicaSetController(), createReplicationControllerController()]
+const controllers = () => [createReplicaSetController(), createReplicationControllerController()]
 const templateOf = (image: string) => ({ metadata: { labels }, spec: { containers: [{ name: 'c', image }] } })
 
-async function create(stage: WorkloadStage, spec: object = {}, image = 'one'): Promise<void> {
-  await stage.run(
-    stage.client.create(ReplicaSet, {
+async function create(cluster: Cluster, spec: object = {}, image = 'one'): Promise<void> {
+  await cluster.run(
+    cluster.client.create(ReplicaSet, {
       metadata: key,
       spec: { replicas: 3, selector: { matchLabels: labels }, template: templateOf(image), ...spec },
     }),
   )
-  await stage.later(5_000)
+  await cluster.advance(5_000)
 }
 
-async function createPod(stage: WorkloadStage, name: string, metadata: object = {}): Promise<void> {
+async function createPod(cluster: Cluster, name: string, metadata: object = {}): Promise<void> {
   const { spec } = templateOf('one')
-  await stage.run(stage.client.create(Pod, { metadata: { namespace, name, labels, ...metadata }, spec }))
-  await stage.later(2_000)
+  await cluster.run(cluster.client.create(Pod, { metadata: { namespace, name, labels, ...metadata }, spec }))
+  await cluster.advance(2_000)
 }
 
-async function scale(stage: WorkloadStage, replicas: number): Promise<void> {
-  await stage.run(stage.client.patch(ReplicaSet, key, { spec: { replicas } }, { type: 'merge' }))
-  await stage.later(5_000)
+async function scale(cluster: Cluster, replicas: number): Promise<void> {
+  await cluster.run(cluster.client.patch(ReplicaSet, key, { spec: { replicas } }, { type: 'merge' }))
+  await cluster.advance(5_000)
 }
 
-const podsOf = async ({ client, cluster }: WorkloadStage) =>
-  (await cluster.run(client.list(Pod, { namespace }))).items
+const podsOf = async (cluster: Cluster) => (await cluster.run(cluster.client.list(Pod, { namespace }))).items
 
 /** The first by name: the same in every play. */
-async function anyPod(stage: WorkloadStage) {
-  const [pod] = (await podsOf(stage)).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+async function anyPod(cluster: Cluster) {
+  const [pod] = (await podsOf(cluster)).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   return { namespace, name: pod!.metadata.name }
 }
 
-const patchPod = async (stage: WorkloadStage, of: typeof key, metadata: object) =>
-  await stage.run(stage.client.patch(Pod, of, { metadata }, { type: 'merge' }))
+const patchPod = async (cluster: Cluster, of: typeof key, metadata: object) =>
+  await cluster.run(cluster.client.patch(Pod, of, { metadata }, { type: 'merge' }))
 
 /** Counts of the status (all, labelled, ready, available, going), conditions, and pods of the set, of nobody, of others. */
-async function outcome(stage: WorkloadStage) {
-  const { status, metadata } = (await stage.run(stage.client.get(ReplicaSet, key)))!
-  const pods = (await podsOf(stage)).map(({ metadata: of, status: state }) => {
+async function outcome(cluster: Cluster) {
+  const { status, metadata } = (await cluster.run(cluster.client.get(ReplicaSet, key)))!
+  const pods = (await podsOf(cluster)).map(({ metadata: of, status: state }) => {
     const owner = of.ownerReferences?.find(({ controller }) => controller)
     const whose = !owner ? 'nobody' : owner.uid === metadata.uid ? 'mine' : 'another'
     return `${whose} ${state?.phase}`
@@ -65,66 +66,93 @@ async function outcome(stage: WorkloadStage) {
 const running = (count: number, whose = 'mine') => Array.from({ length: count }, () => `${whose} Running`)
 const whole = { counts: '3,3,3,3,0', conditions: [], pods: running(3) }
 
-const scenario = (name: string, act: Play['act'], expected: object) =>
-  it(name, () => playWorkload({ operators, act, end: outcome }, expected))
+const play = scenariosOf('replicaset-controller', {
+  controllers,
+  others: () => [createObedientPods()],
+  look: outcome,
+})
+const scenario = (name: string, act: Scenario['act'], end: object) => play(name, { act, end })
 
 describe('ReplicaSets, whatever happens to their controller', () => {
   scenario('get their pods', create, whole)
 
-  scenario('create many in growing batches', stage => create(stage, { replicas: 40 }), {
+  scenario('create many in growing batches', cluster => create(cluster, { replicas: 40 }), {
     counts: '40,40,40,40,0',
     conditions: [],
     pods: running(40),
   })
 
+  {
+    let made = 0
+    let answersLost = 0
+    play('make each pod once, however late their caches are', {
+      act: async (cluster, { trouble }) => {
+        made = 0
+        answersLost = trouble.loseAnswerOf === undefined ? 0 : 1
+        cluster.intercept(async (request, next) => {
+          const response = await next(request)
+          if (request.method === 'POST' && request.path.endsWith('/pods') && response.status === 201) made++
+          return response
+        })
+        await create(cluster, { replicas: 7 })
+        await scale(cluster, 12)
+      },
+      // A pod that nobody answered for may be made again before it is seen.
+      look: async cluster => [(await podsOf(cluster)).length, made <= 12 + answersLost],
+      end: [12, true],
+    })
+  }
+
   scenario(
     'grow',
-    async stage => {
-      await create(stage)
-      await scale(stage, 5)
+    async cluster => {
+      await create(cluster)
+      await scale(cluster, 5)
     },
     { counts: '5,5,5,5,0', conditions: [], pods: running(5) },
   )
 
   scenario(
     'shrink',
-    async stage => {
-      await create(stage)
-      await scale(stage, 1)
+    async cluster => {
+      await create(cluster)
+      await scale(cluster, 1)
     },
     { counts: '1,1,1,1,0', conditions: [], pods: running(1) },
   )
 
   scenario(
     'shrink to nothing',
-    async stage => {
-      await create(stage)
-      await scale(stage, 0)
+    async cluster => {
+      await create(cluster)
+      await scale(cluster, 0)
     },
     { counts: '0,0,0,0,0', conditions: [], pods: [] },
   )
 
   scenario(
     'replace a pod that is deleted',
-    async stage => {
-      await create(stage)
-      await stage.run(stage.client.delete(Pod, await anyPod(stage)))
+    async cluster => {
+      await create(cluster)
+      await cluster.run(cluster.client.delete(Pod, await anyPod(cluster)))
     },
     whole,
   )
 
   scenario(
     'replace a pod that has failed, and leave it where it is',
-    async stage => {
-      await create(stage)
-      const of = await anyPod(stage)
-      const pod = (await stage.run(stage.client.get(Pod, of)))!
-      await stage.run(stage.client.updateStatus(Pod, { ...pod, status: { ...pod.status, phase: 'Failed' } }))
+    async cluster => {
+      await create(cluster)
+      const of = await anyPod(cluster)
+      const pod = (await cluster.run(cluster.client.get(Pod, of)))!
+      await cluster.run(
+        cluster.client.updateStatus(Pod, { ...pod, status: { ...pod.status, phase: 'Failed' } }),
+      )
     },
     { ...whole, pods: ['mine Failed', ...running(3)] },
   )
 
-  scenario('count pods that are not ready', stage => create(stage, {}, 'broken'), {
+  scenario('count pods that are not ready', cluster => create(cluster, {}, 'broken'), {
     counts: '3,3,0,0,0',
     conditions: [],
     pods: running(3),
@@ -132,62 +160,64 @@ describe('ReplicaSets, whatever happens to their controller', () => {
 
   scenario(
     'count pods as available when they have been ready for long enough',
-    stage => create(stage, { minReadySeconds: 30 }),
+    cluster => create(cluster, { minReadySeconds: 30 }),
     whole,
   )
 
   scenario(
     'release a pod whose labels no longer fit, and replace it',
-    async stage => {
-      await create(stage)
-      await patchPod(stage, await anyPod(stage), { labels: { app: 'other' } })
+    async cluster => {
+      await create(cluster)
+      await patchPod(cluster, await anyPod(cluster), { labels: { app: 'other' } })
     },
     { ...whole, pods: [...running(3), ...running(1, 'nobody')] },
   )
 
   scenario(
     'adopt a pod that fits when it was there before',
-    async stage => {
-      await createPod(stage, 'stray')
-      await create(stage)
+    async cluster => {
+      await createPod(cluster, 'stray')
+      await create(cluster)
     },
     whole,
   )
 
   scenario(
     'do not take a pod of another',
-    async stage => {
-      const { metadata } = await stage.run(
-        stage.client.create(ConfigMap, { metadata: { namespace, name: 'x' } }),
+    async cluster => {
+      const { metadata } = await cluster.run(
+        cluster.client.create(ConfigMap, { metadata: { namespace, name: 'x' } }),
       )
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: metadata.uid, controller: true }
-      await createPod(stage, 'stray', { ownerReferences: [owner] })
-      await create(stage)
+      await createPod(cluster, 'stray', { ownerReferences: [owner] })
+      await create(cluster)
     },
     { ...whole, pods: ['another Running', ...running(3)] },
   )
 
   scenario(
     'do not adopt when they are being deleted themselves',
-    async stage => {
-      await create(stage, { replicas: 1 })
-      await stage.run(
-        stage.client.patch(ReplicaSet, key, { metadata: { finalizers: ['a.b/c'] } }, { type: 'merge' }),
+    async cluster => {
+      await create(cluster, { replicas: 1 })
+      await cluster.run(
+        cluster.client.patch(ReplicaSet, key, { metadata: { finalizers: ['a.b/c'] } }, { type: 'merge' }),
       )
-      await stage.run(stage.client.delete(ReplicaSet, key, { propagationPolicy: 'Background' }))
-      await createPod(stage, 'stray')
-      await stage.run(stage.client.delete(Pod, { namespace, name: 'stray' }))
+      await cluster.run(cluster.client.delete(ReplicaSet, key, { propagationPolicy: 'Background' }))
+      await createPod(cluster, 'stray')
+      await cluster.run(cluster.client.delete(Pod, { namespace, name: 'stray' }))
     },
     { counts: '1,1,1,1,0', conditions: [], pods: running(1) },
   )
 
   scenario(
     'say why they cannot create pods, and get on when they can',
-    async stage => {
+    async cluster => {
       const quota = { namespace, name: 'none' }
-      await stage.run(stage.client.create(ResourceQuota, { metadata: quota, spec: { hard: { pods: '0' } } }))
-      await stage.run(
-        stage.client.patch(
+      await cluster.run(
+        cluster.client.create(ResourceQuota, { metadata: quota, spec: { hard: { pods: '0' } } }),
+      )
+      await cluster.run(
+        cluster.client.patch(
           ResourceQuota,
           quota,
           { status: { hard: { pods: '0' }, used: { pods: '0' } } },
@@ -197,25 +227,27 @@ describe('ReplicaSets, whatever happens to their controller', () => {
           },
         ),
       )
-      await create(stage)
-      const set = (await stage.run(stage.client.get(ReplicaSet, key)))!
+      await create(cluster)
+      const set = (await cluster.run(cluster.client.get(ReplicaSet, key)))!
       const [failure] = set.status?.conditions ?? []
       if (failure?.reason !== 'FailedCreate')
         throw new Error(`no word of the quota: ${JSON.stringify(set.status)}`)
-      await stage.run(stage.client.delete(ResourceQuota, quota))
-      await stage.later(120_000)
+      await cluster.run(cluster.client.delete(ResourceQuota, quota))
+      await cluster.advance(120_000)
     },
     whole,
   )
 
   scenario(
     'keep the pod that costs most to lose',
-    async stage => {
-      await create(stage)
+    async cluster => {
+      await create(cluster)
       const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '10' }
-      await patchPod(stage, await anyPod(stage), { annotations, labels: { kept: 'yes' } })
-      await scale(stage, 1)
-      const [left] = await podsOf(stage)
+      await patchPod(cluster, await anyPod(cluster), { annotations, labels: { kept: 'yes' } })
+      await cluster.advance(20_000)
+      await scale(cluster, 1)
+      await cluster.advance(20_000)
+      const [left] = await podsOf(cluster)
       if (left?.metadata.labels?.kept !== 'yes') throw new Error('another one was kept')
     },
     { counts: '1,1,1,1,0', conditions: [], pods: running(1) },
@@ -223,50 +255,51 @@ describe('ReplicaSets, whatever happens to their controller', () => {
 
   scenario(
     'count those that are on their way out',
-    async stage => {
-      await create(stage)
-      const of = await anyPod(stage)
-      await patchPod(stage, of, { finalizers: ['a.b/c'] })
-      await stage.run(stage.client.delete(Pod, of))
-      await stage.later(5_000)
+    async cluster => {
+      await create(cluster)
+      const of = await anyPod(cluster)
+      await patchPod(cluster, of, { finalizers: ['a.b/c'] })
+      await cluster.run(cluster.client.delete(Pod, of))
+      await cluster.advance(5_000)
     },
     { ...whole, counts: '3,3,3,3,1', pods: running(4) },
   )
 })
 
 describe('ReplicationControllers, whatever happens to their controller', () => {
-  const end = async (stage: WorkloadStage) => {
-    const { status } = (await stage.run(stage.client.get(ReplicationController, key)))!
-    return [status?.replicas, status?.readyReplicas, (await podsOf(stage)).length].join()
+  const look = async (cluster: Cluster) => {
+    const { status } = (await cluster.run(cluster.client.get(ReplicationController, key)))!
+    return [status?.replicas, status?.readyReplicas, (await podsOf(cluster)).length].join()
   }
-  const createController = async (stage: WorkloadStage, spec: object = {}) => {
-    await stage.run(
-      stage.client.create(ReplicationController, {
+  const createController = async (cluster: Cluster, spec: object = {}) => {
+    await cluster.run(
+      cluster.client.create(ReplicationController, {
         metadata: key,
         spec: { replicas: 3, selector: labels, template: templateOf('one'), ...spec },
       }),
     )
-    await stage.later(5_000)
+    await cluster.advance(5_000)
   }
 
-  it('get their pods', () => playWorkload({ operators, act: createController, end }, '3,3,3'))
+  const manage = scenariosOf('replicationcontroller-controller', {
+    controllers,
+    others: () => [createObedientPods()],
+    look,
+  })
 
-  it('grow, shrink, and replace', () =>
-    playWorkload(
-      {
-        operators,
-        act: async stage => {
-          await createController(stage)
-          for (const replicas of [5, 2]) {
-            await stage.run(
-              stage.client.patch(ReplicationController, key, { spec: { replicas } }, { type: 'merge' }),
-            )
-            await stage.later(5_000)
-          }
-          await stage.run(stage.client.delete(Pod, await anyPod(stage)))
-        },
-        end,
-      },
-      '2,2,2',
-    ))
+  manage('get their pods', { act: cluster => createController(cluster), end: '3,3,3' })
+
+  manage('grow, shrink, and replace', {
+    act: async cluster => {
+      await createController(cluster)
+      for (const replicas of [5, 2]) {
+        await cluster.run(
+          cluster.client.patch(ReplicationController, key, { spec: { replicas } }, { type: 'merge' }),
+        )
+        await cluster.advance(5_000)
+      }
+      await cluster.run(cluster.client.delete(Pod, await anyPod(cluster)))
+    },
+    end: '2,2,2',
+  })
 })

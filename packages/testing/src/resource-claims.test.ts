@@ -5,7 +5,7 @@ import { ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
 import { createResourceClaimController } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { type Cluster, startCluster } from './cluster.ts'
-import { type Play, playWithCrashes } from './test-support/play-with-crashes.ts'
+import { type Scenario, scenariosOf } from './test-support/play.ts'
 
 const namespace = 'default'
 const spec = { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu' } }] } }
@@ -72,7 +72,7 @@ const createShared = (cluster: Cluster) =>
 
 const shared = { resourceClaimName: 'shared' }
 
-const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
+const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string })[] = [
   {
     name: 'a pod gets a claim from its template',
     act: async cluster => {
@@ -137,8 +137,8 @@ const plays: readonly Omit<Play, 'controllers' | 'look'>[] = [
 
 describe('resource claims, with the controller killed after any write', () => {
   const controllers = () => [createResourceClaimController()]
-  for (const play of plays)
-    it(play.name, () => playWithCrashes({ ...play, controllers, look: describeClaims }))
+  const scenario = scenariosOf('resourceclaim-controller', { controllers, look: describeClaims })
+  for (const { name, ...play } of plays) scenario(name, play)
 
   it('are named in the status of the pod they were made for', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })

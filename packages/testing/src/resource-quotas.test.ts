@@ -4,7 +4,7 @@ import { ConfigMap, PersistentVolumeClaim, Pod, ResourceQuota, Service } from '@
 import { createResourceQuotaController } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { type Cluster, startCluster } from './cluster.ts'
-import { type Play, playWithCrashes } from './test-support/play-with-crashes.ts'
+import { type Scenario, scenariosOf } from './test-support/play.ts'
 
 const namespace = 'default'
 const key = { namespace, name: 'q' }
@@ -32,10 +32,9 @@ const deletePod = (cluster: Cluster, name: string) =>
 const usedOf = async (cluster: Cluster) =>
   (await cluster.run(cluster.client.get(ResourceQuota, key)))?.status?.used
 
-const plays: readonly Play[] = [
+const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & { readonly name: string })[] = [
   {
     name: 'what pods ask for is added up, and comes back when they go',
-    controllers,
     act: async cluster => {
       await createQuota(cluster, { hard: { pods: '5', 'requests.cpu': '4', 'limits.cpu': '10' } })
       await cluster.advance(1_000)
@@ -49,7 +48,6 @@ const plays: readonly Play[] = [
   },
   {
     name: 'objects of any resource are counted',
-    controllers,
     act: async cluster => {
       for (const name of ['x', 'y'])
         await cluster.run(cluster.client.create(ConfigMap, { metadata: { name, namespace } }))
@@ -69,7 +67,6 @@ const plays: readonly Play[] = [
   },
   {
     name: 'services by type, claims by class',
-    controllers,
     act: async cluster => {
       await createQuota(cluster, {
         hard: {
@@ -124,7 +121,6 @@ const plays: readonly Play[] = [
   },
   {
     name: 'a finished pod uses nothing but its place',
-    controllers,
     act: async cluster => {
       await createQuota(cluster, { hard: { pods: '5', 'count/pods': '5', 'requests.cpu': '4' } })
       await cluster.advance(1_000)
@@ -162,8 +158,8 @@ const scoped: readonly [string, object, string][] = [
 ]
 
 describe('resource quotas', () => {
-  for (const play of plays)
-    it(`${play.name}, with the controller killed after any write`, () => playWithCrashes(play))
+  const scenario = scenariosOf('resourcequota-controller', { controllers })
+  for (const { name, ...play } of plays) scenario(name, play)
 
   for (const [name, spec, pods] of scoped) {
     it(`count only pods in scope: ${name}`, async () => {
@@ -178,6 +174,22 @@ describe('resource quotas', () => {
       assert.deepEqual(await usedOf(cluster), { pods })
     })
   }
+
+  it('are not added up for what comes, which admission has counted, but for what goes', async () => {
+    await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
+    for (const controller of controllers()) cluster.start(controller)
+    await createQuota(cluster, { hard: { pods: '9' } })
+    await cluster.advance(1_000)
+    await createPod(cluster, 'a')
+    // It was counted before its name was found to be taken.
+    await assert.rejects(createPod(cluster, 'a'), /already exists/)
+    await createPod(cluster, 'b')
+    await cluster.advance(1_000)
+    assert.deepEqual(await usedOf(cluster), { pods: '3' })
+    await deletePod(cluster, 'b')
+    await cluster.advance(1_000)
+    assert.deepEqual(await usedOf(cluster), { pods: '1' })
+  })
 
   it('take on another limit at once', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Pod } from '@coxswain/api/core/v1'
+import { Node, Pod } from '@coxswain/api/core/v1'
 import { PriorityClass } from '@coxswain/api/scheduling/v1'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { VirtualWorld } from '@coxswain/kit'
@@ -35,6 +35,14 @@ async function addPod(cluster: Cluster, name: string, spec: object = {}): Promis
   await cluster.advance(1_000)
 }
 
+/** A node for four pods. */
+async function addSmallNode(cluster: Cluster, name: string): Promise<void> {
+  await addNode(cluster, name)
+  const status = { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } }
+  const options = { type: 'merge', subresource: 'status' } as const
+  await cluster.run(cluster.client.patch(Node, { name }, { status }, options))
+}
+
 const nodeOf = async (cluster: Cluster, name: string) =>
   (await cluster.run(cluster.client.get(Pod, { namespace: 'default', name })))?.spec.nodeName
 
@@ -55,7 +63,7 @@ describe('a scheduler with a configuration', () => {
   it('has several profiles, of which every pod chooses one', async () => {
     await withConfiguration(twoProfiles, async cluster => {
       for (const name of ['a', 'b']) await addNode(cluster, name)
-      await addNode(cluster, 'tainted', [{ key: 'danger', effect: 'NoSchedule' }])
+      await addNode(cluster, 'tainted', { taints: [{ key: 'danger', effect: 'NoSchedule' }] })
       await addPod(cluster, 'first', { nodeSelector: {}, schedulerName: 'packing' })
       const busy = await nodeOf(cluster, 'first')
       await addPod(cluster, 'second', { schedulerName: 'packing' })
@@ -71,7 +79,7 @@ describe('a scheduler with a configuration', () => {
 
   it('sees in one profile what another has placed', async () => {
     await withConfiguration(twoProfiles, async cluster => {
-      await addNode(cluster, 'a')
+      await addSmallNode(cluster, 'a')
       for (const [index, schedulerName] of ['default-scheduler', 'packing', 'fearless', 'packing'].entries())
         await addPod(cluster, `p${index}`, { schedulerName })
       assert.equal(await nodeOf(cluster, 'p3'), 'a')
@@ -133,7 +141,7 @@ profiles:
       const { client, run } = cluster
       await run(client.create(PriorityClass, { metadata: { name: 'high' }, value: 1_000 }))
       for (const name of ['a', 'b']) {
-        await addNode(cluster, name)
+        await addSmallNode(cluster, name)
         const requests = { cpu: '3' }
         const containers = [{ name: 'main', image: 'x', resources: { requests } }]
         await addPod(cluster, `on-${name}`, { containers, terminationGracePeriodSeconds: 0 })

@@ -1,7 +1,7 @@
-import { describe, it } from 'node:test'
+import { describe } from 'node:test'
 import { volumeScenarios } from './test-support/scheduling/index.ts'
-import { playScenario } from './test-support/scheduling/play-scenario.ts'
+import { schedulingScenarios } from './test-support/scheduling/play-scenario.ts'
 
 describe('scheduling: volumes', () => {
-  for (const scenario of volumeScenarios) it(scenario.name, () => playScenario(scenario))
+  schedulingScenarios(volumeScenarios)
 })

@@ -9,7 +9,7 @@ import {
 } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { type Cluster, startCluster } from './cluster.ts'
-import { type Play, playWithCrashes } from './test-support/play-with-crashes.ts'
+import { type Scenario, scenariosOf } from './test-support/play.ts'
 
 const namespace = 'default'
 const labels = { app: 'web' }
@@ -103,10 +103,12 @@ async function withControllers(body: (cluster: Cluster) => Promise<void>): Promi
   await body(cluster)
 }
 
-const plays: readonly Play[] = [
+const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
+  readonly name: string
+  readonly of?: string
+})[] = [
   {
     name: 'a service gets the addresses of its pods, by the names of their ports',
-    controllers,
     act: async cluster => {
       await createNode(cluster)
       await createService(cluster)
@@ -124,7 +126,6 @@ const plays: readonly Play[] = [
   },
   {
     name: 'a pod that stops being ready, or goes, stops being an endpoint',
-    controllers,
     act: async cluster => {
       await createNode(cluster)
       await createService(cluster)
@@ -150,7 +151,6 @@ const plays: readonly Play[] = [
   },
   {
     name: 'a service without pods keeps one empty slice',
-    controllers,
     act: async cluster => {
       await createNode(cluster)
       await createService(cluster)
@@ -163,7 +163,7 @@ const plays: readonly Play[] = [
   },
   {
     name: 'Endpoints kept by hand are mirrored, and follow',
-    controllers,
+    of: 'endpointslice-mirroring-controller',
     act: async cluster => {
       const ports = [{ name: 'db', port: 5432, protocol: 'TCP' as const }]
       await createService(cluster, { selector: undefined, ports: [{ name: 'db', port: 5432 }] })
@@ -181,8 +181,26 @@ const plays: readonly Play[] = [
     end: ['IPv4 db:5432/TCP 192.0.2.2 ready', 'IPv4 db:5432/TCP 192.0.2.3'],
   },
   {
+    name: 'Endpoints kept by hand in pieces are mirrored in one',
+    act: async cluster => {
+      await createService(cluster, { selector: undefined, ports: [{ name: 'db', port: 5432 }] })
+      const addresses = [{ ip: '192.0.2.1' }]
+      await cluster.run(
+        cluster.client.create(Endpoints, {
+          metadata: key,
+          subsets: [
+            { addresses, ports: [{ name: 'db', port: 5432 }] },
+            { addresses, ports: [{ name: 'admin', port: 5433 }] },
+          ],
+        }),
+      )
+    },
+    look: describeSlices,
+    end: ['IPv4 admin:5433/TCP,db:5432/TCP 192.0.2.1 ready'],
+  },
+  {
     name: 'mirrors go when their Endpoints do',
-    controllers,
+    of: 'endpointslice-mirroring-controller',
     act: async cluster => {
       await createService(cluster, { selector: undefined })
       await cluster.run(
@@ -198,8 +216,43 @@ const plays: readonly Play[] = [
     end: [],
   },
   {
+    name: 'Endpoints follow pods that come, go, and get ready',
+    of: 'endpoints-controller',
+    act: async cluster => {
+      await createNode(cluster)
+      await createService(cluster)
+      await createPod(cluster, 'a')
+      await createPod(cluster, 'b', { ip: '10.1.0.2', ready: false })
+      await cluster.advance(5_000)
+      await cluster.run(cluster.client.delete(Pod, { namespace, name: 'a' }, { gracePeriodSeconds: 0 }))
+      await createPod(cluster, 'c', { ip: '10.1.0.3' })
+    },
+    look: async cluster =>
+      (await endpointsOf(cluster))?.subsets?.map(({ addresses, notReadyAddresses }) => [
+        addresses?.map(({ ip }) => ip),
+        notReadyAddresses?.map(({ ip }) => ip),
+      ]),
+    end: [[['10.1.0.3'], ['10.1.0.2']]],
+  },
+  {
+    name: 'slices come back when they are deleted or edited',
+    act: async cluster => {
+      await createNode(cluster)
+      await createService(cluster)
+      await createPod(cluster, 'a')
+      await cluster.advance(5_000)
+      const [slice] = await slicesOf(cluster)
+      await cluster.run(cluster.client.update(EndpointSlice, { ...slice!, endpoints: [] }))
+      await cluster.advance(5_000)
+      for (const { metadata } of await slicesOf(cluster))
+        await cluster.run(cluster.client.delete(EndpointSlice, { namespace, name: metadata.name }))
+    },
+    look: describeSlices,
+    end: ['IPv4 http:8080/TCP 10.1.0.1 ready serving'],
+  },
+  {
     name: 'Endpoints go with their service',
-    controllers,
+    of: 'endpoints-controller',
     act: async cluster => {
       await createNode(cluster)
       await createService(cluster)
@@ -213,7 +266,8 @@ const plays: readonly Play[] = [
 ]
 
 describe('endpoints of services, with the controllers killed after any write', () => {
-  for (const play of plays) it(play.name, () => playWithCrashes(play))
+  for (const { name, of = 'endpointslice-controller', ...play } of plays)
+    scenariosOf(of, { controllers })(name, play)
 })
 
 describe('endpoint slices', () => {
@@ -301,6 +355,46 @@ describe('endpoint slices', () => {
         forZones: [{ name: 'z1' }],
         forNodes: [{ name: 'n1' }],
       })
+    })
+  })
+
+  it('are shared out among zones when the service asks for it, as long as nodes allow', async () => {
+    await withControllers(async cluster => {
+      const { client } = cluster
+      for (const zone of ['z1', 'z2']) {
+        const name = `of-${zone}`
+        const labelled = { metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } } }
+        const node = await cluster.run(client.create(Node, labelled))
+        const conditions = [{ type: 'Ready', status: 'True' as const }]
+        const status = { allocatable: { cpu: '4' }, conditions }
+        await cluster.run(client.updateStatus(Node, { ...node, status }))
+      }
+      await createService(cluster)
+      const setMode = (mode: string | null) => {
+        const annotations = { 'service.kubernetes.io/topology-mode': mode }
+        return cluster.run(client.patch(Service, key, { metadata: { annotations } }, { type: 'merge' }))
+      }
+      await setMode('Auto')
+      for (let nth = 1; nth <= 4; nth++)
+        await createPod(cluster, `pod-${nth}`, { ip: `10.1.0.${nth}`, spec: { nodeName: 'of-z1' } })
+      await cluster.advance(1_000)
+      const hints = async () => {
+        const endpoints = (await slicesOf(cluster)).flatMap(slice => slice.endpoints ?? [])
+        return endpoints.map(each => each.hints?.forZones?.map(({ name }) => name).join() ?? '').sort()
+      }
+      assert.deepEqual(await hints(), ['z1', 'z1', 'z2', 'z2'])
+      await cluster.run(client.delete(Node, { name: 'of-z2' }))
+      await cluster.advance(1_000)
+      assert.deepEqual(await hints(), ['', '', '', ''])
+      const { items } = await cluster.run(client.list(Event, { namespace }))
+      const told = items.filter(({ reason }) => reason?.startsWith('TopologyAwareHints'))
+      assert.deepEqual([...new Set(told.map(({ message }) => message))].sort(), [
+        'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes, addressType: IPv4',
+        'Insufficient number of endpoints (0 endpoints, 2 zones), addressType: IPv4',
+        'Insufficient number of endpoints (1 endpoints, 2 zones), addressType: IPv4',
+        'Topology Aware Hints has been enabled, addressType: IPv4',
+        'Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (3 endpoints, 2 zones), addressType: IPv4',
+      ])
     })
   })
 

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe } from 'node:test'
 import { Event, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { CSIDriver, VolumeAttachment } from '@coxswain/api/storage/v1'
 import { createAttachDetachController } from '@coxswain/controllers'
 import { defineOperator, type Operator } from '@coxswain/runtime'
-import { playWorkload, type WorkloadStage } from './test-support/play-workload.ts'
+import type { Cluster } from './cluster.ts'
+import { addNode, setTaints } from './test-support/add-node.ts'
+import { createObedientPods } from './test-support/obedient-pods.ts'
+import { scenariosOf } from './test-support/play.ts'
 
-const operators = () => [createAttachDetachController()]
+const controllers = () => [createAttachDetachController()]
 const uniqueName = 'kubernetes.io/csi/disks.example.com^handle'
 
 /** What a driver does: attaches what is asked for, and lets go of what is deleted. */
@@ -26,28 +29,29 @@ const driver = (refuses = false) =>
       })
   })
 
-async function addNode(stage: WorkloadStage, name: string): Promise<void> {
-  await stage.addNode(name)
+/** A node whose volumes are attached for it. */
+async function addManaged(cluster: Cluster, name: string): Promise<void> {
+  await addNode(cluster, name)
   const annotations = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' }
-  await stage.run(stage.client.patch(Node, { name }, { metadata: { annotations } }, { type: 'merge' }))
+  await cluster.run(cluster.client.patch(Node, { name }, { metadata: { annotations } }, { type: 'merge' }))
 }
 
-async function setStatus(stage: WorkloadStage, name: string, status: object): Promise<void> {
+async function setStatus(cluster: Cluster, name: string, status: object): Promise<void> {
   const options = { type: 'strategic', subresource: 'status' } as const
-  await stage.run(stage.client.patch(Node, { name }, { status }, options))
+  await cluster.run(cluster.client.patch(Node, { name }, { status }, options))
 }
 
 /** A bound claim, as the binder leaves it. */
-async function addVolume(stage: WorkloadStage, mode: 'ReadWriteOnce' | 'ReadWriteMany' = 'ReadWriteOnce') {
-  const { client } = stage
+async function addVolume(cluster: Cluster, mode: 'ReadWriteOnce' | 'ReadWriteMany' = 'ReadWriteOnce') {
+  const { client } = cluster
   const capacity = { storage: '1Gi' }
-  const claim = await stage.run(
+  const claim = await cluster.run(
     client.create(PersistentVolumeClaim, {
       metadata: { namespace: 'default', name: 'c' },
       spec: { accessModes: [mode], resources: { requests: capacity }, volumeName: 'v', storageClassName: '' },
     }),
   )
-  await stage.run(
+  await cluster.run(
     client.create(PersistentVolume, {
       metadata: { name: 'v' },
       spec: {
@@ -58,12 +62,12 @@ async function addVolume(stage: WorkloadStage, mode: 'ReadWriteOnce' | 'ReadWrit
       },
     }),
   )
-  await stage.run(client.updateStatus(PersistentVolumeClaim, { ...claim, status: { phase: 'Bound' } }))
+  await cluster.run(client.updateStatus(PersistentVolumeClaim, { ...claim, status: { phase: 'Bound' } }))
 }
 
-const addPod = (stage: WorkloadStage, name: string, nodeName: string) =>
-  stage.run(
-    stage.client.create(Pod, {
+const addPod = (cluster: Cluster, name: string, nodeName: string) =>
+  cluster.run(
+    cluster.client.create(Pod, {
       metadata: { namespace: 'default', name },
       spec: {
         nodeName,
@@ -74,146 +78,127 @@ const addPod = (stage: WorkloadStage, name: string, nodeName: string) =>
   )
 
 /** A pod on a node, with a volume. */
-async function setUp(stage: WorkloadStage, operator: Operator = driver()): Promise<void> {
-  stage.cluster.start(operator)
-  await addNode(stage, 'n1')
-  await addVolume(stage)
-  await addPod(stage, 'p', 'n1')
+async function setUp(cluster: Cluster, operator: Operator = driver()): Promise<void> {
+  cluster.start(operator)
+  await addManaged(cluster, 'n1')
+  await addVolume(cluster)
+  await addPod(cluster, 'p', 'n1')
 }
 
-const remove = (stage: WorkloadStage, name: string) =>
-  stage.run(stage.client.delete(Pod, { namespace: 'default', name }, { gracePeriodSeconds: 0 }))
+const remove = (cluster: Cluster, name: string) =>
+  cluster.run(cluster.client.delete(Pod, { namespace: 'default', name }, { gracePeriodSeconds: 0 }))
 
-async function attachments(stage: WorkloadStage) {
-  const { items } = await stage.run(stage.client.list(VolumeAttachment))
+async function attachments(cluster: Cluster) {
+  const { items } = await cluster.run(cluster.client.list(VolumeAttachment))
   return items.map(({ spec, status }) => [spec?.nodeName, status?.attached]).sort()
 }
 
-async function reported(stage: WorkloadStage, name: string) {
-  return (await stage.run(stage.client.get(Node, { name })))?.status?.volumesAttached
+async function reported(cluster: Cluster, name: string) {
+  return (await cluster.run(cluster.client.get(Node, { name })))?.status?.volumesAttached
 }
 
-async function messages(stage: WorkloadStage, reason: string) {
-  const { items } = await stage.run(stage.client.list(Event, { namespace: 'default' }))
+async function messages(cluster: Cluster, reason: string) {
+  const { items } = await cluster.run(cluster.client.list(Event, { namespace: 'default' }))
   return [...new Set(items.filter(event => event.reason === reason).map(({ message }) => message))]
 }
 
 describe('volumes of drivers', () => {
-  it('are attached to the nodes of their pods, and the nodes say so', () =>
-    playWorkload(
-      {
-        operators,
-        act: stage => setUp(stage),
-        end: async stage => {
-          const [attachment] = (await stage.run(stage.client.list(VolumeAttachment))).items
-          assert.match(attachment?.metadata.name ?? '', /^csi-[0-9a-f]{64}$/)
-          assert.equal(attachment?.spec?.attacher, 'disks.example.com')
-          return [await attachments(stage), await reported(stage, 'n1')]
-        },
-      },
-      [[['n1', true]], [{ name: uniqueName, devicePath: '' }]],
-    ))
+  const scenario = scenariosOf('persistentvolume-attach-detach-controller', {
+    controllers,
+    others: () => [createObedientPods()],
+  })
 
-  it('are detached when the last pod has gone and the node has let go of them', () =>
-    playWorkload(
-      {
-        operators,
-        act: async stage => {
-          await setUp(stage)
-          await stage.later(5_000)
-          await setStatus(stage, 'n1', { volumesInUse: [uniqueName] })
-          await remove(stage, 'p')
-          await stage.later(600_000)
-          assert.deepEqual(await attachments(stage), [['n1', true]], 'a node that is well is waited for')
-          await setStatus(stage, 'n1', { volumesInUse: [] })
-        },
-        end: async stage => [await attachments(stage), (await reported(stage, 'n1')) ?? []],
-      },
-      [[], []],
-    ))
+  scenario('are attached to the nodes of their pods, and the nodes say so', {
+    act: cluster => setUp(cluster),
+    look: async cluster => {
+      const [attachment] = (await cluster.run(cluster.client.list(VolumeAttachment))).items
+      assert.match(attachment?.metadata.name ?? '', /^csi-[0-9a-f]{64}$/)
+      assert.equal(attachment?.spec?.attacher, 'disks.example.com')
+      return [await attachments(cluster), await reported(cluster, 'n1')]
+    },
+    end: [[['n1', true]], [{ name: uniqueName, devicePath: '' }]],
+  })
 
-  it('are taken from a node that does not answer after six minutes, from one out of service at once', () =>
-    playWorkload(
-      {
-        operators,
-        act: async stage => {
-          stage.cluster.start(driver())
-          for (const name of ['n1', 'n2']) await addNode(stage, name)
-          await addVolume(stage, 'ReadWriteMany')
-          await addPod(stage, 'p1', 'n1')
-          await addPod(stage, 'p2', 'n2')
-          await stage.later(5_000)
-          for (const name of ['n1', 'n2']) {
-            const conditions = [{ type: 'Ready', status: 'Unknown' }]
-            await setStatus(stage, name, { volumesInUse: [uniqueName], conditions })
-          }
-          await stage.setTaints('n2', [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }])
-          for (const name of ['p1', 'p2']) await remove(stage, name)
-          await stage.later(60_000)
-          assert.deepEqual(await attachments(stage), [['n1', true]])
-          await stage.later(760_000)
-        },
-        end: attachments,
-      },
-      [],
-    ))
+  scenario('are detached when the last pod has gone and the node has let go of them', {
+    act: async cluster => {
+      await setUp(cluster)
+      await cluster.advance(5_000)
+      await setStatus(cluster, 'n1', { volumesInUse: [uniqueName] })
+      await remove(cluster, 'p')
+      await cluster.advance(600_000)
+      assert.deepEqual(await attachments(cluster), [['n1', true]], 'a node that is well is waited for')
+      await setStatus(cluster, 'n1', { volumesInUse: [] })
+    },
+    look: async cluster => [await attachments(cluster), (await reported(cluster, 'n1')) ?? []],
+    end: [[], []],
+  })
 
-  it('that only one node may have wait until another has lost them, and their pods are told', () =>
-    playWorkload(
-      {
-        operators,
-        act: async stage => {
-          stage.cluster.start(driver())
-          for (const name of ['n1', 'n2']) await addNode(stage, name)
-          await addVolume(stage)
-          await addPod(stage, 'p1', 'n1')
-          await stage.later(5_000)
-          await addPod(stage, 'p2', 'n2')
-          await stage.later(5_000)
-          assert.deepEqual(await attachments(stage), [['n1', true]])
-          await remove(stage, 'p1')
-        },
-        end: async stage => {
-          const told = await messages(stage, 'FailedAttachVolume')
-          const expected = 'Waiting for detach for volume "v" Volume is already used by pod(s) p1'
-          return [await attachments(stage), told.includes(expected)]
-        },
-      },
-      [[['n2', true]], true],
-    ))
+  scenario('are taken from a node that does not answer after six minutes, from one out of service at once', {
+    act: async cluster => {
+      cluster.start(driver())
+      for (const name of ['n1', 'n2']) await addManaged(cluster, name)
+      await addVolume(cluster, 'ReadWriteMany')
+      await addPod(cluster, 'p1', 'n1')
+      await addPod(cluster, 'p2', 'n2')
+      await cluster.advance(5_000)
+      for (const name of ['n1', 'n2']) {
+        const conditions = [{ type: 'Ready', status: 'Unknown' }]
+        await setStatus(cluster, name, { volumesInUse: [uniqueName], conditions })
+      }
+      await setTaints(cluster, 'n2', [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }])
+      for (const name of ['p1', 'p2']) await remove(cluster, name)
+      await cluster.advance(60_000)
+      assert.deepEqual(await attachments(cluster), [['n1', true]])
+      await cluster.advance(760_000)
+    },
+    look: attachments,
+    end: [],
+  })
 
-  it('are not attached where their driver needs none, or a node does it itself', () =>
-    playWorkload(
-      {
-        operators,
-        act: async stage => {
-          stage.cluster.start(driver())
-          await stage.addNode('own')
-          await addVolume(stage)
-          await addPod(stage, 'p', 'own')
-          await stage.later(5_000)
-          assert.deepEqual(await attachments(stage), [])
-          await stage.run(
-            stage.client.create(CSIDriver, {
-              metadata: { name: 'disks.example.com' },
-              spec: { attachRequired: false },
-            }),
-          )
-          await addNode(stage, 'n1')
-          await addPod(stage, 'p1', 'n1')
-        },
-        end: attachments,
-      },
-      [],
-    ))
+  scenario('that only one node may have wait until another has lost them, and their pods are told', {
+    act: async cluster => {
+      cluster.start(driver())
+      for (const name of ['n1', 'n2']) await addManaged(cluster, name)
+      await addVolume(cluster)
+      await addPod(cluster, 'p1', 'n1')
+      await cluster.advance(5_000)
+      await addPod(cluster, 'p2', 'n2')
+      await cluster.advance(5_000)
+      assert.deepEqual(await attachments(cluster), [['n1', true]])
+      await remove(cluster, 'p1')
+    },
+    look: async cluster => {
+      const told = await messages(cluster, 'FailedAttachVolume')
+      const expected = 'Waiting for detach for volume "v" Volume is already used by pod(s) p1'
+      return [await attachments(cluster), told.includes(expected)]
+    },
+    end: [[['n2', true]], true],
+  })
 
-  it('that cannot be attached are told of', () =>
-    playWorkload(
-      {
-        operators,
-        act: stage => setUp(stage, driver(true)),
-        end: stage => messages(stage, 'FailedAttachVolume'),
-      },
-      ['AttachVolume.Attach failed for volume "v" : no slot is free'],
-    ))
+  scenario('are not attached where their driver needs none, or a node does it itself', {
+    act: async cluster => {
+      cluster.start(driver())
+      await addNode(cluster, 'own')
+      await addVolume(cluster)
+      await addPod(cluster, 'p', 'own')
+      await cluster.advance(5_000)
+      assert.deepEqual(await attachments(cluster), [])
+      await cluster.run(
+        cluster.client.create(CSIDriver, {
+          metadata: { name: 'disks.example.com' },
+          spec: { attachRequired: false },
+        }),
+      )
+      await addManaged(cluster, 'n1')
+      await addPod(cluster, 'p1', 'n1')
+    },
+    look: attachments,
+    end: [],
+  })
+
+  scenario('that cannot be attached are told of', {
+    act: cluster => setUp(cluster, driver(true)),
+    look: cluster => messages(cluster, 'FailedAttachVolume'),
+    end: ['AttachVolume.Attach failed for volume "v" : no slot is free'],
+  })
 })

@@ -1,13 +1,8 @@
-import assert from 'node:assert/strict'
 import { CustomResourceDefinition } from '@coxswain/api/apiextensions/v1'
 import { ConfigMap, Event, Namespace, Secret } from '@coxswain/api/core/v1'
 import { PriorityClass } from '@coxswain/api/scheduling/v1'
 import type { ApiObject, Kind } from '@coxswain/apimachinery'
-import { type Client, createClient, type DeleteOptions, type DynamicKind, kindFor } from '@coxswain/client'
-import { createGarbageCollector, createNamespaceController } from '@coxswain/controllers'
-import { aborted, type VirtualWorld } from '@coxswain/kit'
-import { type Operator, runOperator } from '@coxswain/runtime'
-import type { Transport } from '@coxswain/wire'
+import { type Client, type DeleteOptions, type DynamicKind, kindFor } from '@coxswain/client'
 import type { Cluster } from '../cluster.ts'
 
 /** Long enough for discovery, queues and retries. */
@@ -42,90 +37,20 @@ export interface MakeOptions {
   readonly finalizers?: readonly string[]
 }
 
-/** A cluster in which the collector and the namespace controller can be killed after any of their writes. */
+/** A cluster, in the words of those who speak of owners and namespaces. */
 export class Stage {
   readonly cluster: Cluster
-  readonly world: VirtualWorld
-  readonly #operators: readonly Operator[] = [createGarbageCollector(), createNamespaceController()]
-  readonly #crashAfter: number | undefined
-  #writes = 0
-  #incarnation: { readonly stop: AbortController; readonly done: Promise<unknown> } | undefined
-  #isDead = false
-  #restarting: Promise<void> | undefined
 
-  constructor(cluster: Cluster, world: VirtualWorld, crashAfter?: number) {
+  constructor(cluster: Cluster) {
     this.cluster = cluster
-    this.world = world
-    this.#crashAfter = crashAfter
   }
 
   get client(): Client {
     return this.cluster.client
   }
 
-  /** How many writes the controllers have sent, in all their lives. */
-  get writes(): number {
-    return this.#writes
-  }
-
-  async start(): Promise<void> {
-    this.#boot()
-    await this.world.advance(10_000)
-  }
-
-  async stop(): Promise<void> {
-    await this.#restarting
-    this.#incarnation?.stop.abort()
-    await this.cluster.run(this.#incarnation?.done ?? Promise.resolve())
-  }
-
-  #boot(): void {
-    this.#isDead = false
-    const stop = new AbortController()
-    const client = createClient({
-      env: this.world,
-      transport: this.#mortal(this.cluster.connect()),
-      onWarning: () => {},
-    })
-    const runs = this.#operators.map(operator =>
-      runOperator(operator, { client, env: this.world, signal: stop.signal, gracefulShutdown: 0 }),
-    )
-    this.#incarnation = { stop, done: Promise.allSettled(runs) }
-  }
-
-  /** Nothing passes in either direction once the process is dead; the write that killed it has been done. */
-  #mortal(inner: Transport): Transport {
-    let isDead = false
-    return {
-      send: async request => {
-        if (isDead) return await never(request.signal)
-        const isWrite = request.method !== 'GET' && !request.path.includes('/events')
-        const number = isWrite ? ++this.#writes : 0
-        const response = await inner.send(request)
-        if (number > 0 && number === this.#crashAfter) {
-          isDead = true
-          this.#crash()
-        }
-        return isDead ? await never(request.signal) : response
-      },
-      [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
-    }
-  }
-
-  #crash(): void {
-    if (this.#isDead) return
-    this.#isDead = true
-    const { stop, done } = this.#incarnation!
-    stop.abort()
-    this.#restarting = done.then(async () => {
-      await this.world.clock.sleep(2_000)
-      this.#boot()
-      this.#restarting = undefined
-    })
-  }
-
   later(ms: number = aWhile): Promise<void> {
-    return this.world.advance(ms)
+    return this.cluster.advance(ms)
   }
 
   async make(kind: Kind, name: string, options: MakeOptions = {}): Promise<Made> {
@@ -187,24 +112,6 @@ export class Stage {
     const { items } = await this.cluster.run(this.client.list(Event))
     return [...new Set(items.map(({ reason, message }) => `${reason}: ${message}`))].sort()
   }
-
-  /** Nothing changes any more, however long one waits; nobody even tries, unless `writes`. */
-  async assertRests(
-    kinds: readonly Kind[],
-    { ms, writes }: { readonly ms: number; readonly writes: boolean },
-    message: string,
-  ): Promise<void> {
-    const before = await this.state(kinds)
-    const sent = this.#writes
-    await this.world.advance(ms)
-    assert.deepEqual(await this.state(kinds), before, `${message}: it does not stay`)
-    if (!writes) assert.equal(this.#writes - sent, 0, `${message}: writes when all is done`)
-  }
-}
-
-async function never(signal: AbortSignal): Promise<never> {
-  await aborted(signal)
-  throw signal.reason
 }
 
 function referenceTo({ kind, name, uid, blocking }: Owner) {

@@ -72,6 +72,24 @@ export const configurationOf = (extenderUrl = nowhere): Readonly<Record<string, 
       plugins: { postFilter: { disabled: [{ name: 'DefaultPreemption' }] } },
     },
     {
+      schedulerName: 'counting',
+      plugins: { score: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeResourcesFit' }] } },
+      pluginConfig: [
+        {
+          name: 'NodeResourcesFit',
+          args: {
+            scoringStrategy: {
+              type: 'LeastAllocated',
+              resources: [
+                { name: 'example.com/card', weight: 1 },
+                { name: 'cpu', weight: 1 },
+              ],
+            },
+          },
+        },
+      ],
+    },
+    {
       schedulerName: 'careless',
       plugins: { filter: { disabled: [{ name: 'TaintToleration' }] } },
     },

@@ -1,6 +1,7 @@
 /** All scenarios, by the file they are in. */
 import * as affinity from './affinity-scenarios.ts'
 import * as features from './feature-scenarios.ts'
+import * as migrated from './migrated-volume-scenarios.ts'
 import * as nodes from './node-scenarios.ts'
 import * as preemption from './preemption-scenarios.ts'
 import * as queue from './queue-scenarios.ts'
@@ -16,5 +17,5 @@ export const nodeScenarios: readonly Scenario[] = [...list(nodes), ...list(featu
 export const resourceScenarios: readonly Scenario[] = list(resources)
 export const spreadScenarios: readonly Scenario[] = list(spread)
 export const preemptionScenarios: readonly Scenario[] = list(preemption)
-export const volumeScenarios: readonly Scenario[] = list(volumes)
+export const volumeScenarios: readonly Scenario[] = [...list(volumes), ...list(migrated)]
 export const queueScenarios: readonly Scenario[] = list(queue)

@@ -55,6 +55,19 @@ export const defaultPreemption: readonly Scenario[] = [
     ],
   },
   {
+    name: 'DefaultPreemption: that one of two is gone does not help before the other is on its way',
+    nodes: [node('n1', { cpu: '2' })],
+    steps: [
+      { create: [pod('a', { priorityClassName: 'middle' }), pod('b', slow)], end: { a: 'n1', b: 'n1' } },
+      {
+        create: [pod('c', { cpu: '2', ...urgent })],
+        end: { a: 'gone', b: 'leaving', c: promised(1, '1 Insufficient cpu', 'n1') },
+        tries: 1,
+      },
+      { delete: [[Pod, 'b']], end: { b: 'gone', c: 'n1' } },
+    ],
+  },
+  {
     name: 'DefaultPreemption: nobody leaves for an equal',
     nodes: [node('n1', { cpu: '1' })],
     steps: [

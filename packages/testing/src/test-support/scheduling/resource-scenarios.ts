@@ -1,5 +1,6 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
-import { node, nodes, noVictims, pod, pods, refused, type Scenario } from './scenario.ts'
+import { DeviceClass, ResourceSlice } from '@coxswain/api/resource/v1'
+import { type Given, node, nodes, noVictims, pod, pods, refused, type Scenario } from './scenario.ts'
 
 const gpu = 'example.com/gpu'
 const mebibyte = 1024 * 1024
@@ -11,6 +12,20 @@ const init = (name: string, cpu: string, more: object = {}) => ({
 })
 const sidecar = { restartPolicy: 'Always' }
 const full = refused(1, '1 Insufficient cpu', noVictims(1, 1))
+
+const card = 'example.com/card'
+const cards = (nodeName: string, count: number): Given => [
+  ResourceSlice,
+  {
+    metadata: { name: `cards-${nodeName}` },
+    spec: {
+      driver: 'card.example.com',
+      nodeName,
+      pool: { name: nodeName, generation: 1, resourceSliceCount: 1 },
+      devices: Array.from({ length: count }, (_, index) => ({ name: `card-${index}` })),
+    },
+  },
+]
 
 export const nodeResourcesFit: readonly Scenario[] = [
   {
@@ -109,6 +124,34 @@ export const nodeResourcesFit: readonly Scenario[] = [
         create: [pod('b', { cpu: '1', resources: { requests: { cpu: '2500m' } } })],
         end: { b: refused(2, '2 Insufficient cpu', noVictims(2, 1)) },
       },
+    ],
+  },
+  {
+    name: 'NodeResourcesFit: what a pod asks for as a whole does not count when nodes are compared',
+    nodes: [node('n1', { cpu: '3500m', memory: '16Gi' }), node('n2', { cpu: '16', memory: '4Gi' })],
+    steps: [
+      {
+        create: [pod('a', { cpu: '100m', memory: '2Gi', resources: { requests: { cpu: '2' } } })],
+        end: { a: 'n1' },
+      },
+    ],
+  },
+  {
+    name: 'NodeResourcesFit: what only some pods ask for does not count for others when nodes are compared',
+    nodes: [node('n1', { cpu: '3', more: { [card]: '4' } }), node('n2', { cpu: '4' })],
+    steps: [{ create: [pod('a', { schedulerName: 'counting' })], end: { a: 'n2' } }],
+  },
+  {
+    name: 'NodeResourcesFit: devices count as what they stand for when nodes are compared',
+    nodes: [
+      node('n1', { cpu: '4' }),
+      node('n2', { cpu: '8' }),
+      [DeviceClass, { metadata: { name: 'cards' }, spec: { extendedResourceName: card } }],
+      cards('n1', 4),
+      cards('n2', 1),
+    ],
+    steps: [
+      { create: [pod('a', { schedulerName: 'counting', requests: { [card]: '1' } })], end: { a: 'n1' } },
     ],
   },
   {

@@ -96,6 +96,7 @@ const using = (name: string, ...claims: readonly string[]) =>
   })
 const disk = (name: string, source: object, more: object = {}) =>
   pod(name, { volumes: [{ name: 'v', ...source }], ...more })
+const only = { persistentVolumeClaim: { claimName: 'only' } }
 const gce = (pdName: string, readOnly = false) => ({ gcePersistentDisk: { pdName, readOnly } })
 const limit = (name: string, count: number): Given => [
   CSINode,
@@ -179,7 +180,7 @@ export const volumeRestrictions: readonly Scenario[] = [
           ...pair('only', { labels: { [zone]: 'x' } }, 'ReadWriteOncePod'),
           pod('a', {
             nodeName: 'n1',
-            volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'only' } }],
+            volumes: [{ name: 'v', ...only }],
           }),
         ],
         end: { a: 'n1' },
@@ -190,6 +191,24 @@ export const volumeRestrictions: readonly Scenario[] = [
         tries: 1,
       },
       { delete: [[Pod, 'a']], patch: [[Node, 'n1', { spec: { unschedulable: true } }]], end: { b: 'n2' } },
+    ],
+  },
+  {
+    name: 'VolumeRestrictions: a claim for one pod that two use counts as used by one',
+    nodes: nodes({}, 'n1', 'n2'),
+    steps: [
+      {
+        create: [
+          ...pair('only', {}, 'ReadWriteOncePod'),
+          disk('a', only, { nodeName: 'n1', priorityClassName: 'higher' }),
+          disk('b', only, { nodeName: 'n2' }),
+        ],
+        end: { a: 'n1', b: 'n2' },
+      },
+      {
+        create: [disk('c', only, { priorityClassName: 'high' })],
+        end: { a: 'n1', b: 'gone', c: refused(2, `2 ${inUse}`, noVictims(2, 2)) },
+      },
     ],
   },
 ]
@@ -443,6 +462,24 @@ export const volumeBinding: readonly Scenario[] = [
         create: [volume('made-1', { className: 'made', claim: 'v1' })],
         patch: [completed('v1', 'made-1'), bound('v1')],
         end: { a: 'n1' },
+      },
+    ],
+  },
+  {
+    name: 'VolumeBinding: a pod that waits for its volume is called back for a more important one, and stays',
+    nodes: [node('n1', { cpu: '1' })],
+    steps: [
+      {
+        create: [
+          storageClass('made', { provisioner: driver }),
+          claim('v1', { className: 'made' }),
+          using('a', 'v1'),
+        ],
+        end: { a: 'waiting -> n1' },
+      },
+      {
+        create: [pod('b', { priorityClassName: 'high' })],
+        end: { a: refused(1, '1 Insufficient cpu', noVictims(1, 1)), b: 'n1' },
       },
     ],
   },

@@ -1,78 +1,30 @@
-import assert from 'node:assert/strict'
 import { createClient } from '@coxswain/client'
-import { aborted, VirtualWorld } from '@coxswain/kit'
+import { aborted, createSeededRandom, type VirtualWorld } from '@coxswain/kit'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
 import { isStream, type Transport, type WireRequest, type WireResponse } from '@coxswain/wire'
-import { type Cluster, startCluster } from '../cluster.ts'
-import { crashPoints } from './crash-points.ts'
+import type { Cluster } from '../cluster.ts'
 
-/** What happens around controllers, and what is there in the end. */
-export interface Play {
-  readonly name: string
-  /** Those that are killed. */
-  readonly controllers: () => readonly Operator[]
-  /** Those that live on: kubelets and the like. */
-  readonly others?: () => readonly Operator[]
-  readonly act: (cluster: Cluster) => Promise<void>
-  /** What matters of the end, to be compared with `end`. */
-  readonly look: (cluster: Cluster) => Promise<unknown>
-  readonly end: unknown
-}
-
-const restPeriod = 60_000
-
-/** What goes wrong in a performance. */
+/** What goes wrong for controllers while a scenario is played. */
 export interface Trouble {
   /** The process dies right after this one of its writes, and another starts two seconds later. */
   readonly crashAfter?: number
-  /** Each so many changes of what is there are refused as a conflict. */
+  /** One of so many changes of what is there is refused as a conflict, by chance: no write meets one for ever. */
   readonly conflictEach?: number
   /** Milliseconds that each event of a watch is late. */
   readonly lag?: number
-}
-
-/**
- * Plays it undisturbed, with conflicts, with caches that lag behind, and with the controllers killed after one of their
- * writes: the end has to be the same, and stay, with nobody writing any more.
- */
-export async function playWithCrashes(play: Play, seed = 5): Promise<void> {
-  const writes = await playOnce(play, seed, {})
-  assert.ok(writes > 0, `${play.name}: the controllers wrote nothing`)
-  await playOnce(play, seed, { conflictEach: 3 })
-  await playOnce(play, seed, { lag: 300 })
-  for (const crashAfter of crashPoints(writes, play.name.length)) await playOnce(play, seed, { crashAfter })
-}
-
-async function playOnce(play: Play, seed: number, trouble: Trouble): Promise<number> {
-  const message = `${play.name} ${JSON.stringify(trouble)}`
-  const world = new VirtualWorld({ seed })
-  await using cluster = await startCluster({ env: world })
-  for (const operator of play.others?.() ?? []) cluster.start(operator)
-  const process = new Mortal(cluster, world, play.controllers, trouble)
-  process.boot()
-  try {
-    await cluster.advance(2_000)
-    await play.act(cluster)
-    await cluster.advance(trouble.lag || trouble.conflictEach ? 60_000 : 5_000)
-    assert.deepEqual(await play.look(cluster), play.end, message)
-    const sent = process.writes
-    await cluster.advance(restPeriod)
-    assert.deepEqual(await play.look(cluster), play.end, `${message}: it does not stay`)
-    assert.equal(process.writes, sent, `${message}: writes when all is done`)
-    return sent
-  } finally {
-    await process.stop()
-  }
+  /** This one of the writes is done, and its answer is lost. */
+  readonly loseAnswerOf?: number
 }
 
 /** Controllers in one process that dies after one of its writes: it has been done, and nobody was told. */
 export class Mortal {
+  /** Requests that change something, of all its lives; events are not counted. */
   writes = 0
   readonly #cluster: Cluster
   readonly #world: VirtualWorld
   readonly #controllers: () => readonly Operator[]
   readonly #trouble: Trouble
-  #changes = 0
+  readonly #chance = createSeededRandom(1)
   #stop = new AbortController()
   #done: Promise<unknown> = Promise.resolve()
   #isStopped = false
@@ -113,13 +65,15 @@ export class Mortal {
         if (isDead) return await never(request.signal)
         const isWrite = request.method !== 'GET' && !request.path.includes('/events')
         if (isWrite && this.#isRefused(request)) return conflict
-        const number = isWrite ? ++this.writes : 0
+        const number = isWrite ? ++this.writes : undefined
         const response = await inner.send(request)
-        if (number > 0 && number === this.#trouble.crashAfter) {
+        if (number !== undefined && number === this.#trouble.crashAfter) {
           isDead = true
           this.#restart()
         }
-        return isDead ? await never(request.signal) : this.#delay(response, request.signal)
+        if (isDead) return await never(request.signal)
+        if (number !== undefined && number === this.#trouble.loseAnswerOf) throw new Error('socket hang up')
+        return this.#delay(response, request.signal)
       },
       [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
     }
@@ -127,7 +81,7 @@ export class Mortal {
 
   #isRefused({ method }: WireRequest): boolean {
     const { conflictEach } = this.#trouble
-    return conflictEach !== undefined && method !== 'POST' && ++this.#changes % conflictEach === 0
+    return conflictEach !== undefined && method !== 'POST' && this.#chance.below(conflictEach) === 0
   }
 
   #delay(response: WireResponse, signal: AbortSignal): WireResponse {

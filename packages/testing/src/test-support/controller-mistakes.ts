@@ -1,0 +1,122 @@
+/** Mistakes somebody could make in a control loop. Each has to be found by the scenarios it names. */
+export interface Mistake {
+  readonly name: string
+  /** Below `packages/`. */
+  readonly file: string
+  /** What is right, which is there once, and what stands there instead. */
+  readonly edits: readonly (readonly [right: string, wrong: string])[]
+  /** The test file in which a scenario has to fail, and the scenario. */
+  readonly suite: string
+  readonly scenario: string
+  /** It shows only when the right thing goes wrong: everything is tried, and `npm test` leaves it out. @default false */
+  readonly needsTorture?: boolean
+}
+
+export const mistakes: readonly Mistake[] = [
+  {
+    name: 'a controller that does not look again after a conflict',
+    file: 'runtime/src/controller.ts',
+    edits: [
+      [
+        'if (isProgrammingError(error)) metrics.panicked()',
+        "if (isConflict(error)) return { result: 'success' }",
+      ],
+    ],
+    suite: 'persistent-volumes',
+    scenario: 'a claim gets the smallest volume that will do',
+    needsTorture: true,
+  },
+  {
+    name: 'a controller that forgets what it has just created',
+    file: 'runtime/src/own-writes.ts',
+    edits: [['if (isAhead(written, cached, progress)) return', 'if (progress.epoch < 0) return']],
+    suite: 'replica-set-scenarios',
+    scenario: 'make each pod once, however late their caches are',
+  },
+  {
+    name: 'a job controller that lets go of pods before it has listed them',
+    file: 'controllers/src/job/tracking.ts',
+    edits: [['  await flush()\n  onWritten()\n', '  onWritten()\n']],
+    suite: 'jobs',
+    scenario: 'several completions, a few at a time',
+    needsTorture: true,
+  },
+  {
+    name: 'a job controller that lists a pod again which it had listed when it died',
+    file: 'controllers/src/job/tracking.ts',
+    edits: [['if (!indexes && !uncounted.succeeded.includes(uid))', 'if (!indexes)']],
+    suite: 'jobs',
+    scenario: 'several completions, a few at a time',
+    needsTorture: true,
+  },
+  {
+    name: 'a cron job controller whose jobs have another name at each try',
+    file: 'controllers/src/cron-job/jobs-of.ts',
+    edits: [['name: jobNameAt(cronJob, time),', "generateName: 'tick-',"]],
+    suite: 'cron-jobs',
+    scenario: 'jobs run side by side',
+    needsTorture: true,
+  },
+  {
+    name: 'a taint controller that hears of changes only',
+    file: 'controllers/src/taint-eviction/taint-eviction-controller.ts',
+    edits: [
+      [
+        "  event.type !== 'update' ||\n  event.old.spec.nodeName",
+        "  event.type === 'update' &&\n  event.old.spec.nodeName",
+      ],
+      ["event.type !== 'update' || !deepEqual(evicting", "event.type === 'update' && !deepEqual(evicting"],
+    ],
+    suite: 'pod-clean-up',
+    scenario: 'drives out what does not tolerate a taint, at once or after a while',
+    needsTorture: true,
+  },
+  {
+    name: 'a range allocator that knows only what it gave out itself',
+    file: 'controllers/src/node-ipam/node-ipam-controller.ts',
+    edits: [
+      [
+        '...items.flatMap(({ spec }) => parseRanges(spec?.podCIDRs ?? []))',
+        '...parseRanges(items.length < 0 ? [] : [])',
+      ],
+    ],
+    suite: 'node-housekeeping',
+    scenario: 'are cut out of the cluster’s, each only once',
+  },
+  {
+    name: 'a node controller that writes taints whether they changed or not',
+    file: 'controllers/src/node-lifecycle/node-lifecycle-controller.ts',
+    edits: [['if (!deepEqual(wanted, present)) {', 'if (wanted !== present) {']],
+    suite: 'node-lifecycle',
+    scenario: 'that are ready lose the taint they came with',
+  },
+  {
+    name: 'a load balancer that is made before the finalizer that remembers it',
+    file: 'controllers/src/cloud/service-lb-controller.ts',
+    edits: [
+      [
+        '  if (!hasCleanup(service)) {\n    const metadata = { uid: service.metadata.uid, finalizers',
+        '  const remember = async () => {\n    const metadata = { uid: service.metadata.uid, finalizers',
+      ],
+      [
+        "  events.normal(service, 'EnsuredLoadBalancer', 'Ensured load balancer')\n",
+        "  events.normal(service, 'EnsuredLoadBalancer', 'Ensured load balancer')\n  if (!hasCleanup(service)) await remember()\n",
+      ],
+    ],
+    suite: 'cloud',
+    scenario: 'that are deleted at once leave nothing behind',
+    needsTorture: true,
+  },
+  {
+    name: 'a scheduler that does not try a pod again when something went wrong',
+    file: 'scheduler/src/scheduler.ts',
+    edits: [
+      [
+        '    this.#queue.failed(uid, refusedBy, pending)\n',
+        '    if (refusedBy.length > 0) this.#queue.failed(uid, refusedBy, pending)\n',
+      ],
+    ],
+    suite: 'scheduling-volumes',
+    scenario: 'VolumeBinding',
+  },
+]
