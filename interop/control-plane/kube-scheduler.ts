@@ -10,12 +10,17 @@ import { startScheduler } from './components.ts'
 export interface RealScheduler extends AsyncDisposable {
   /** How often it has looked for a node so far, whatever came of it. */
   countTries(): Promise<number>
+  /** All it has logged, line by line. */
+  readonly log: readonly string[]
+  /** Rejects with its last words when it ends by itself. */
+  readonly crashed: Promise<never>
 }
 
 /** Resolves when it is ready. `configuration`: fields of a KubeSchedulerConfiguration. */
 export async function startRealScheduler(
   kubeconfig: string,
   configuration: object = {},
+  moreFlags: readonly string[] = [],
 ): Promise<RealScheduler> {
   await using stack = new AsyncDisposableStack()
   const directory = mkdtempSync(join(tmpdir(), 'kube-scheduler-'))
@@ -35,6 +40,7 @@ export async function startRealScheduler(
     `--secure-port=${port}`,
     `--cert-dir=${directory}`,
     '--authorization-always-allow-paths=/readyz,/metrics',
+    ...moreFlags,
   ]
   const component = stack.use(startScheduler({ kubeconfig }, { flags }))
   const agent = new Agent({ rejectUnauthorized: false, keepAlive: true })
@@ -44,6 +50,8 @@ export async function startRealScheduler(
   while (!(await Promise.race([isReady(), component.crashed]))) await sleep(100)
   const running = stack.move()
   return {
+    log: component.log,
+    crashed: component.crashed,
     countTries: async () => {
       const { text } = await read('/metrics')
       const lines = text.split('\n').filter(line => line.startsWith('scheduler_schedule_attempts_total{'))

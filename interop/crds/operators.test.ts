@@ -116,7 +116,7 @@ function testOperator(operator: OperatorModule): void {
     const names = definitions.map(({ metadata }) => `crd/${metadata.name}`)
     // kubectl cannot wait for a definition that has no conditions yet.
     for (let attempt = 1; ; attempt++) {
-      const waited = await kubectl('wait', '--for=condition=Established', '--timeout=30s', ...names)
+      const waited = await kubectl('wait', '--for=condition=Established', '--timeout=120s', ...names)
       if (waited.code === 0) break
       assert.ok(attempt < 10, waited.stderr)
     }
@@ -153,7 +153,7 @@ function testOperator(operator: OperatorModule): void {
 
   it('go again, with their objects', async () => {
     const names = definitions.map(({ metadata }) => `crd/${metadata.name}`)
-    const { code, stderr } = await kubectl('delete', '--wait=true', '--timeout=60s', ...names)
+    const { code, stderr } = await kubectl('delete', '--wait=true', '--timeout=120s', ...names)
     assert.equal(code, 0, stderr)
   })
 }

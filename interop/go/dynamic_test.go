@@ -60,7 +60,7 @@ func defineBoats(ctx context.Context, t *testing.T) {
 	if _, err := client.Create(ctx, definition, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	eventually(t, 30*time.Second, "boats are served", func() bool {
+	eventually(t, time.Minute, "boats are served", func() bool {
 		_, err := dynamic.NewForConfigOrDie(config(t)).Resource(boats).List(ctx, metav1.ListOptions{})
 		return err == nil
 	})
@@ -75,7 +75,7 @@ func boat(name string, masts int64) *unstructured.Unstructured {
 }
 
 func TestDynamicClientWorksOnCustomResources(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	defineBoats(ctx, t)
 	cfg := config(t)
 	wire := record(cfg)
@@ -129,7 +129,7 @@ func TestDynamicClientWorksOnCustomResources(t *testing.T) {
 }
 
 func TestScaleClientFindsTheScaleOfAnyKind(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	defineBoats(ctx, t)
 	client := dynamic.NewForConfigOrDie(config(t)).Resource(boats).Namespace(ns)
 	_, err := client.Create(ctx, boat("argo", 2), metav1.CreateOptions{})
@@ -156,14 +156,14 @@ func TestScaleClientFindsTheScaleOfAnyKind(t *testing.T) {
 }
 
 func TestDiscoveryIsTheSameInBothForms(t *testing.T) {
-	ctx := within(t, time.Minute)
+	ctx := within(t, 2*time.Minute)
 	defineBoats(ctx, t)
 	aggregated := discovery.NewDiscoveryClientForConfigOrDie(config(t))
 	legacy := discovery.NewDiscoveryClientForConfigOrDie(config(t))
 	legacy.UseLegacyDiscovery = true
 	var described [2][]string
 	// The two are made from the definitions at different moments.
-	eventually(t, 10*time.Second, "both forms name the same resources", func() bool {
+	eventually(t, time.Minute, "both forms name the same resources", func() bool {
 		described = [2][]string{describe(t, aggregated), describe(t, legacy)}
 		return slices.Equal(described[0], described[1])
 	})
@@ -212,7 +212,7 @@ func describe(t *testing.T, client *discovery.DiscoveryClient) []string {
 }
 
 func TestOpenAPIIsReadableInBothVersions(t *testing.T) {
-	ctx := within(t, time.Minute)
+	ctx := within(t, 2*time.Minute)
 	defineBoats(ctx, t)
 	client := discovery.NewDiscoveryClientForConfigOrDie(config(t))
 	document, err := client.OpenAPISchema()
@@ -224,7 +224,7 @@ func TestOpenAPIIsReadableInBothVersions(t *testing.T) {
 	must(t, err)
 	for _, path := range []string{"api/v1", "apis/apps/v1", "apis/" + boatGroup + "/v1"} {
 		var bytes []byte
-		eventually(t, 10*time.Second, "a schema at "+path, func() bool {
+		eventually(t, time.Minute, "a schema at "+path, func() bool {
 			group := paths[path]
 			if group == nil {
 				paths, err = client.OpenAPIV3().Paths()

@@ -50,7 +50,7 @@ func (c *candidate) mustLead(ctx context.Context, t *testing.T, who string) {
 }
 
 func TestLeaderElectionHandsOver(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	first := stand(ctx, t, ns, "first", true)
 	first.mustLead(ctx, t, "the first")
 	second := stand(ctx, t, ns, "second", false)

@@ -21,7 +21,7 @@ func TestSharedInformersOfManyKindsSync(t *testing.T) {
 	for _, watchList := range []bool{true, false} {
 		t.Run(fmt.Sprintf("WatchList=%v", watchList), func(t *testing.T) {
 			featuretesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, watchList)
-			ctx := within(t, time.Minute)
+			ctx := within(t, 2*time.Minute)
 			factory := informers.NewSharedInformerFactory(clientset(t), 0)
 			all := []cache.SharedIndexInformer{
 				factory.Core().V1().Pods().Informer(), factory.Core().V1().Services().Informer(), factory.Core().V1().Nodes().Informer(),
@@ -59,7 +59,7 @@ func TestSharedInformersOfManyKindsSync(t *testing.T) {
 }
 
 func TestSharedInformerIndexesAndForgets(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	cfg := config(t)
 	client := kubernetes.NewForConfigOrDie(cfg)
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(ns),
@@ -84,13 +84,13 @@ func TestSharedInformerIndexesAndForgets(t *testing.T) {
 		slices.Sort(found)
 		return found
 	}
-	eventually(t, 10*time.Second, "two of the red crew", func() bool { return slices.Equal(keys(), []string{ns + "/a", ns + "/b"}) })
+	eventually(t, time.Minute, "two of the red crew", func() bool { return slices.Equal(keys(), []string{ns + "/a", ns + "/b"}) })
 	object, err := client.CoreV1().ConfigMaps(ns).Get(ctx, "a", metav1.GetOptions{})
 	must(t, err)
 	object.Labels = nil
 	_, err = client.CoreV1().ConfigMaps(ns).Update(ctx, object, metav1.UpdateOptions{})
 	must(t, err)
 	must(t, client.CoreV1().ConfigMaps(ns).Delete(ctx, "b", metav1.DeleteOptions{}))
-	eventually(t, 10*time.Second, "nobody of the red crew", func() bool { return len(keys()) == 0 })
+	eventually(t, time.Minute, "nobody of the red crew", func() bool { return len(keys()) == 0 })
 	equal(t, "what is left", len(informer.GetStore().ListKeys()), 1)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestMetadataClientSeesTheMetadataOfEveryKind(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	defineBoats(ctx, t)
 	controller := true
 	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "d9607e19-f88f-11e6-a518-42010a800195", Controller: &controller}

@@ -106,7 +106,7 @@ func (p proxied) makeObjects(t *testing.T, address string, port int32) {
 
 func TestProxiesOfPodsAndServicesAnswerTheTypedClient(t *testing.T) {
 	p := serveProxied(t)
-	ctx := within(t, time.Minute)
+	ctx := within(t, 2*time.Minute)
 	pods, services := p.client.CoreV1().Pods(p.namespace), p.client.CoreV1().Services(p.namespace)
 	query := map[string]string{"a": "b"}
 	for name, get := range map[string]rest.ResponseWrapper{
@@ -131,7 +131,7 @@ func TestProxiesOfPodsAndServicesAnswerTheTypedClient(t *testing.T) {
 
 func TestProxiesPassLargeBodiesOn(t *testing.T) {
 	p := serveProxied(t)
-	ctx := within(t, time.Minute)
+	ctx := within(t, 2*time.Minute)
 	body := bytes.Repeat([]byte("x"), 10<<20)
 	answer, err := p.client.CoreV1().RESTClient().Put().Namespace(p.namespace).Resource("pods").Name("web:" + p.port).
 		SubResource("proxy").Suffix("echo").Body(io.NopCloser(bytes.NewReader(body))).DoRaw(ctx)
@@ -142,7 +142,7 @@ func TestProxiesPassLargeBodiesOn(t *testing.T) {
 
 func TestProxiesStreamWhatComesAndTellWhenTheClientLeaves(t *testing.T) {
 	p := serveProxied(t)
-	stream, err := p.client.CoreV1().Pods(p.namespace).ProxyGet("http", "web", p.port, "stream", nil).Stream(within(t, time.Minute))
+	stream, err := p.client.CoreV1().Pods(p.namespace).ProxyGet("http", "web", p.port, "stream", nil).Stream(within(t, 2*time.Minute))
 	must(t, err)
 	lines := bufio.NewScanner(stream)
 	for i := range 3 {

@@ -53,7 +53,7 @@ func deployment(name string, replicas int32) *appsv1.Deployment {
 }
 
 func TestTypedClientSpeaksProtobufByDefault(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	cfg := config(t)
 	wire := record(cfg)
 	deployments := kubernetes.NewForConfigOrDie(cfg).AppsV1().Deployments(ns)
@@ -89,7 +89,7 @@ func TestTypedClientSpeaksProtobufByDefault(t *testing.T) {
 }
 
 func TestTypedClientUpdatesWithOptimisticConcurrency(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	deployments := clientset(t).AppsV1().Deployments(ns)
 	made, err := deployments.Create(ctx, deployment("web", 1), metav1.CreateOptions{})
 	must(t, err)
@@ -136,7 +136,7 @@ func TestTypedClientUpdatesWithOptimisticConcurrency(t *testing.T) {
 }
 
 func TestTypedClientKeepsStatusAndSpecApart(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	deployments := clientset(t).AppsV1().Deployments(ns)
 	made, err := deployments.Create(ctx, deployment("web", 1), metav1.CreateOptions{})
 	must(t, err)
@@ -168,7 +168,7 @@ func TestTypedClientKeepsStatusAndSpecApart(t *testing.T) {
 }
 
 func TestTypedClientPatchesAndApplies(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	deployments := clientset(t).AppsV1().Deployments(ns)
 	_, err := deployments.Create(ctx, deployment("web", 1), metav1.CreateOptions{})
 	must(t, err)
@@ -219,7 +219,7 @@ func TestTypedClientPatchesAndApplies(t *testing.T) {
 }
 
 func TestTypedClientListsInPagesAndBySelector(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	configMaps := clientset(t).CoreV1().ConfigMaps(ns)
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		_, err := configMaps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"odd": map[bool]string{true: "yes", false: "no"}[name == "a" || name == "c" || name == "e"]}}}, metav1.CreateOptions{})
@@ -260,7 +260,7 @@ func TestTypedClientListsInPagesAndBySelector(t *testing.T) {
 }
 
 func TestTypedClientWatchesTransitionsOfASelector(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	secrets := clientset(t).CoreV1().Secrets(ns)
 	stream, err := secrets.Watch(ctx, metav1.ListOptions{LabelSelector: "watched=yes"})
 	must(t, err)
@@ -284,7 +284,7 @@ func TestTypedClientWatchesTransitionsOfASelector(t *testing.T) {
 }
 
 func TestTypedClientBindsAndEvictsPods(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	core := clientset(t).CoreV1()
 	// Without controllers nobody makes the account; with them somebody else may be first.
 	_, err := core.ServiceAccounts(ns).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
@@ -321,7 +321,7 @@ func TestTypedClientBindsAndEvictsPods(t *testing.T) {
 		t.Fatalf("an eviction against the budget: %v", err)
 	}
 	must(t, clientset(t).PolicyV1().PodDisruptionBudgets(ns).Delete(ctx, "guard", metav1.DeleteOptions{}))
-	eventually(t, 10*time.Second, "an eviction without a budget", func() bool { return core.Pods(ns).EvictV1(ctx, eviction) == nil })
+	eventually(t, time.Minute, "an eviction without a budget", func() bool { return core.Pods(ns).EvictV1(ctx, eviction) == nil })
 	gone, err := core.Pods(ns).Get(ctx, "p", metav1.GetOptions{})
 	must(t, err)
 	if gone.DeletionTimestamp == nil {
@@ -330,7 +330,7 @@ func TestTypedClientBindsAndEvictsPods(t *testing.T) {
 }
 
 func TestTypedClientKeepsExactNumbersAndTimes(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	leases := clientset(t).CoordinationV1().Leases(ns)
 	now := metav1.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC))
 	seconds := int32(15)
@@ -350,7 +350,7 @@ func TestTypedClientKeepsExactNumbersAndTimes(t *testing.T) {
 }
 
 func TestTypedClientMakesNothingInADryRun(t *testing.T) {
-	ctx, ns := within(t, time.Minute), namespace(t)
+	ctx, ns := within(t, 2*time.Minute), namespace(t)
 	services := clientset(t).CoreV1().Services(ns)
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	made, err := services.Create(ctx, service, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})

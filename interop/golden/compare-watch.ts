@@ -59,7 +59,9 @@ function compareWatch(scenario: Scenario, { name, step, want, got }: Pair, check
     }
   }
   check(`${name} end`, want.end, got.end)
-  if (want.seconds !== undefined && !(Math.abs(want.seconds - (got.seconds ?? -99)) <= 1))
+  // Never too early; on a machine that has a lot else to do, a little late.
+  const late = (got.seconds ?? -99) - (want.seconds ?? 0)
+  if (want.seconds !== undefined && (late < -1 || late > 10))
     check(`${name} seconds`, want.seconds, got.seconds)
   compareBookmarks(scenario, { name, step, want, got }, check)
 }

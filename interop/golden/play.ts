@@ -17,7 +17,7 @@ import { isPeriodicBookmark, maskEvents, versionOf, WatchMask } from './watch-ma
 import { WatchStream } from './watch-stream.ts'
 
 /** Seconds that a wait may take unless its step says otherwise. */
-const patience = 20
+const patience = 60
 
 /** Left at the end for an event too many, in milliseconds. */
 const settleTime = 300

@@ -23,7 +23,7 @@ for (const version of kubectlVersions) {
     it('are served as soon as their definition is established', async () => {
       await session.ok(`apply -f ${manifests}/ships-crd.yaml`, /ships\.sea\.example\.com created/)
       await session.ok(
-        'wait --for=condition=Established crd/ships.sea.example.com --timeout=10s',
+        'wait --for=condition=Established crd/ships.sea.example.com --timeout=120s',
         /condition met/,
       )
       await session.ok('get crd', /^ships\.sea\.example\.com +20/m)

@@ -62,7 +62,7 @@ describe('delete and wait', { concurrency: 2 }, () => {
           '--for=delete',
           'cm/held',
           '-v=6',
-          '--timeout=20s',
+          '--timeout=120s',
         )
         await waiting.until(/watch=true/)
         await session.ok(`patch cm held --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'`)
@@ -127,10 +127,10 @@ describe('waiting as only newer versions of kubectl do', () => {
   after(() => session[Symbol.dispose]())
 
   it('waits for creation and for a field', async () => {
-    await using waiting = session.kubectl.follow('wait', '--for=create', 'cm/late', '--timeout=20s')
+    await using waiting = session.kubectl.follow('wait', '--for=create', 'cm/late', '--timeout=120s')
     await session.ok('create configmap late --from-literal=a=1')
     await waiting.until(/configmap\/late condition met/)
-    await session.ok('wait --for=jsonpath={.data.a}=1 cm/late --timeout=5s', 'configmap/late condition met')
+    await session.ok('wait --for=jsonpath={.data.a}=1 cm/late --timeout=120s', 'configmap/late condition met')
     await session.fails(
       'wait --for=jsonpath={.data.a}=2 cm/late --timeout=1s',
       /timed out waiting for the condition/,

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { createRealRandom } from '@coxswain/kit'
 import { createCertificate } from '@coxswain/wire/node'
 import type { Outcome } from '../support/coxswain.ts'
-import { createKubectl, eventually, type Kubectl, type KubectlVersion } from '../support/kubectl.ts'
+import { eventually } from '../support/eventually.ts'
+import { createKubectl, type Kubectl, type KubectlVersion } from '../support/kubectl.ts'
 
 /** The whole output without the white space around it, or a pattern that must match. */
 export type Expected = string | RegExp
@@ -16,6 +17,8 @@ export interface Expectations {
   ok(command: string, ...expected: Expected[]): Promise<string>
   /** The command fails and standard error is as expected. */
   fails(command: string, ...expected: Expected[]): Promise<Outcome>
+  /** The command is run again and again until it is `ok`: for what is done by somebody else meanwhile. */
+  until(command: string, ...expected: Expected[]): Promise<string>
 }
 
 /** One kubectl, in a namespace of its own. */
@@ -79,34 +82,40 @@ export async function createSession(
   return session
 }
 
-/** The same on a server with controllers, once pods can run: the namespace has its account and the server's CA. */
+/** Succeeds once pods can run in a namespace: it has its account and the server's CA. */
+export const namespaceIsReady: string = 'get serviceaccount/default configmap/kube-root-ca.crt'
+
+/** The same on a server with controllers, once pods can run. */
 export async function createClusterSession(
   target: { readonly kubeconfig: string },
   version: KubectlVersion,
   namespace: string,
 ): Promise<Session> {
   const session = await createSession(target, version, namespace)
-  const needed = ['serviceaccount/default', 'configmap/kube-root-ca.crt']
-  await eventually(
-    () => session.kubectl('get', ...needed, '-o', 'name'),
-    /^serviceaccount\S*\nconfigmap\S*\n$/,
-  )
+  await session.until(namespaceIsReady)
   return session
 }
 
 export function expecting(program: string, run: (...args: string[]) => Promise<Outcome>): Expectations {
+  const ok = async (command: string, ...expected: Expected[]) => {
+    const { code, stdout, stderr } = await run(...words(command))
+    assert.equal(code, 0, `${program} ${command}\n${stderr}`)
+    for (const one of expected) check(`${program} ${command}`, stdout, one)
+    return stdout
+  }
   return {
-    async ok(command, ...expected) {
-      const { code, stdout, stderr } = await run(...words(command))
-      assert.equal(code, 0, `${program} ${command}\n${stderr}`)
-      for (const one of expected) check(`${program} ${command}`, stdout, one)
-      return stdout
-    },
+    ok,
     async fails(command, ...expected) {
       const outcome = await run(...words(command))
       assert.notEqual(outcome.code, 0, `${program} ${command} succeeded\n${outcome.stdout}`)
       for (const one of expected) check(`${program} ${command}`, outcome.stderr, one)
       return outcome
+    },
+    async until(command, ...expected) {
+      const found = await eventually(`${program} ${command}`, async () => ({
+        stdout: await ok(command, ...expected),
+      }))
+      return found.stdout
     },
   }
 }

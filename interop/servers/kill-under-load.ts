@@ -165,7 +165,7 @@ class Run {
     const stop = new AbortController()
     // Twice: the first may say that the version is too old.
     const watching = this.watch(api, stop.signal).then(() => this.watch(api, stop.signal))
-    for (let tries = 0; tries < 200 && Number(this.watcher.version) < Number(last.resourceVersion); tries++)
+    for (let tries = 0; tries < 1_200 && Number(this.watcher.version) < Number(last.resourceVersion); tries++)
       await sleep(50)
     stop.abort()
     await watching
@@ -182,7 +182,7 @@ class Run {
   async replay(api: Api, first: string): Promise<string> {
     const seen = new Map<string, Event>()
     const stop = new AbortController()
-    const deadline = setTimeout(() => stop.abort(), 20_000)
+    const deadline = setTimeout(() => stop.abort(), 60_000)
     try {
       for await (const event of api.watch(`${collection}?watch=1&resourceVersion=${first}`, stop.signal)) {
         if (event.type === 'ERROR') {
@@ -193,7 +193,7 @@ class Run {
         if (event.object.metadata.name === 'last') break
       }
     } catch {
-      this.problems.push(`a watch from version ${first} did not reach the end within 20 s`)
+      this.problems.push(`a watch from version ${first} did not reach the end within a minute`)
     } finally {
       clearTimeout(deadline)
       stop.abort()

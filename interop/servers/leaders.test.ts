@@ -19,7 +19,7 @@ async function until<T extends Item>(
   isRight: (object: T) => boolean,
 ) {
   const target = `${collection}?watch=1&fieldSelector=metadata.name%3D${name}`
-  const signal = AbortSignal.timeout(30_000)
+  const signal = AbortSignal.timeout(60_000)
   for await (const { object } of api.watch(target, signal)) if (isRight(object as T)) return object as T
   throw new Error(`the watch of ${name} has ended`)
 }
@@ -46,8 +46,8 @@ describe('controllers of two servers on one etcd', () => {
     const cluster = stack.use(await EtcdCluster.start({ version: 'etcd-3.6' }))
     const options = ['--storage', 'etcd', '--etcd-servers', cluster.endpoints.join(), '--nodes', '0']
     const periods = [
-      ['lease-duration', '4s'],
-      ['renew-deadline', '3s'],
+      ['lease-duration', '8s'],
+      ['renew-deadline', '6s'],
       ['retry-period', '500ms'],
     ].flatMap(([name, value]) => [`--leader-elect-${name}`, value!])
     for (let count = 0; count < 2; count++) {

@@ -32,6 +32,6 @@ for (const options of clusters) {
       within: promise => promise,
     }
     for (const which of casesFor(target))
-      it(which.name, { timeout: 30_000 }, () => runConformanceCase(target, which))
+      it(which.name, { timeout: 60_000 }, () => runConformanceCase(target, which))
   })
 }

@@ -32,6 +32,7 @@ export async function startServer(...options: string[]): Promise<RunningServer> 
       cwd: root,
     })
     const output = await firstLine(child)
+    tellWhenItEnds(child)
     const match = readyLine.exec(output)
     if (!match) throw new Error(`coxswain up did not get ready: ${output}`)
     ;[, url = '', port = '', kubeconfig = ''] = match
@@ -75,7 +76,22 @@ function firstLine(child: ChildProcess): Promise<string> {
   })
 }
 
+/** Those that were told to end. */
+const stopped = new WeakSet<ChildProcess>()
+
+/** A server that ends by itself fails whatever is tested: its last words say why. */
+function tellWhenItEnds(child: ChildProcess): void {
+  let last = ''
+  child.stderr!.on('data', chunk => {
+    last = (last + chunk).slice(-4_000)
+  })
+  child.on('exit', (code, signal) => {
+    if (!stopped.has(child)) console.error(`coxswain up has ended, ${signal ?? `code ${code}`}: ${last}`)
+  })
+}
+
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  stopped.add(child)
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise(resolve => child.once('exit', resolve))
   child.kill(signal)

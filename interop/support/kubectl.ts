@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { execute, type Outcome, root } from './coxswain.ts'
 
 export const kubectlVersions = ['1.20', '1.36'] as const
@@ -16,7 +15,7 @@ export interface Kubectl {
 
 export interface Following extends AsyncDisposable {
   readonly lines: readonly string[]
-  /** Resolves when a line matches; rejects after ten seconds. */
+  /** Resolves when a line matches; rejects when none did by the end of the command, or within two minutes. */
   until(pattern: RegExp): Promise<string>
 }
 
@@ -36,29 +35,37 @@ function follow(file: string, args: readonly string[], environment: Record<strin
   const lines: string[] = []
   const waiting = new Set<() => void>()
   let rest = ''
+  let hasEnded = false
+  const wake = () => {
+    for (const look of waiting) look()
+  }
   const onText = (chunk: Buffer) => {
     const parts = (rest + chunk.toString()).split('\n')
     rest = parts.pop()!
     lines.push(...parts)
-    for (const wake of waiting) wake()
+    wake()
   }
   child.stdout.on('data', onText)
   child.stderr.on('data', onText)
+  child.on('close', () => {
+    hasEnded = true
+    wake()
+  })
   return {
     lines,
     until: pattern =>
       new Promise((resolve, reject) => {
-        const timer = globalThis.setTimeout(() => {
-          waiting.delete(look)
-          reject(new Error(`no line like ${pattern} in:\n${lines.join('\n')}`))
-        }, 10_000)
-        const look = () => {
-          const found = lines.find(line => pattern.test(line))
-          if (found === undefined) return
+        const finish = (found: string | undefined) => {
           clearTimeout(timer)
           waiting.delete(look)
-          resolve(found)
+          if (found === undefined) reject(new Error(`no line like ${pattern} in:\n${lines.join('\n')}`))
+          else resolve(found)
         }
+        const look = () => {
+          const found = lines.find(line => pattern.test(line))
+          if (found !== undefined || hasEnded) finish(found)
+        }
+        const timer = setTimeout(() => finish(undefined), 120_000)
         waiting.add(look)
         look()
       }),
@@ -76,17 +83,4 @@ export async function succeeds(outcome: Promise<Outcome>): Promise<string> {
   const { code, stdout, stderr } = await outcome
   assert.equal(code, 0, stderr)
   return stdout
-}
-
-/** Runs a command again and again until what it prints matches, for twenty seconds at most; returns that. */
-export async function eventually(command: () => Promise<Outcome>, pattern: RegExp): Promise<string> {
-  let last = ''
-  for (const end = Date.now() + 20_000; Date.now() < end; ) {
-    const { stdout, stderr } = await command()
-    last = stdout + stderr
-    if (pattern.test(last)) return last
-    await setTimeout(50)
-  }
-  assert.match(last, pattern)
-  return last
 }

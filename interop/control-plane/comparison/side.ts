@@ -16,7 +16,7 @@ import { type Scenario, Stage } from './stage.ts'
 import { createToldPods, type Script } from './told-pods.ts'
 
 /** Those that have a part in the scenarios. */
-const controllers: readonly ControllerName[] = [
+const workloadControllers: readonly ControllerName[] = [
   'cronjob-controller',
   'daemonset-controller',
   'deployment-controller',
@@ -41,11 +41,15 @@ const runs: Script = () => 'ready'
 
 /** A server of ours without controllers of its own, with the real controller manager or with ours beside it. */
 export interface Side extends AsyncDisposable {
+  /** A new namespace, in which the controllers are at work. */
+  open(namespace: string, script: Script): Promise<Stage>
   /** What the namespace looks like when the scenario has come to its end. */
   play(scenario: Scenario, namespace: string): Promise<Snapshot>
 }
 
-export async function startSide(which: 'real' | 'ours'): Promise<Side> {
+/** `more` are controllers that run beside those of workloads. */
+export async function startSide(which: 'real' | 'ours', more: readonly ControllerName[] = []): Promise<Side> {
+  const controllers = [...workloadControllers, ...more]
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await startServer('--controllers', 'none'))
   const env = createRealEnv()
@@ -68,18 +72,23 @@ export async function startSide(which: 'real' | 'ours'): Promise<Side> {
   )
   await run(createWitness(changes), 'witness/0.1')
   if (which === 'real') stack.use(startControllerManager(server, { flags: fast, controllers }))
-  else await run(createOurs(dirname(server.kubeconfig), env), 'kube-controller-manager/0.1')
+  else await run(createOurs(dirname(server.kubeconfig), env, controllers), 'kube-controller-manager/0.1')
 
   for (const name of ['node-a', 'node-b']) await addNode(client, name)
   const running = stack.move()
+  const open = async (namespace: string, script: Script): Promise<Stage> => {
+    scripts.set(namespace, script)
+    await client.create(Namespace, { metadata: { name: namespace } })
+    const lastChange = () => changes.get(namespace) ?? 0
+    const stage = new Stage({ client, namespace, lastChange })
+    // Without it no pod is made; with it the controllers are known to run.
+    await stage.until('the namespace has its account', () => stage.get(ServiceAccount, 'default'))
+    return stage
+  }
   return {
+    open,
     async play({ script = runs, act, ...masks }, namespace) {
-      scripts.set(namespace, script)
-      await client.create(Namespace, { metadata: { name: namespace } })
-      const lastChange = () => changes.get(namespace) ?? 0
-      const stage = new Stage({ client, namespace, lastChange })
-      // Without it no pod is made; with it the controllers are known to run.
-      await stage.until('the namespace has its account', () => stage.get(ServiceAccount, 'default'))
+      const stage = await open(namespace, script)
       await act(stage)
       await stage.settle()
       return takeSnapshot(client, namespace, masks)
@@ -89,8 +98,8 @@ export async function startSide(which: 'real' | 'ours'): Promise<Side> {
 }
 
 /** A node that is ready as far as anybody can see. */
-async function addNode(client: Client, name: string): Promise<void> {
-  const labels = { 'kubernetes.io/hostname': name }
+export async function addNode(client: Client, name: string, more: object = {}): Promise<void> {
+  const labels = { 'kubernetes.io/hostname': name, ...more }
   const node = await client.create(Node, { metadata: { name, labels } })
   const allocatable = { cpu: '80', memory: '160Gi', pods: '1000' }
   const conditions = [{ type: 'Ready', status: 'True' as const }]
@@ -98,7 +107,11 @@ async function addNode(client: Client, name: string): Promise<void> {
   await client.patch(Node, { name }, { spec: { taints: [] } }, { type: 'merge' })
 }
 
-function createOurs(dataDir: string, env: ReturnType<typeof createRealEnv>): Operator {
+function createOurs(
+  dataDir: string,
+  env: ReturnType<typeof createRealEnv>,
+  controllers: readonly ControllerName[],
+): Operator {
   const read = (name: string) => readFileSync(join(dataDir, 'pki', name), 'utf8')
   return createControllerManager({
     env,

@@ -4,6 +4,8 @@ import {
   ConfigMap,
   Endpoints,
   Event,
+  Namespace,
+  PersistentVolume,
   PersistentVolumeClaim,
   Pod,
   ReplicationController,
@@ -39,6 +41,9 @@ export const kinds: readonly Kind[] = [
   StatefulSet,
 ] as readonly Kind[]
 
+/** Of the whole cluster, those whose name is the namespace's or begins with it and `-of-`. */
+const clusterKinds: readonly Kind[] = [Namespace, PersistentVolume] as readonly Kind[]
+
 /** Everything in a namespace, with what chance decided masked: one line of JSON an object, sorted, and events in words. */
 export interface Snapshot {
   readonly objects: readonly string[]
@@ -53,16 +58,22 @@ const timeKeys =
   /^(creationTimestamp|deletionTimestamp|lastTransitionTime|lastUpdateTime|lastProbeTime|startTime|completionTime|startedAt|finishedAt|lastScheduleTime|lastSuccessfulTime)$/
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
+/** Somebody was faster; it is tried again. */
+const conflict = /the object has been modified; please apply your changes/
+const steps = / (from|to) \d+ (from|to) \d+$/
+
 /** What else depends on chance. */
 export interface Masks {
   readonly chanceEvents?: RegExp
   readonly chanceGenerations?: boolean
+  /** Whether the steps by which sets are scaled depend on it: from how many to how many is left out. */
+  readonly chanceSteps?: boolean
 }
 
 export async function takeSnapshot(
   client: Client,
   namespace: string,
-  { chanceEvents, chanceGenerations = false }: Masks,
+  { chanceEvents, chanceGenerations = false, chanceSteps = false }: Masks,
 ): Promise<Snapshot> {
   const found: ApiObject[] = []
   for (const kind of kinds) {
@@ -70,20 +81,34 @@ export async function takeSnapshot(
     for (const item of items as readonly ApiObject[])
       if (item.metadata.name !== 'kube-root-ca.crt') found.push({ ...item, kind: kind.kind })
   }
+  for (const kind of clusterKinds) {
+    const { items } = await client.list(kind)
+    for (const item of items as readonly ApiObject[])
+      if (item.metadata.name === namespace || item.metadata.name.startsWith(`${namespace}-of-`))
+        found.push({ ...item, kind: kind.kind })
+  }
   const mask = createMask(found, namespace)
-  const { items: events } = await client.list(Event, { namespace })
+  const { items: own } = await client.list(Event, { namespace })
+  // Events of what has no namespace are told in the default one.
+  const { items: others } = await client.list(Event, { namespace: 'default' })
+  const events = [
+    ...own,
+    ...others.filter(({ involvedObject }) => involvedObject.name?.startsWith(`${namespace}-of-`)),
+  ]
   const told = events.map(({ type, reason, message, source, involvedObject: { kind, name, fieldPath } }) =>
     mask(
-      `${type} ${reason} ${kind}/${name}${fieldPath ? ` ${fieldPath}` : ''} from ${source?.component}: ${message}`,
+      `${type} ${reason} ${kind}/${name}${fieldPath ? ` ${fieldPath}` : ''} from ${source?.component}: ${chanceSteps ? message?.replace(steps, '') : message}`,
     ),
   )
   const hasChanceGeneration = ({ kind }: ApiObject) =>
     kind === 'EndpointSlice' || (chanceGenerations && kind === 'ReplicaSet')
   return {
     objects: found
-      .map(object => mask(JSON.stringify(normalize(sortPorts(object), hasChanceGeneration(object)))))
+      .map(object =>
+        sortAddresses(mask(JSON.stringify(normalize(sortPorts(object), hasChanceGeneration(object))))),
+      )
       .sort(),
-    events: [...new Set(told)].filter(line => !chanceEvents?.test(line)).sort(),
+    events: [...new Set(told)].filter(line => !chanceEvents?.test(line) && !conflict.test(line)).sort(),
   }
 }
 
@@ -98,6 +123,12 @@ function createMask(objects: readonly ApiObject[], namespace: string): (text: st
       if (hash !== undefined && revision !== undefined) replacements.set(hash, `HASH${revision}`)
     }
   }
+  // Pods may outlive what their hash was made for.
+  for (const { metadata } of objects)
+    for (const label of hashLabels) {
+      const hash = metadata.labels?.[label]
+      if (hash !== undefined && !replacements.has(hash)) replacements.set(hash, 'HASH')
+    }
   return text => {
     let masked = text
     for (const [from, to] of replacements) masked = masked.replaceAll(from, to)
@@ -108,21 +139,40 @@ function createMask(objects: readonly ApiObject[], namespace: string): (text: st
       .replace(new RegExp(`-${random}{6,10}\\b`, 'g'), '-HASH')
       .replace(new RegExp(`-${random}{5}\\b`, 'g'), '-#####')
       .replace(time, 'TIME')
+      .replace(/(exceeded quota: .*) used: \S+/g, '$1 used: SOME,')
       .replace(/\b10\.1\.\d+\.\d+\b/g, 'POD-IP')
       .replace(/"(clusterIPs?|nodePort)":("[^"]*"|\[[^\]]*\]|\d+)/g, '"$1":"ALLOCATED"')
       .replace(/tick-\d{8}\b/g, 'tick-MINUTE')
   }
 }
 
-/** The real controller puts the ports of Endpoints in the order of a digest of how Go prints them. */
+/** The real controllers put the ports of Endpoints and slices in the order of a digest of how Go prints them. */
 function sortPorts(object: ApiObject): ApiObject {
+  const byName = (a: { name?: string }, b: { name?: string }) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
+  if (object.kind === 'EndpointSlice')
+    return { ...object, ports: (object as EndpointSlice).ports?.toSorted(byName) } as ApiObject
   if (object.kind !== 'Endpoints') return object
   const { subsets = [] } = object as Endpoints
-  const byName = (a: { name?: string }, b: { name?: string }) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
   return {
     ...object,
     subsets: subsets.map(each => ({ ...each, ports: [...(each.ports ?? [])].sort(byName) })),
   } as ApiObject
+}
+
+/** The order of endpoints is that of addresses, which are chance's. */
+function sortAddresses(text: string): string {
+  const object = JSON.parse(text) as {
+    kind: string
+    endpoints?: object[]
+    subsets?: { addresses?: object[]; notReadyAddresses?: object[] }[]
+  }
+  const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
+  object.endpoints?.sort(byText)
+  for (const { addresses, notReadyAddresses } of object.subsets ?? []) {
+    addresses?.sort(byText)
+    notReadyAddresses?.sort(byText)
+  }
+  return JSON.stringify(object)
 }
 
 function revisionOf(object: ApiObject): number | string | undefined {

@@ -162,7 +162,7 @@ describe('config set-credentials', () => {
       type: 'kubernetes.io/service-account-token',
     }
     await ok('create', '-f', file('secret.json', JSON.stringify(secret)))
-    await ok('wait', '--for=jsonpath={.data.token}', 'secret/bot', '--timeout=10s')
+    await ok('wait', '--for=jsonpath={.data.token}', 'secret/bot', '--timeout=120s')
     const encoded = await ok('get', 'secret', 'bot', '-o', 'jsonpath={.data.token}')
     const token = Buffer.from(encoded, 'base64').toString()
     assert.equal(await whoIs('secret', `--token=${token}`), expected)

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type RunningServer, startServer } from '../../support/coxswain.ts'
-import { eventually } from '../../support/kubectl.ts'
 import { createClusterSession, manifests, type Session } from '../session.ts'
 
 // Autoscaling needs controllers and nodes, which the reference is run without. What a metrics server would measure is
@@ -48,14 +47,17 @@ async function measure(session: Session, label: string, cpu: string): Promise<vo
 
 const atOnce = '{"spec":{"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}}}}'
 
+// Those in a group go on from each other.
+const one = { concurrency: 1 }
+
 describe('autoscaling', { concurrency: 3 }, () => {
-  describe('a Deployment', () => {
+  describe('a Deployment', one, () => {
     let session: Session
     before(async () => {
       session = await createClusterSession(server, '1.36', 'autoscaling-deployment')
       await session.ok('create deployment web --image=nginx')
       await session.ok('set resources deploy web --requests=cpu=100m')
-      await session.ok('rollout status deploy/web --timeout=20s')
+      await session.ok('rollout status deploy/web --timeout=120s')
     })
     after(() => session[Symbol.dispose]())
 
@@ -66,12 +68,9 @@ describe('autoscaling', { concurrency: 3 }, () => {
         'get --raw /apis/autoscaling/v2/namespaces/autoscaling-deployment/horizontalpodautoscalers/web',
         /"averageUtilization":50/,
       )
-      await eventually(() => session.kubectl('get', 'deploy', 'web'), /^web +3\/3 +3 +3 /m)
-      await eventually(
-        () => session.kubectl('get', 'hpa', 'web'),
-        /^web +Deployment\/web +cpu: 250%\/50% +1 +3 +\d/m,
-      )
-      await session.ok(
+      await session.until('get deploy web', /^web +3\/3 +3 +3 /m)
+      await session.until('get hpa web', /^web +Deployment\/web +cpu: 250%\/50% +1 +3 +\d/m)
+      await session.until(
         'describe hpa web',
         /\(as a percentage of request\): +250% \(250m\) \/ 50%/,
         /ScalingActive +True +ValidMetricFound/,
@@ -80,15 +79,12 @@ describe('autoscaling', { concurrency: 3 }, () => {
       )
       await measure(session, 'app=web', '5m')
       await session.ok(`patch hpa web --type=merge -p ${atOnce}`)
-      await eventually(() => session.kubectl('get', 'deploy', 'web'), /^web +1\/1 +1 +1 /m)
-      await eventually(
-        () => session.kubectl('describe', 'hpa', 'web'),
-        /New size: 1; reason: All metrics below target/,
-      )
+      await session.until('get deploy web', /^web +1\/1 +1 +1 /m)
+      await session.until('describe hpa web', /New size: 1; reason: All metrics below target/)
     })
   })
 
-  describe('custom resources with scale', () => {
+  describe('custom resources with scale', one, () => {
     let session: Session
     before(async () => {
       session = await createClusterSession(server, '1.36', 'autoscaling-custom')
@@ -105,12 +101,9 @@ describe('autoscaling', { concurrency: 3 }, () => {
         'scale podset example-podset --replicas=5 --current-replicas=2',
         /Expected replicas to be 2, was 1/,
       )
-      await eventually(() => session.kubectl('get', 'podset'), /^example-podset +1 +1 +1 *$/m)
+      await session.until('get podset', /^example-podset +1 +1 +1 *$/m)
       await session.ok('scale crontab my-new-cron-object --replicas=2', /scaled/)
-      await eventually(
-        () => session.kubectl('get', 'ct', '-o', 'jsonpath={.items[0].status.replicas}'),
-        /^2$/,
-      )
+      await session.until('get ct -o jsonpath={.items[0].status.replicas}', '2')
     })
 
     it('are scaled by what their pods use', async () => {
@@ -118,30 +111,27 @@ describe('autoscaling', { concurrency: 3 }, () => {
       await session.ok('autoscale podset example-podset --min=1 --max=3 --cpu=80%', /autoscaled/)
       // A CronTab makes no pods: these are its own by label.
       await session.ok('run tick --image=busybox --labels=crontab=my-new-cron-object')
-      await session.ok('wait pod/tick --for=condition=Ready --timeout=20s')
+      await session.ok('wait pod/tick --for=condition=Ready --timeout=120s')
       await measure(session, 'crontab=my-new-cron-object', '400m')
       await session.ok('autoscale crontab my-new-cron-object --min=1 --max=5 --cpu=100m', /autoscaled/)
-      await eventually(() => session.kubectl('get', 'podset'), /^example-podset +2 +2 +2 *$/m)
-      await eventually(() => session.kubectl('get', 'ct'), /^my-new-cron-object +\S.* +4 *$/m)
-      await eventually(
-        () => session.kubectl('get', 'hpa'),
-        /PodSet\/example-podset +cpu: 160%\/80% +1 +3 +\d/,
-      )
-      await session.ok('get hpa', /CronTab\/my-new-cron-object +cpu: 400m\/100m +1 +5 +\d/)
+      await session.until('get podset', /^example-podset +2 +2 +2 *$/m)
+      await session.until('get ct', /^my-new-cron-object +\S.* +4 *$/m)
+      await session.until('get hpa', /PodSet\/example-podset +cpu: 160%\/80% +1 +3 +\d/)
+      await session.until('get hpa', /CronTab\/my-new-cron-object +cpu: 400m\/100m +1 +5 +\d/)
       await measure(session, 'podset=example-podset', '5m')
       await session.ok(`patch hpa example-podset --type=merge -p ${atOnce}`)
-      await eventually(() => session.kubectl('get', 'podset'), /^example-podset +1 +1 +1 *$/m)
-      await session.ok('get pods -l podset=example-podset -o name', /^pod\/\S+\s*$/)
+      await session.until('get podset', /^example-podset +1 +1 +1 *$/m)
+      await session.until('get pods -l podset=example-podset -o name', /^pod\/\S+\s*$/)
     })
   })
 
-  describe('top', () => {
+  describe('top', one, () => {
     let session: Session
     before(async () => {
       session = await createClusterSession(server, '1.36', 'autoscaling-top')
       await session.ok('run busy --image=busybox')
       await session.ok('run idle --image=busybox')
-      await session.ok('wait pod --all --for=condition=Ready --timeout=20s')
+      await session.ok('wait pod --all --for=condition=Ready --timeout=120s')
     })
     after(() => session[Symbol.dispose]())
 

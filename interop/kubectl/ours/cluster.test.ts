@@ -24,7 +24,7 @@ describe('a cluster with a node', { concurrency: 2 }, () => {
 
       it('deletes pods gracefully or at once', async () => {
         await session.ok('run slow --image=busybox', 'pod/slow created')
-        await session.ok('wait --for=condition=Ready pod/slow --timeout=20s', 'pod/slow condition met')
+        await session.ok('wait --for=condition=Ready pod/slow --timeout=120s', 'pod/slow condition met')
         await session.ok('get pod slow', /^slow +1\/1 +Running/m)
         await session.ok('delete pod slow --grace-period=1', deleted(version, 'pod "slow"'))
         await session.ok('run quick --image=busybox')
@@ -36,8 +36,9 @@ describe('a cluster with a node', { concurrency: 2 }, () => {
 
       it('records what happened to a pod', async () => {
         await session.ok('run seen --image=busybox')
-        await session.ok('wait --for=condition=Ready pod/seen --timeout=20s')
-        await session.ok(
+        await session.ok('wait --for=condition=Ready pod/seen --timeout=120s')
+        // Events come a little later than what they tell of.
+        await session.until(
           'get events --field-selector=involvedObject.name=seen',
           /Normal +Scheduled +pod\/seen/,
         )
@@ -86,8 +87,8 @@ describe('a cluster with a node, as only newer versions of kubectl ask', () => {
 
   it('lists the events of one object', async () => {
     await session.ok('run seen --image=busybox')
-    await session.ok('wait --for=condition=Ready pod/seen --timeout=20s')
-    await session.ok('events --for pod/seen', /Normal +Scheduled +Pod\/seen/)
+    await session.ok('wait --for=condition=Ready pod/seen --timeout=120s')
+    await session.until('events --for pod/seen', /Normal +Scheduled +Pod\/seen/)
     await session.ok('events --types=Warning --for pod/seen', /^(No events found.*)?\s*$/)
     await session.ok('delete pod seen --now')
   })

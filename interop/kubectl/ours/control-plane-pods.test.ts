@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type RunningServer, startServer } from '../../support/coxswain.ts'
-import { eventually, kubectlVersions } from '../../support/kubectl.ts'
+import { kubectlVersions } from '../../support/kubectl.ts'
 import { createSession, type Session } from '../session.ts'
 
 const parts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
@@ -19,10 +19,7 @@ for (const version of kubectlVersions) {
     let session: Session
     before(async () => {
       session = await createSession(server, version, `parts-${version.replace('.', '-')}`)
-      await eventually(
-        () => session.kubectl('get', 'pods', '-n', 'kube-system', '-l', 'tier=control-plane'),
-        /(\S+ +1\/1 +Running .*\n){4}/,
-      )
+      await session.until('get pods -n kube-system -l tier=control-plane', /(\S+ +1\/1 +Running .*\n){4}/)
     })
     after(() => session[Symbol.dispose]())
 
@@ -49,7 +46,7 @@ for (const version of kubectlVersions) {
     })
 
     it('have logs', async () => {
-      for (const part of parts) await session.ok(`logs -n kube-system ${part}-node-1`, /^I\d{4} .*\] "/)
+      for (const part of parts) await session.until(`logs -n kube-system ${part}-node-1`, /^I\d{4} .*\] "/)
       const manager = 'kube-controller-manager-node-1 -n kube-system'
       await session.ok(`logs ${manager}`, /"starting controller" name="deployment-controller"/)
       assert.equal((await session.ok(`logs ${manager} --tail=2`)).split('\n').length, 3)
@@ -67,7 +64,10 @@ for (const version of kubectlVersions) {
 
     it('say how they are', async () => {
       const healthy = (name: string) => new RegExp(`^${name} +Healthy +ok`, 'm')
-      await session.ok('get componentstatuses', ...['scheduler', 'controller-manager', 'etcd-0'].map(healthy))
+      await session.until(
+        'get componentstatuses',
+        ...['scheduler', 'controller-manager', 'etcd-0'].map(healthy),
+      )
       await session.ok('get cs etcd-0 -o jsonpath={.conditions[0].status}', 'True')
       await session.ok('cluster-info', new RegExp(`is running at .*${server.url}`))
       await session.ok(`get --raw /readyz?verbose`, /^\[\+\]etcd ok$/m, /readyz check passed\s*$/)
@@ -85,7 +85,7 @@ for (const version of kubectlVersions) {
       const uid = 'get pod -n kube-system kube-scheduler-node-1 -o jsonpath={.metadata.uid}'
       const before = await session.ok(uid)
       await session.ok('delete pod -n kube-system kube-scheduler-node-1', /deleted/)
-      await session.ok('wait --for=condition=Ready pod -n kube-system --timeout=20s kube-scheduler-node-1')
+      await session.ok('wait --for=condition=Ready pod -n kube-system --timeout=120s kube-scheduler-node-1')
       const after = await session.ok(uid)
       assert.notEqual(after, before)
       await session.ok('drain node-1 --force')

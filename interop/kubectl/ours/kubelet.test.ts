@@ -5,13 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type RunningServer, startServer } from '../../support/coxswain.ts'
 import { type FakeKubelet, startFakeKubelet } from '../../support/fake-kubelet.ts'
-import { createKubectl, type Kubectl, kubectlVersions } from '../../support/kubectl.ts'
-
-async function succeeds(outcome: ReturnType<Kubectl>): Promise<string> {
-  const { code, stdout, stderr } = await outcome
-  assert.equal(code, 0, stderr)
-  return stdout
-}
+import { createKubectl, type Kubectl, kubectlVersions, succeeds } from '../../support/kubectl.ts'
 
 describe('pods on a node that is not ours', () => {
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-'))

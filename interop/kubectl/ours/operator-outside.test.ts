@@ -22,7 +22,7 @@ describe('coxswain run', () => {
     })
     try {
       await kubectl
-        .follow('wait', '--for=create', 'crd/ats.cnat.programming-kubernetes.info', '--timeout=10s')
+        .follow('wait', '--for=create', 'crd/ats.cnat.programming-kubernetes.info', '--timeout=120s')
         .until(/condition met/)
       const applied = await kubectl('apply', '-f', 'examples/01-at/crd.yaml')
       assert.equal(applied.code, 0, applied.stderr)
@@ -30,7 +30,12 @@ describe('coxswain run', () => {
       await server.restart()
       const created = await kubectl('apply', '-f', 'examples/01-at/sample.yaml')
       assert.equal(created.code, 0, created.stderr)
-      const waited = await kubectl('wait', '--for=jsonpath={.status.phase}=DONE', 'at/cnrex', '--timeout=40s')
+      const waited = await kubectl(
+        'wait',
+        '--for=jsonpath={.status.phase}=DONE',
+        'at/cnrex',
+        '--timeout=120s',
+      )
       assert.equal(waited.code, 0, waited.stderr)
       assert.equal(child.exitCode, null, 'the operator is still the same process')
     } finally {

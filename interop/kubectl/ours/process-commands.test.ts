@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { execute, type Outcome, type RunningServer, root, startServer } from '../../support/coxswain.ts'
-import { eventually, type KubectlVersion, kubectlVersions, succeeds } from '../../support/kubectl.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
+import { type KubectlVersion, kubectlVersions, succeeds } from '../../support/kubectl.ts'
 import { createClusterSession, manifests, type Session } from '../session.ts'
 
 // Containers that can be talked to are processes of this machine, which the reference has no node for.
@@ -34,16 +34,6 @@ function withInput(
   return execute(programOf(version), args, environment, input)
 }
 
-/** Pods share the machine's ports. */
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0)
-  await once(listener, 'listening')
-  const { port } = listener.address() as AddressInfo
-  listener.close()
-  await once(listener, 'close')
-  return port
-}
-
 describe('processes and who talks to them', { concurrency: 3 }, () => {
   for (const version of kubectlVersions) {
     describe(`with kubectl ${version}`, { concurrency: 1 }, () => {
@@ -57,7 +47,7 @@ describe('processes and who talks to them', { concurrency: 3 }, () => {
         const file = join(session.directory, 'talkers.yaml')
         writeFileSync(file, text.replaceAll('28000', String(port)).replaceAll('NODE', process.execPath))
         await session.ok(`apply -f ${file}`)
-        await session.ok('rollout status deploy/talker --timeout=20s')
+        await session.ok('rollout status deploy/talker --timeout=120s')
         pod = await session.ok('get pods -l app=talker -o jsonpath={.items[0].metadata.name}')
       })
       after(() => session[Symbol.dispose]())
@@ -92,7 +82,8 @@ describe('processes and who talks to them', { concurrency: 3 }, () => {
       })
 
       it('reads logs', async () => {
-        await session.ok(`logs ${pod} -c talk`, 'first\nsecond\nthird')
+        await session.until(`logs ${pod} -c talk`, 'first\nsecond\nthird')
+        await session.until(`logs ${pod} -c web`, 'hello from the web')
         await session.ok(`logs ${pod} -c talk --tail=2`, 'second\nthird')
         await session.ok(`logs ${pod} -c talk --tail=1 --timestamps`, /^\d{4}-\d\d-\d\dT\S+Z third\n$/)
         await session.ok(`logs ${pod} -c talk --since=1h`, 'first\nsecond\nthird')
@@ -173,10 +164,10 @@ describe('processes and who talks to them', { concurrency: 3 }, () => {
         await using attached = session.kubectl.follow('attach', pod, '-c', 'talk')
         // Who comes late has missed it: it is said until it is heard.
         const speak = ['exec', pod, '-c', 'talk', '--', 'sh', '-c', 'echo again > /pipe/in']
-        await eventually(async () => {
-          const { code, stderr } = await session.kubectl(...speak)
-          return { code, stdout: attached.lines.join('\n'), stderr }
-        }, /^heard again$/m)
+        await eventually('it is heard', async () => {
+          await succeeds(session.kubectl(...speak))
+          return attached.lines.includes('heard again')
+        })
       })
     })
   }
@@ -192,31 +183,28 @@ describe('processes and who talks to them', { concurrency: 3 }, () => {
       const metadata = { name: 'patient' }
       writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec }))
       await session.ok(`apply -f ${file}`)
-      await session.ok('wait pod/patient --for=condition=Ready --timeout=20s')
+      await session.ok('wait pod/patient --for=condition=Ready --timeout=120s')
     })
     after(() => session[Symbol.dispose]())
 
     it('tells what happened', async () => {
       // Events come a little later than what they tell of.
-      const events = await eventually(
-        () => session.kubectl('events', '--for', 'pod/patient'),
+      await session.until(
+        'events --for pod/patient',
         /Normal +Started +Pod\/patient +Container started/,
-      )
-      assert.match(
-        events,
         /Normal +Scheduled +Pod\/patient +Successfully assigned talk-newer\/patient to node-/,
       )
-      await session.ok(
+      await session.until(
         'describe pod patient',
         /Status: +Running/,
         // In the order in which it happened.
         new RegExp(
           [
             'Scheduled .*default-scheduler +Successfully assigned .*',
-            'Pulling .*kubelet +Pulling image "busybox"',
-            'Pulled .*kubelet +Successfully pulled image "busybox" in .*',
-            'Created .*kubelet +Container created',
-            'Started .*kubelet +Container started',
+            'Pulling .*kubelet +spec.containers\\{main\\}: Pulling image "busybox"',
+            'Pulled .*kubelet +spec.containers\\{main\\}: Successfully pulled image "busybox" in .*',
+            'Created .*kubelet +spec.containers\\{main\\}: Container created',
+            'Started .*kubelet +spec.containers\\{main\\}: Container started',
           ].join('\n +Normal +'),
         ),
       )
@@ -237,17 +225,17 @@ describe('processes and who talks to them', { concurrency: 3 }, () => {
         `run shell -t ${flags} -- sh -c 'sleep 2; test -t 1 && echo on a terminal'`,
       )
       assert.match(shown.stdout, /on a terminal\r\n/)
-      await session.ok('get pods -o name', 'pod/patient')
+      await session.until('get pods -o name', 'pod/patient')
     })
 
     it('debugs a pod beside it, in a copy of it, and its node', async () => {
       await session.ok(
         `debug patient --image=busybox -c doctor --profile=general --target=main -- echo looking`,
       )
-      await eventually(() => session.kubectl('logs', 'patient', '-c', 'doctor'), /^looking$/m)
+      await session.until('logs patient -c doctor', 'looking')
       const states =
-        'jsonpath={.status.phase} {.status.ephemeralContainerStatuses[0].state.terminated.reason}'
-      await eventually(() => session.kubectl('get', 'pod', 'patient', '-o', states), /^Running Completed$/)
+        'jsonpath={.status.phase},{.status.ephemeralContainerStatuses[0].state.terminated.reason}'
+      await session.until(`get pod patient -o ${states}`, 'Running,Completed')
       await session.ok(
         'describe pod patient',
         /Ephemeral Containers:\n +doctor:/,
@@ -256,15 +244,15 @@ describe('processes and who talks to them', { concurrency: 3 }, () => {
       await session.ok(
         `debug patient --copy-to=twin --set-image=main=centos -c main -- sh -c 'echo twin; sleep 600'`,
       )
-      await session.ok('wait pod/twin --for=condition=Ready --timeout=20s')
-      await session.ok('logs twin', 'twin')
+      await session.ok('wait pod/twin --for=condition=Ready --timeout=120s')
+      await session.until('logs twin', 'twin')
       await session.ok('get pod twin -o jsonpath={.spec.containers[0].image}', 'centos')
       await session.ok(
         `debug node/node-2 --image=busybox --profile=general -- sh -c 'test -d /host/etc && echo aboard'`,
         /Creating debugging pod (node-debugger-node-2-\w+) with container debugger on node node-2/,
       )
       const [debugger_ = ''] = /pod\/node-debugger-\S+/.exec(await session.ok('get pods -o name')) ?? []
-      await eventually(() => session.kubectl('logs', debugger_), /^aboard$/m)
+      await session.until(`logs ${debugger_}`, 'aboard')
       await session.ok(`get ${debugger_} -o jsonpath={.spec.nodeName},{.spec.hostPID}`, 'node-2,true')
       await succeeds(session.kubectl('delete', 'pod', '--now', 'twin', debugger_.replace('pod/', '')))
     })

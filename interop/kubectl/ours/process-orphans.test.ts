@@ -4,19 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { startServer } from '../../support/coxswain.ts'
-import { createKubectl, eventually, succeeds } from '../../support/kubectl.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createKubectl } from '../../support/kubectl.ts'
+import { expecting, namespaceIsReady } from '../session.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'process-orphans-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
+/** How long they would sleep: nobody else on this machine sleeps for just so long. */
+const programs = [1, 2, 3, 4, 5].map(each => String(process.pid * 10 + each))
+const [first, second, third, fourth, fifth] = programs
 /** Stays in its group; leaves it; leaves it without an environment; is forked twice and has nobody above it. */
 const scripts = [
-  'sleep 70001 & wait',
-  'setsid sleep 70002 & wait',
-  'env -i setsid sleep 70003 & wait',
-  "(setsid sh -c 'sleep 70004 &' &); sleep 70005",
+  `sleep ${first} & wait`,
+  `setsid sleep ${second} & wait`,
+  `env -i setsid sleep ${third} & wait`,
+  `(setsid sh -c 'sleep ${fourth} &' &); sleep ${fifth}`,
 ]
-const programs = ['70001', '70002', '70003', '70004', '70005']
 
 /** The processes that are `sleep NUMBER`, for the numbers above. */
 function sleepers(): string[] {
@@ -30,11 +34,7 @@ function sleepers(): string[] {
   })
 }
 
-const countOf = (of: () => readonly string[]) => async () => ({
-  code: 0,
-  stderr: '',
-  stdout: `${of().length} processes`,
-})
+const allSleep = () => eventually('all of them sleep', async () => sleepers().length === programs.length)
 
 describe('what pods have started', () => {
   it('is gone when a server that was killed is back, and when it is stopped', async () => {
@@ -51,21 +51,18 @@ describe('what pods have started', () => {
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
     {
       await using server = await startServer('--runtime', 'process', '--nodes', '2')
-      const kubectl = createKubectl('1.36', server.kubeconfig)
-      await eventually(
-        () => kubectl('get', 'serviceaccount', 'default', '-o', 'name'),
-        /^serviceaccount\/default/,
-      )
-      await succeeds(kubectl('apply', '-f', file))
-      await succeeds(kubectl('wait', '--for=condition=Ready', 'pod', '--all', '--timeout=30s'))
-      await eventually(countOf(sleepers), /^5 /)
+      const { ok, until } = expecting('kubectl', createKubectl('1.36', server.kubeconfig))
+      await until(namespaceIsReady)
+      await ok(`apply -f ${file}`)
+      await ok('wait --for=condition=Ready pod --all --timeout=120s')
+      await allSleep()
       const before = sleepers()
       await server.kill()
       assert.deepEqual(sleepers(), before)
       await server.restart()
       const restarts = 'jsonpath={.items[*].status.containerStatuses[0].restartCount}'
-      await eventually(() => kubectl('get', 'pods', '-o', restarts), /^1 1 1 1$/)
-      await eventually(countOf(sleepers), /^5 /)
+      await until(`get pods -o ${restarts}`, '1 1 1 1')
+      await allSleep()
       assert.deepEqual(
         sleepers().filter(pid => before.includes(pid)),
         [],

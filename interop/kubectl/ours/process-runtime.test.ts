@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type RunningServer, startServer } from '../../support/coxswain.ts'
-import { createKubectl, eventually, type Kubectl, succeeds } from '../../support/kubectl.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createKubectl, type Kubectl, succeeds } from '../../support/kubectl.ts'
+import { expecting, namespaceIsReady } from '../session.ts'
 
 /** Processes whose environment has this variable. */
 function processesWith(variable: string): string[] {
@@ -18,6 +20,8 @@ function processesWith(variable: string): string[] {
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'process-runtime-'))
+/** A Pod whose processes are looked for on the whole machine, where others may run the same tests. */
+const own = (name: string): string => `${name}-${process.pid}`
 after(() => rmSync(directory, { recursive: true, force: true }))
 
 function manifest(name: string, spec: object, kind = 'Pod'): string {
@@ -36,21 +40,20 @@ const sh = (script: string): object => ({ command: ['sh', '-c', script] })
 describe('pods that are processes', () => {
   let server: RunningServer
   let kubectl: Kubectl
-  const phase = (name: string) => () => kubectl('get', 'pod', name, '-o', 'jsonpath={.status.phase}')
+  let until: ReturnType<typeof expecting>['until']
+  const reaches = (phase: string, name: string) => until(`get pod ${name} -o jsonpath={.status.phase}`, phase)
   const apply = (file: string) => succeeds(kubectl('apply', '-f', file))
   before(async () => {
     server = await startServer('--runtime', 'process', '--operator', 'examples/01-at/operator.ts')
     kubectl = createKubectl('1.36', server.kubeconfig)
-    await eventually(
-      () => kubectl('get', 'serviceaccount', 'default', '-o', 'name'),
-      /^serviceaccount\/default/,
-    )
+    until = expecting('kubectl', kubectl).until
+    await until(namespaceIsReady)
   })
   after(async () => await server[Symbol.asyncDispose]())
 
   it('prints what the first example says', async () => {
     await succeeds(kubectl('apply', '-f', 'examples/01-at/sample.yaml'))
-    await eventually(phase('cnrex-pod'), /Succeeded/)
+    await reaches('Succeeded', 'cnrex-pod')
     assert.equal(await succeeds(kubectl('logs', 'cnrex-pod')), 'Kubernetes native rocks!\n')
   })
 
@@ -102,7 +105,7 @@ describe('pods that are processes', () => {
       },
     )
     await apply(file)
-    await eventually(phase('volumes'), /Succeeded/)
+    await reaches('Succeeded', 'volumes')
     assert.equal(
       await succeeds(kubectl('logs', 'volumes', '-c', 'main')),
       'hello node-1 64 hello-volumes-$(NOBODY)-$(NAME) volumes\nmade\nx=1\nvolumesca.crt\nnamespace\ntoken\ndefault',
@@ -112,7 +115,7 @@ describe('pods that are processes', () => {
   it('follows, cuts and dates logs, and keeps those of the last life', async () => {
     await apply(pod('talker', sh('for i in 1 2 3; do echo line $i; done; sleep 1; echo line 4; sleep 600')))
 
-    await eventually(phase('talker'), /Running/)
+    await reaches('Running', 'talker')
     await using again = kubectl.follow('logs', '-f', '--tail=1', 'talker')
     await again.until(/line 4/)
     assert.equal(await succeeds(kubectl('logs', 'talker', '--tail=2')), 'line 3\nline 4\n')
@@ -125,20 +128,17 @@ describe('pods that are processes', () => {
     const { stderr } = await kubectl('logs', 'talker', '--previous')
     assert.match(stderr, /previous terminated container "main" in pod "talker" not found/)
     await apply(pod('crasher', sh('echo life; exit 7')))
-    await eventually(() => kubectl('get', 'pod', 'crasher'), /CrashLoopBackOff/)
+    await until('get pod crasher', /CrashLoopBackOff/)
     assert.equal(await succeeds(kubectl('logs', 'crasher', '--previous')), 'life\n')
-    await eventually(() => kubectl('get', 'events'), /BackOff .*Back-off restarting failed container main/)
+    await until('get events', /BackOff .*Back-off restarting failed container main/)
     const code = 'jsonpath={.status.containerStatuses[0].lastState.terminated.exitCode}'
     assert.equal(await succeeds(kubectl('get', 'pod', 'crasher', '-o', code)), '7')
   })
 
   it('says so when there is no such image', async () => {
     await apply(pod('imageless', { image: 'registry.example.com/no/such:1' }))
-    await eventually(() => kubectl('get', 'pod', 'imageless'), /ImagePullBackOff/)
-    await eventually(
-      () => kubectl('get', 'events'),
-      /Failed to pull image "registry.example.com\/no\/such:1"/,
-    )
+    await until('get pod imageless', /ImagePullBackOff/)
+    await until('get events', /Failed to pull image "registry.example.com\/no\/such:1"/)
     const { stderr } = await kubectl('logs', 'imageless')
     assert.match(stderr, /container "main" in pod "imageless" is waiting to start|failing to pull image/)
   })
@@ -147,78 +147,79 @@ describe('pods that are processes', () => {
     const probe = { periodSeconds: 1, failureThreshold: 1 }
     await apply(
       pod('probed', {
-        ...sh('sleep 1; touch $HOME/ready; sleep 600'),
+        ...sh('sleep 600'),
         readinessProbe: { ...probe, exec: { command: ['sh', '-c', 'test -e $HOME/ready'] } },
       }),
     )
     await apply(pod('dying', { ...sh('sleep 600'), livenessProbe: { ...probe, tcpSocket: { port: 1 } } }))
-    await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/probed', '--timeout=20s'))
-    await eventually(() => kubectl('get', 'events'), /Readiness probe failed/)
-    await eventually(
-      () => kubectl('get', 'events'),
-      /Container main failed liveness probe, will be restarted/,
-    )
+    await until('get events', /Readiness probe failed/)
+    await until('get pod probed', /0\/1 +Running/)
+    await succeeds(kubectl('exec', 'probed', '--', 'sh', '-c', 'touch $HOME/ready'))
+    await until('get pod probed', /1\/1 +Running/)
+    await until('get events', /Container main failed liveness probe, will be restarted/)
     const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
-    await eventually(() => kubectl('get', 'pod', 'dying', '-o', restarts), /[1-9]/)
+    await until(`get pod dying -o ${restarts}`, /[1-9]/)
   })
 
   it('runs sidecars beside, and ends them after, the others', async () => {
-    const sidecar = { name: 'side', image: 'busybox', restartPolicy: 'Always', ...sh('echo side; sleep 600') }
-    const spec = { restartPolicy: 'Never', initContainers: [sidecar] }
-    await apply(pod('sidecar', sh('echo main'), spec))
-    await eventually(phase('sidecar'), /Succeeded/)
-    assert.equal(await succeeds(kubectl('logs', 'sidecar', '-c', 'side')), 'side\n')
-    await eventually(
-      async () => ({ code: 0, stderr: '', stdout: String(processesWith('HOSTNAME=sidecar').length) }),
-      /^0$/,
-    )
+    const volumeMounts = [{ name: 'shared', mountPath: '/shared' }]
+    const sidecar = {
+      name: 'side',
+      image: 'busybox',
+      restartPolicy: 'Always',
+      volumeMounts,
+      ...sh('echo side; touch /shared/spoken; sleep 600'),
+    }
+    const volumes = [{ name: 'shared', emptyDir: {} }]
+    const spec = { restartPolicy: 'Never', initContainers: [sidecar], volumes }
+    const script = 'until test -e /shared/spoken; do sleep 0.1; done; echo main'
+    const name = own('sidecar')
+    await apply(pod(name, { volumeMounts, ...sh(script) }, spec))
+    await reaches('Succeeded', name)
+    assert.equal(await succeeds(kubectl('logs', name, '-c', 'side')), 'side\n')
+    await eventually('all is over', async () => processesWith(`HOSTNAME=${name}`).length === 0)
   })
 
   it('calls hooks, and kills what does not end in its grace period', async () => {
     const stopped = join(directory, 'stopped')
+    const name = own('stubborn')
     await apply(
-      pod('stubborn', {
+      pod(name, {
         ...sh(`trap '' TERM; touch $HOME/x; sleep 600 & while :; do wait; sleep 1; done`),
         lifecycle: { preStop: { exec: { command: ['sh', '-c', `echo stopping > ${stopped}`] } } },
       }),
     )
-    await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/stubborn', '--timeout=20s'))
-    await succeeds(kubectl('delete', 'pod', 'stubborn'))
+    await succeeds(kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=120s'))
+    await succeeds(kubectl('delete', 'pod', name))
     assert.equal(readFileSync(stopped, 'utf8'), 'stopping\n')
-    assert.deepEqual(processesWith('HOSTNAME=stubborn'), [])
-    await eventually(() => kubectl('get', 'events'), /Killing .*Stopping container main/)
+    assert.deepEqual(processesWith(`HOSTNAME=${name}`), [])
+    await until('get events', /Killing .*Stopping container main/)
   })
 })
 
 describe('processes of pods', () => {
   it('are gone when a killed server is back, and when it has stopped', async () => {
     let kubeconfig = ''
-    const marker = 'HOSTNAME=orphan-test'
+    const name = own('orphan-test')
+    const marker = `HOSTNAME=${name}`
     {
       await using server = await startServer('--runtime', 'process')
       kubeconfig = server.kubeconfig
       const kubectl = createKubectl('1.36', kubeconfig)
-      await eventually(
-        () => kubectl('get', 'serviceaccount', 'default', '-o', 'name'),
-        /^serviceaccount\/default/,
-      )
+      const { until } = expecting('kubectl', kubectl)
+      await until(namespaceIsReady)
       // One in the group, and one that has left it.
-      await succeeds(
-        kubectl('apply', '-f', pod('orphan-test', sh('sleep 601 & setsid sleep 602 & sleep 603'))),
-      )
-      await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/orphan-test', '--timeout=20s'))
+      await succeeds(kubectl('apply', '-f', pod(name, sh('sleep 601 & setsid sleep 602 & sleep 603'))))
+      await succeeds(kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=120s'))
       await succeeds(kubectl('apply', '-f', pod('over', sh('echo last words'), { restartPolicy: 'Never' })))
-      await eventually(() => kubectl('get', 'pod', 'over'), /Completed/)
-      await eventually(
-        async () => ({ code: 0, stderr: '', stdout: String(processesWith(marker).length) }),
-        /^4$/,
-      )
+      await until('get pod over', /Completed/)
+      await eventually('all of them run', async () => processesWith(marker).length === 4)
       const before = processesWith(marker)
       await server.kill()
       assert.deepEqual(processesWith(marker), before)
       await server.restart()
       const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
-      await eventually(() => kubectl('get', 'pod', 'orphan-test', '-o', restarts), /^1$/)
+      await until(`get pod ${name} -o ${restarts}`, '1')
       assert.equal(await succeeds(kubectl('logs', 'over')), 'last words\n')
       assert.deepEqual(
         processesWith(marker).filter(pid => before.includes(pid)),

@@ -16,7 +16,7 @@ describe('the terminal of a process', () => {
     await runtime.start(createRealClock())
     const container = await runtime.startContainer(
       {
-        pod: { uid: 'u1', namespace: 'default', name: 'p' },
+        pod: { uid: `u${process.pid}`, namespace: 'default', name: 'p' },
         name: 'main',
         role: 'main',
         restartPolicy: 'Never',
@@ -30,6 +30,7 @@ describe('the terminal of a process', () => {
         stdinOnce: false,
         tty: false,
         terminationMessagePath: '/dev/termination-log',
+        runAsNonRoot: false,
       },
       new AbortController().signal,
     )
@@ -48,7 +49,7 @@ describe('the terminal of a process', () => {
       stderr: async () => {},
       tty: true,
       sizes,
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
     })
     assert.deepEqual([exitCode, output.trim().split(/\s*\n/)], [0, ['31 91', '42 102']])
   })

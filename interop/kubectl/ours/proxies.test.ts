@@ -4,15 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type RunningServer, startServer } from '../../support/coxswain.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createKubectl, type Following, type Kubectl, kubectlVersions } from '../../support/kubectl.ts'
+import { freePort } from '../../support/free-port.ts'
+import { createKubectl, type Following, kubectlVersions, succeeds } from '../../support/kubectl.ts'
 import { ask } from '../../support/proxied-backend.ts'
-
-async function succeeds(outcome: ReturnType<Kubectl>): Promise<string> {
-  const { code, stdout, stderr } = await outcome
-  assert.equal(code, 0, stderr)
-  return stdout
-}
+import { expecting, namespaceIsReady } from '../session.ts'
 
 /** Answers HTTP with what it was asked, and WebSockets with what they say. */
 const script = (port: number) => `
@@ -31,15 +26,16 @@ const script = (port: number) => `
 
 describe('proxies to what our own nodes run', () => {
   const directory = mkdtempSync(join(tmpdir(), 'proxies-'))
-  const port = 28_240
+  let port = 0
   const base = '/api/v1/namespaces/default'
   let server: RunningServer
   let proxy: Following
   let local = 0
   before(async () => {
+    port = await freePort()
     server = await startServer('--runtime', 'process')
     const kubectl = createKubectl('1.36', server.kubeconfig)
-    await eventually('the service account', async () => (await kubectl('get', 'sa', 'default')).code === 0)
+    await expecting('kubectl', kubectl).until(namespaceIsReady)
     const containers = [
       {
         name: 'main',
@@ -66,7 +62,7 @@ describe('proxies to what our own nodes run', () => {
     const file = join(directory, 'objects.json')
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
     await succeeds(kubectl('apply', '-f', file))
-    await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=20s'))
+    await succeeds(kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=120s'))
     proxy = kubectl.follow('proxy', '--port=0')
     local = Number(/127\.0\.0\.1:(\d+)/.exec(await proxy.until(/Starting to serve/))![1])
   })
@@ -82,10 +78,7 @@ describe('proxies to what our own nodes run', () => {
       const raw = (path: string) => succeeds(kubectl('get', '--raw', path))
       assert.equal(await raw(`${base}/pods/web/proxy/a?b=c`), 'GET /a?b=c 0')
       assert.equal(await raw(`${base}/pods/web:${port}/proxy/`), 'GET / 0')
-      await eventually('the endpoints', async () => {
-        const { stdout } = await kubectl('get', '--raw', `${base}/services/web:http/proxy/x`)
-        return stdout === 'GET /x 0'
-      })
+      await expecting('kubectl', kubectl).until(`get --raw ${base}/services/web:http/proxy/x`, 'GET /x 0')
       assert.equal(await raw(`${base}/services/web:80/proxy/x`), 'GET /x 0')
       assert.equal(await raw('/api/v1/nodes/node-1/proxy/healthz'), 'ok')
       const pods = JSON.parse(await raw('/api/v1/nodes/node-1/proxy/pods'))

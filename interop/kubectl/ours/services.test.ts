@@ -9,13 +9,20 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { type RunningServer, startServer } from '../../support/coxswain.ts'
-import { createSession, type Session } from '../session.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
+import { createClusterSession, createSession, type Session } from '../session.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'services-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
 /** A Deployment whose program listens on a port that only the Pod's port `main` tells. */
-function deployment(name: string, script: string, port: number, protocol = 'TCP'): string {
+function deployment(
+  name: string,
+  script: string,
+  port: number,
+  { protocol = 'TCP', more = {} } = {},
+): string {
   const probe = { tcpSocket: { port: 'main' }, periodSeconds: 1 }
   const labels = { app: name.replace(/-.*/, ''), part: name }
   const container = {
@@ -24,11 +31,12 @@ function deployment(name: string, script: string, port: number, protocol = 'TCP'
     command: [process.execPath, '-e', script],
     ports: [{ name: 'main', containerPort: port, protocol }],
     ...(protocol === 'TCP' && { readinessProbe: probe }),
+    ...more,
   }
   const file = join(directory, `${name}.json`)
   const template = {
     metadata: { labels },
-    spec: { terminationGracePeriodSeconds: 1, containers: [container] },
+    spec: { terminationGracePeriodSeconds: 60, containers: [container] },
   }
   const spec = { selector: { matchLabels: labels }, template }
   writeFileSync(file, JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec }))
@@ -38,7 +46,7 @@ function deployment(name: string, script: string, port: number, protocol = 'TCP'
 const httpServer = (name: string, port: number, host = '') =>
   `require('http').createServer((q, r) => r.end('${name}')).listen(${port}${host && `, '${host}'`})`
 
-/** Nothing is kept alive: every request is a connection. */
+/** Nothing is kept alive: every request is a connection. Rejects when there is no whole answer. */
 async function ask(host: string, port: number | string): Promise<string> {
   const answer = await fetch(`http://${host}:${port}/`, { headers: { connection: 'close' } })
   return await answer.text()
@@ -53,13 +61,15 @@ async function isRefused(host: string, port: number | string): Promise<boolean> 
   }
 }
 
-async function eventually(what: string, check: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 15_000; Date.now() < end; await setTimeout(100)) if (await check()) return
-  assert.fail(`${what}: not within 15 s`)
-}
+// Others may run the same on this machine.
+const network = 64 + (process.pid % 128)
+const reservedNodePort = 30_000 + (process.pid % 86)
+/** The second endpoint does not end as long as this is there. */
+const hold = join(directory, 'hold')
 
 describe('services on the machine itself', () => {
   let server: RunningServer
+  let [portA, portB, portC] = [0, 0, 0]
   let session: Session
   const read = (path: string, what: string) => session.ok(`get ${what} -o jsonpath={${path}}`)
   /** Where a Service answers. */
@@ -69,17 +79,18 @@ describe('services on the machine itself', () => {
     return { host: clusterIP.replace(/^10\./, '127.'), nodePort }
   }
   before(async () => {
-    // A range of its own: other control planes of this machine may have Services too.
-    server = await startServer('--runtime', 'process', '--service-cluster-ip-range', '10.77.0.0/16')
-    session = await createSession(server, '1.36', 'services')
-    await eventually('the service account', async () => {
-      const { code } = await session.kubectl('get', 'serviceaccount', 'default')
-      return code === 0
-    })
+    for (;;) {
+      ;[portA, portB, portC] = [await freePort(), await freePort(), await freePort()]
+      if (new Set([portA, portB, portC]).size === 3) break
+    }
+    server = await startServer('--runtime', 'process', '--service-cluster-ip-range', `10.${network}.0.0/16`)
+    session = await createClusterSession(server, '1.36', 'services')
     // One at all addresses of the machine, the other at one only.
-    await session.ok(`apply -f ${deployment('web-a', httpServer('a', 28_611), 28_611)}`)
-    await session.ok(`apply -f ${deployment('web-b', httpServer('b', 28_612, '127.0.0.1'), 28_612)}`)
-    await session.ok('wait --for=condition=Available deploy/web-a deploy/web-b --timeout=30s')
+    const preStop = { exec: { command: ['sh', '-c', `while test -e ${hold}; do sleep 0.1; done`] } }
+    const more = { lifecycle: { preStop } }
+    await session.ok(`apply -f ${deployment('web-a', httpServer('a', portA), portA)}`)
+    await session.ok(`apply -f ${deployment('web-b', httpServer('b', portB, '127.0.0.1'), portB, { more })}`)
+    await session.ok('wait --for=condition=Available deploy/web-a deploy/web-b --timeout=120s')
     await session.ok(
       'expose deployment web-a --name web --selector app=web --type NodePort --port 8080 --target-port main',
       'service/web exposed',
@@ -92,8 +103,7 @@ describe('services on the machine itself', () => {
 
   it('answer at their node port and at the loopback address of their cluster IP, from all endpoints in turn', async () => {
     const { host, nodePort } = await addressesOf('web')
-    const hasBoth = async () =>
-      !(await isRefused(host, 8080)) && new Set([await ask(host, 8080), await ask(host, 8080)]).size === 2
+    const hasBoth = async () => new Set([await ask(host, 8080), await ask(host, 8080)]).size === 2
     await eventually('both endpoints', hasBoth)
     const places = [
       [host, 8080],
@@ -119,26 +129,40 @@ describe('services on the machine itself', () => {
     await eventually('no affinity', async () => (await answers()).size === 2)
   })
 
-  it('leave out an endpoint that goes, and refuse connections when there is none', async () => {
-    const { host, nodePort } = await addressesOf('web')
+  it('leave out an endpoint that goes while it still runs, and lose no connection', async () => {
+    const { host } = await addressesOf('web')
+    writeFileSync(hold, '')
     await session.ok('scale deployment web-b --replicas=0')
+    const lost: unknown[] = []
+    const answer = () => ask(host, 8080).catch(error => lost.push(error))
     await eventually('only one', async () => {
-      const answers = [await ask(host, 8080), await ask(host, 8080), await ask(host, 8080)]
+      const answers = [await answer(), await answer(), await answer()]
       return answers.join('') === 'aaa'
     })
+    assert.deepEqual(lost, [])
+    await session.ok('get pods -l part=web-b', /^web-b-\S+ +1\/1 +Terminating/m)
+    assert.equal(await ask('127.0.0.1', portB), 'b')
+    rmSync(hold)
+    await session.ok('wait --for=delete pod -l part=web-b --timeout=120s')
+    assert.equal(await ask(host, 8080), 'a')
+  })
+
+  it('refuse connections when they have no endpoint', async () => {
+    const { host, nodePort } = await addressesOf('web')
+    // An endpoint that ends is used as long as there is no other: some connections may be cut off.
     await session.ok('scale deployment web-a --replicas=0')
     await eventually(
       'refused',
       async () => (await isRefused(host, 8080)) && (await isRefused('127.0.0.1', nodePort)),
     )
     await session.ok('scale deployment web-a --replicas=1')
-    await eventually('back', async () => !(await isRefused('127.0.0.1', nodePort)))
+    assert.equal(await eventually('back', () => ask('127.0.0.1', nodePort)), 'a')
   })
 
   it('do not cut off who is connected when they go', async () => {
     await session.ok('expose deployment web-a --name brief --type NodePort --port 8081 --target-port main')
     const { host } = await addressesOf('brief')
-    await eventually('it answers', async () => !(await isRefused(host, 8081)))
+    await eventually('it answers', () => ask(host, 8081))
     const socket: Socket = connect(8081, host)
     await once(socket, 'connect')
     socket.write('GET / HTTP/1.1\r\nhost: brief\r\n')
@@ -151,10 +175,9 @@ describe('services on the machine itself', () => {
   })
 
   it('let a Pod that listens at all addresses answer by itself where the ports are the same', async () => {
-    await session.ok('expose deployment web-a --name same --port 28611')
+    await session.ok(`expose deployment web-a --name same --port ${portA}`)
     const { host } = await addressesOf('same')
-    await eventually('it answers', async () => !(await isRefused(host, 28_611)))
-    assert.equal(await ask(host, 28_611), 'a')
+    assert.equal(await eventually('it answers', () => ask(host, portA)), 'a')
     await session.ok('get events --field-selector involvedObject.name=same', '')
   })
 
@@ -164,15 +187,15 @@ describe('services on the machine itself', () => {
     const command = ['run', 'client', '--image=node', '--restart=Never', '--command', '--']
     const { stderr, code } = await session.kubectl(...command, process.execPath, '-e', script)
     assert.equal(code, 0, stderr)
-    await session.ok('wait --for=jsonpath={.status.phase}=Succeeded pod/client --timeout=20s')
+    await session.ok('wait --for=jsonpath={.status.phase}=Succeeded pod/client --timeout=120s')
     await session.ok('logs client', 'answered a')
   })
 
   it('carry packets too', async () => {
     const script = `const s = require('dgram').createSocket('udp4');
-      s.on('message', (m, r) => s.send('got ' + m, r.port, r.address)).bind(28613)`
-    await session.ok(`apply -f ${deployment('echo', script, 28_613, 'UDP')}`)
-    await session.ok('wait --for=condition=Available deploy/echo --timeout=30s')
+      s.on('message', (m, r) => s.send('got ' + m, r.port, r.address)).bind(${portC})`
+    await session.ok(`apply -f ${deployment('echo', script, portC, { protocol: 'UDP' })}`)
+    await session.ok('wait --for=condition=Available deploy/echo --timeout=120s')
     await session.ok('expose deployment echo --port 5353 --protocol UDP --target-port main')
     const { host } = await addressesOf('echo')
     const client = createSocket('udp4')
@@ -187,23 +210,21 @@ describe('services on the machine itself', () => {
   })
 
   it('say so when somebody else has their port, and take it when it is free', async () => {
-    const rival = createServer().listen(30_611, '127.0.0.1')
+    const rival = createServer().listen(reservedNodePort, '127.0.0.1')
     await once(rival, 'listening')
-    await session.ok('create service nodeport blocked --tcp=8082:28611 --node-port=30611')
+    await session.ok(`create service nodeport blocked --tcp=8082:${portA} --node-port=${reservedNodePort}`)
     await session.ok(`patch service blocked -p '{"spec":{"selector":{"app":"web"}}}'`)
-    await eventually('an event', async () => {
-      const events = await session.ok('get events --field-selector involvedObject.name=blocked')
-      return /Warning +PortUnavailable +service\/blocked +can't open port tcp\/127\.0\.0\.1:30611/.test(
-        events,
-      )
-    })
+    const port = `tcp/127.0.0.1:${reservedNodePort}`
+    await session.until(
+      'get events --field-selector involvedObject.name=blocked',
+      new RegExp(`Warning +PortUnavailable +service/blocked +can't open port ${port}`),
+    )
     rival.close()
-    await eventually('it answers', async () => !(await isRefused('127.0.0.1', 30_611)))
-    assert.equal(await ask('127.0.0.1', 30_611), 'a')
+    assert.equal(await eventually('it answers', () => ask('127.0.0.1', reservedNodePort)), 'a')
   })
 
   it('show their proxy as kubeadm does', async () => {
-    await session.ok('get pods -n kube-system -l k8s-app=kube-proxy', /^kube-proxy-node-1 +1\/1 +Running/m)
+    await session.until('get pods -n kube-system -l k8s-app=kube-proxy', /^kube-proxy-node-1 +1\/1 +Running/m)
     await session.ok(
       'logs -n kube-system kube-proxy-node-1',
       /"opened a port of a service" .*service="services\/web::TCP"/,
@@ -216,7 +237,7 @@ describe('services on the machine itself', () => {
     const status = () =>
       new Promise<string>(resolve => {
         const sent = request(
-          { host: '127.77.0.1', port: 443, path: '/healthz', ca, agent: false },
+          { host: `127.${network}.0.1`, port: 443, path: '/healthz', ca, agent: false },
           answer => {
             answer.resume()
             resolve(String(answer.statusCode))
@@ -237,10 +258,7 @@ describe('services without a proxy', () => {
   it('show none', async () => {
     await using server = await startServer('--runtime', 'process', '--service-proxy', 'false')
     using session = await createSession(server, '1.36', 'silent')
-    await eventually('the parts', async () => {
-      const names = await session.ok('get pods -n kube-system -o name')
-      return names.includes('pod/kube-scheduler-node-1')
-    })
+    await session.until('get pods -n kube-system -o name', /^pod\/kube-scheduler-node-1$/m)
     await session.ok('get pods -n kube-system -l k8s-app=kube-proxy -o name', '')
   })
 })
