@@ -17,7 +17,16 @@ import {
 import { finishedCondition, type JobView } from '../job/job-pods.ts'
 import { controllerOf } from '../pods/controller-reference.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
-import { deleteJob, deleteOldJobs, indexJobs, jobAt, jobNameAt, listJobsOf, referenceTo } from './jobs-of.ts'
+import {
+  deleteJob,
+  deleteOldJobs,
+  findOldJobs,
+  indexJobs,
+  jobAt,
+  jobNameAt,
+  listJobsOf,
+  referenceTo,
+} from './jobs-of.ts'
 import { type CronJobView, findMissed, isTooMany, untilNext } from './missed-times.ts'
 
 type References = NonNullable<CronJobStatus['active']>
@@ -59,11 +68,12 @@ export function createCronJobController(): Operator {
 
 async function sync(
   context: ReconcileContext,
-  cronJob: CronJobView,
+  given: CronJobView,
   isRescheduled: boolean,
 ): Promise<ReconcileResult> {
   const { client } = context
-  const jobs = await listJobsOf(client, cronJob)
+  const jobs = await listJobsOf(client, given)
+  const cronJob = await keepLastSuccess(context, given, jobs)
   const { active = [], lastScheduleTime, lastSuccessfulTime } = cronJob.status ?? {}
   const draft: Draft = {
     active: active.map(reference => ({ ...reference })),
@@ -87,6 +97,25 @@ async function sync(
   if (!deepEqual(status, cronJob.status ?? {})) await client.updateStatus(CronJob, { ...cronJob, status })
   if (failure !== undefined) throw failure
   return wait === undefined ? undefined : requeueAfter(wait)
+}
+
+/** Writes the time of the last success down before the job that proves it is deleted: nobody else would know it after a crash. */
+async function keepLastSuccess(
+  { client }: ReconcileContext,
+  cronJob: CronJobView,
+  jobs: readonly JobView[],
+): Promise<CronJobView> {
+  const { lastSuccessfulTime: known } = cronJob.status ?? {}
+  const ends = findOldJobs(cronJob, jobs)
+    .filter(job => finishedCondition(job)?.type === 'Complete')
+    .flatMap(({ status }) => status?.completionTime ?? [])
+    .toSorted((a, b) => Date.parse(b) - Date.parse(a))
+  const [last] = ends
+  if (last === undefined || (known !== undefined && Date.parse(last) <= Date.parse(known))) return cronJob
+  return await client.updateStatus(CronJob, {
+    ...cronJob,
+    status: { ...cronJob.status, lastSuccessfulTime: last },
+  })
 }
 
 /** Takes finished jobs off the list, and keeps the time of the last that succeeded. */

@@ -72,26 +72,32 @@ export async function deleteJob(
   return true
 }
 
-/** Deletes finished jobs beyond what is to be kept of each sort, oldest first. Gives the uids of those that are gone. */
+/** Finished jobs beyond what is to be kept of each sort, oldest first. */
+export function findOldJobs({ spec }: CronJobView, jobs: readonly JobView[]): readonly JobView[] {
+  const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = spec ?? {}
+  const limits = [
+    ['Complete', successful],
+    ['Failed', failed],
+  ] as const
+  return limits.flatMap(([type, limit]) => {
+    if (limit === undefined) return []
+    const finished = jobs
+      .filter(job => finishedCondition(job)?.type === type && !job.metadata.deletionTimestamp)
+      .toSorted(byStart)
+    return finished.slice(0, Math.max(0, finished.length - limit))
+  })
+}
+
+/** Deletes those that {@link findOldJobs} finds. Gives the uids of those that are gone. */
 export async function deleteOldJobs(
   context: Pick<ReconcileContext, 'client' | 'events'>,
   cronJob: CronJobView,
   jobs: readonly JobView[],
 ): Promise<ReadonlySet<string>> {
   const deleted = new Set<string>()
-  const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = cronJob.spec ?? {}
-  for (const [type, limit] of [
-    ['Complete', successful],
-    ['Failed', failed],
-  ] as const) {
-    if (limit === undefined) continue
-    const finished = jobs
-      .filter(job => finishedCondition(job)?.type === type && !job.metadata.deletionTimestamp)
-      .toSorted(byStart)
-    for (const { metadata } of finished.slice(0, Math.max(0, finished.length - limit))) {
-      const { namespace = '', name, uid } = metadata
-      if (await deleteJob(context, cronJob, { namespace, name, uid })) deleted.add(uid)
-    }
+  for (const { metadata } of findOldJobs(cronJob, jobs)) {
+    const { namespace = '', name, uid } = metadata
+    if (await deleteJob(context, cronJob, { namespace, name, uid })) deleted.add(uid)
   }
   return deleted
 }
