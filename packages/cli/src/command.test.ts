@@ -109,4 +109,21 @@ describe('the coxswain command', () => {
     assert.equal(wrong.code, 1)
     assert.match(wrong.stderr, /its default export is not an operator/)
   })
+
+  it('ends, and says why, when the thread of its control loops fails', async () => {
+    using directory = scratch()
+    const file = join(directory.path, 'plugin.mjs')
+    // Where flags are looked at it is fine.
+    writeFileSync(
+      file,
+      `import { isMainThread } from 'node:worker_threads'
+       if (!isMainThread) throw new Error('broken where it runs')
+       export default { name: 'Mine' }`,
+    )
+    const up = ['up', '--port', '0', '--storage', 'memory', '--data-dir', join(directory.path, 'data')]
+    const { code, stdout, stderr } = await coxswain(...up, '--scheduler-plugin', file)
+    assert.equal(code, 1, stderr)
+    assert.match(stdout, /coxswain is ready/)
+    assert.match(stderr, /--scheduler-plugin .*plugin\.mjs: it cannot be loaded: broken where it runs/)
+  })
 })

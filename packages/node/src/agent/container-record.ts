@@ -1,5 +1,5 @@
 import type { Container, ContainerState, Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
 import type { EventSubject } from '@coxswain/runtime'
 import type { ContainerRole, RunningContainer } from '../container-runtime.ts'
 
@@ -43,6 +43,11 @@ export function isTerminated(record: ContainerRecord): boolean {
 
 export function hasSucceeded(record: ContainerRecord): boolean {
   return record.state.terminated?.exitCode === 0
+}
+
+/** Whether it runs, or has run before. */
+export function hasRun({ state, lastState }: ContainerRecord): boolean {
+  return (state.running ?? state.terminated ?? lastState?.terminated) !== undefined
 }
 
 /** How its last life ended, when no other has begun. */
@@ -120,4 +125,36 @@ function statusOf({ status = {} }: ReadonlyPod, name: string) {
     if (found) return found
   }
   return undefined
+}
+
+/** What it was is remembered when it is about to be something else. */
+export function keepLastState(record: ContainerRecord): void {
+  if (record.state.terminated) record.lastState = record.state
+}
+
+/** It runs on the runtime of that name. */
+export function noteStart(
+  record: ContainerRecord,
+  handle: RunningContainer,
+  runtime: string,
+  startedAt: string,
+): void {
+  keepLastState(record)
+  record.containerID = `${runtime}://${handle.id}`
+  record.user = handle.user
+  record.state = { running: { startedAt } }
+  record.started = !record.container.startupProbe
+  record.ready = record.started && !record.container.readinessProbe && !handle.ready
+}
+
+/** It has ended, or could not be started. */
+export function noteExit(
+  record: ContainerRecord,
+  exit: NonNullable<ContainerRecord['state']['terminated']>,
+  now: number,
+): void {
+  keepLastState(record)
+  record.state = { terminated: { ...exit, finishedAt: formatTime(now) } }
+  record.ready = false
+  record.started = false
 }

@@ -2,13 +2,18 @@ import type { Pod, PodStatus } from '@coxswain/api/core/v1'
 import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
 import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { ContainerLife } from './container-life.ts'
+import { findDue, stopInOrder } from './container-order.ts'
 import {
   type ContainerRecord,
   createRecord,
   createRecords,
   firstState,
+  hasRun,
   hasSucceeded,
   isTerminated,
+  keepLastState,
+  noteExit,
+  noteStart,
   partOf,
 } from './container-record.ts'
 import { makeContainerSpec } from './container-spec.ts'
@@ -16,14 +21,14 @@ import { Launcher } from './launcher.ts'
 import type { Rejection } from './node-load.ts'
 import { haveMainsEnded, makePodStatus, phaseOf } from './pod-status.ts'
 import { PodVolumes } from './pod-volumes.ts'
-import { agreeToResize, describeResize, requestOf } from './resize.ts'
+import { Resizing, requestOf } from './resize.ts'
 import { findRestartRule, isRestarted } from './restart-policy.ts'
 import { StorageLimits } from './storage-limits.ts'
+import { tellOfUnsupported } from './unsupported-fields.ts'
 import type { WorkerContext } from './worker-context.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
 type Phase = NonNullable<PodStatus['phase']>
-type Terminated = NonNullable<ContainerRecord['state']['terminated']>
 
 /** News that containers are being started waits so long for the news that they run. */
 const holdTime = 1_000
@@ -59,6 +64,7 @@ export class PodWorker {
   readonly #launcher: Launcher
   readonly #volumes: PodVolumes
   readonly #storage: StorageLimits
+  readonly #resizing: Resizing
   readonly #startTime: string
   readonly #podIP: string
   #pod: ReadonlyPod
@@ -68,7 +74,6 @@ export class PodWorker {
   #heldSince: number | undefined
   #reason: string | undefined
   #message: string | undefined
-  #resizePending: { readonly reason: string; readonly message: string } | undefined
   #stopping: { deadline: number; readonly done: Promise<void> } | undefined
   #isFinished = false
 
@@ -93,21 +98,19 @@ export class PodWorker {
     this.#records = rejection ? [] : createRecords(pod, { now, adopts })
     this.#volumes = new PodVolumes(context, this.identity)
     this.#storage = new StorageLimits(context, this.identity)
+    this.#resizing = new Resizing(context)
     if (rejection) this.#reject(rejection)
-    else if (isNew) this.#tellOfUnsupported()
+    else if (isNew) tellOfUnsupported(pod, context)
     this.#launcher = new Launcher({
       context,
       identity: this.identity,
       pod: () => this.#pod,
       status: () => this.status(),
       onRunning: (record, handle) => this.#run(record, handle),
-      onFailed: (record, message) => this.#terminated(record, { ...startError, message }),
+      onFailed: (record, message) => noteExit(record, { ...startError, message }, env.clock.now()),
       onSettled: wake,
     })
-    this.#hasBegun = this.#records.some(
-      ({ role, state, lastState }) =>
-        role === 'main' && (state.running || state.terminated || lastState?.terminated),
-    )
+    this.#hasBegun = this.#records.some(record => record.role === 'main' && hasRun(record))
     for (const record of this.#records) if (record.state.running && !this.wasOver) this.#adopt(record)
   }
 
@@ -139,7 +142,7 @@ export class PodWorker {
   /** Brings what runs closer to what the Pod says. Resolves with the milliseconds after which to look again, if any. */
   async sync(pod: ReadonlyPod): Promise<number | undefined> {
     this.#pod = pod
-    if (pod.metadata.generation !== this.#generation || this.#resizePending) this.#takeSpec(pod)
+    if (pod.metadata.generation !== this.#generation || this.#resizing.pending) this.#takeSpec(pod)
     if (pod.metadata.deletionTimestamp) {
       void this.stop((pod.metadata.deletionGracePeriodSeconds ?? defaultGrace) * 1000)
       return undefined
@@ -164,17 +167,13 @@ export class PodWorker {
       this.#evict(excess)
       return undefined
     }
-    const waits: number[] = []
-    const measure = this.#storage.checkAfter(pod)
-    if (measure !== undefined) waits.push(measure)
-    if (left !== undefined) waits.push(left)
-    const refresh = this.#volumes.refreshAfter(pod)
-    if (refresh !== undefined) waits.push(refresh)
-    if (this.#resizePending) waits.push(resizeRetry)
-    for (const record of this.#due()) {
-      const wait = this.#launcher.begin(record)
-      if (wait !== undefined) waits.push(wait)
-    }
+    const waits = [
+      left,
+      this.#storage.checkAfter(pod),
+      this.#volumes.refreshAfter(pod),
+      this.#resizing.pending && resizeRetry,
+      ...this.#due().map(record => this.#launcher.begin(record)),
+    ].filter(wait => wait !== undefined)
     return waits.length === 0 ? undefined : Math.min(...waits)
   }
 
@@ -207,7 +206,7 @@ export class PodWorker {
       startTime: this.#startTime,
       isPrepared: this.#volumes.areThere && !this.#isFinished,
       isRestartingAll: this.#isRestartingAll,
-      ...(this.#resizePending && { resizePending: this.#resizePending }),
+      ...(this.#resizing.pending && { resizePending: this.#resizing.pending }),
       ...(this.#reason !== undefined && !isEnding && { reason: this.#reason }),
       ...(this.#message !== undefined && !isEnding && { message: this.#message }),
     })
@@ -236,26 +235,13 @@ export class PodWorker {
 
   /** Containers for debugging come while the Pod runs, and what containers may use changes. */
   #takeSpec(pod: ReadonlyPod): void {
-    const { env, capacity, events, usedByOthers } = this.#context
     this.#generation = pod.metadata.generation
-    const options = { now: formatTime(env.clock.now()), adopts: false }
+    const options = { now: formatTime(this.#context.env.clock.now()), adopts: false }
     for (const container of pod.spec.ephemeralContainers ?? []) {
       if (this.#records.some(record => record.container.name === container.name)) continue
       this.#records.push(createRecord(pod, container, 'ephemeral', options))
     }
-    const { hasChanged, pending, restarts } = agreeToResize(pod, this.#records, {
-      capacity,
-      used: resource => usedByOthers(pod.metadata.uid, resource),
-    })
-    if (pending && pending.message !== this.#resizePending?.message)
-      events.warning(pod, `Resize${pending.reason}`, describeResize(pod, pending.reason, pending.message))
-    if (hasChanged) {
-      events.normal(pod, 'ResizeStarted', describeResize(pod, 'started'))
-      events.normal(pod, 'ResizeCompleted', describeResize(pod, 'completed'))
-    }
-    this.#resizePending = pending
-    if (!pending) this.#context.load.change(pod)
-    for (const record of restarts) {
+    for (const record of this.#resizing.take(pod, this.#records)) {
       const text = `Container ${record.container.name} resize requires restart`
       void this.#kill(record, this.#grace(), text)
     }
@@ -277,14 +263,6 @@ export class PodWorker {
     void this.stop(evictionGrace)
   }
 
-  #tellOfUnsupported(): void {
-    const { runtime, events } = this.#context
-    const fields = runtime.findUnsupported?.(this.#pod) ?? []
-    if (fields.length === 0) return
-    const text = `no effect on this node, whose containers are not isolated: ${fields.join(', ')}`
-    events.warning(this.#pod, 'Unsupported', text.slice(0, 1_000))
-  }
-
   /** The Pod is over, not deleted: its sidecars, and what a deadline cuts off, are stopped; the records stay. */
   #end(): void {
     if (this.#lives.size > 0 || this.#launcher.isBusy) void this.stop(this.#grace())
@@ -304,19 +282,14 @@ export class PodWorker {
     this.#finish()
   }
 
-  /** All are asked at once, and sidecars end last, each after those that were started after it, in what is left of `grace`. */
   async #killAll(grace: number): Promise<void> {
     const { clock } = this.#context.env
     const deadline = clock.monotonic() + grace
-    const killEvery = async () => {
-      const text = (record: ContainerRecord) => `Stopping container ${record.container.name}`
+    const killEvery = () => {
       const left = Math.max(0, deadline - clock.monotonic())
-      const isSidecar = ({ role }: ContainerRecord) => role === 'sidecar'
-      const others = this.#records.filter(record => !isSidecar(record))
-      let turn: Promise<unknown> = Promise.all(others.map(record => this.#kill(record, left, text(record))))
-      for (const record of this.#records.filter(isSidecar).reverse())
-        turn = Promise.all([turn, this.#kill(record, left, text(record), turn)])
-      await turn
+      return stopInOrder(this.#records, (record, turn) =>
+        this.#kill(record, left, `Stopping container ${record.container.name}`, turn),
+      )
     }
     // A start waits for its hook, which ends with the container; others may run before they know better.
     await Promise.all([killEvery(), this.#launcher.settled()])
@@ -340,36 +313,20 @@ export class PodWorker {
     return Date.parse(this.#startTime) + activeDeadlineSeconds * 1000 - now
   }
 
-  /** The containers that have to be started now. */
-  #due(): ContainerRecord[] {
-    const due: ContainerRecord[] = []
-    if (this.#isRestartingAll) return due
-    const isDue = (record: ContainerRecord): boolean => {
+  #due(): readonly ContainerRecord[] {
+    if (this.#isRestartingAll) return []
+    return findDue(this.#records, this.#hasBegun, record => {
       const { name } = record.container
       if (this.#lives.has(name) || this.#launcher.isStarting(name)) return false
       return !isTerminated(record) || isRestarted(this.#pod, record)
-    }
-    for (const record of this.#records) {
-      if (record.role === 'init') {
-        if (this.#hasBegun || hasSucceeded(record)) continue
-        return isDue(record) ? [...due, record] : due
-      }
-      if (isDue(record)) due.push(record)
-      if (record.role === 'sidecar' && !record.started && !this.#hasBegun) return due
-    }
-    return due
+    })
   }
 
   async #run(record: ContainerRecord, handle: RunningContainer): Promise<void> {
     const { container, role } = record
     const { env, runtime, events } = this.#context
     const startedAt = formatTime(env.clock.now())
-    if (record.state.terminated) record.lastState = record.state
-    record.containerID = `${runtime.name}://${handle.id}`
-    record.user = handle.user
-    record.state = { running: { startedAt } }
-    record.started = !container.startupProbe
-    record.ready = record.started && !container.readinessProbe && !handle.ready
+    noteStart(record, handle, runtime.name, startedAt)
     if (role === 'main') this.#hasBegun = true
     events.normal(partOf(this.#pod, record), 'Created', 'Container created')
     events.normal(partOf(this.#pod, record), 'Started', 'Container started')
@@ -409,13 +366,14 @@ export class PodWorker {
 
   #exited(record: ContainerRecord, { exitCode, message }: ContainerExit, startedAt: string): void {
     this.#lives.delete(record.container.name)
-    this.#terminated(record, {
+    const exit = {
       exitCode,
       reason: exitCode === 0 ? 'Completed' : 'Error',
       startedAt,
       containerID: record.containerID!,
       ...(message && { message }),
-    })
+    }
+    noteExit(record, exit, this.#context.env.clock.now())
     const rule = record.role === 'ephemeral' ? undefined : findRestartRule(record.container, exitCode)
     if (rule?.action === 'RestartAllContainers' && !this.#stopping) void this.#restartAll()
     this.#wake()
@@ -431,18 +389,10 @@ export class PodWorker {
     this.#hasBegun = false
     for (const record of this.#records) {
       if (record.role === 'ephemeral') continue
-      if (record.state.terminated) record.lastState = record.state
+      keepLastState(record)
       record.state = firstState(this.#pod)
     }
     this.#wake()
-  }
-
-  #terminated(record: ContainerRecord, exit: Terminated): void {
-    const finishedAt = formatTime(this.#context.env.clock.now())
-    if (record.state.terminated) record.lastState = record.state
-    record.state = { terminated: { ...exit, finishedAt } }
-    record.ready = false
-    record.started = false
   }
 
   #grace(own?: number): number {

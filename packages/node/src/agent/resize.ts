@@ -1,27 +1,66 @@
 import type { Container, Pod } from '@coxswain/api/core/v1'
 import { type DeepReadonly, deepEqual, parseQuantity } from '@coxswain/apimachinery'
 import type { ContainerRecord } from './container-record.ts'
+import type { WorkerContext } from './worker-context.ts'
 
-export interface ResizeAnswer {
+export interface PendingResize {
+  readonly reason: string
+  readonly message: string
+}
+
+interface ResizeAnswer {
   /** Containers have been given something else. */
   readonly hasChanged: boolean
   /** Why the node cannot do it. */
-  readonly pending: { readonly reason: string; readonly message: string } | undefined
+  readonly pending: PendingResize | undefined
   /** Containers that get what they asked for only by a restart. */
   readonly restarts: readonly ContainerRecord[]
 }
 
 const resizable = ['cpu', 'memory']
 
-export interface NodeRoom {
+interface NodeRoom {
   /** What the node has. */
   readonly capacity: Readonly<Record<string, string>>
   /** What its other Pods have been given, in thousandths. */
   used(resource: string): number
 }
 
+/** What a Pod asks for while it runs, and what the node says to it. */
+export class Resizing {
+  readonly #context: WorkerContext
+  #pending: PendingResize | undefined
+
+  constructor(context: WorkerContext) {
+    this.#context = context
+  }
+
+  /** Why the node has not done it yet. */
+  get pending(): PendingResize | undefined {
+    return this.#pending
+  }
+
+  /** Does what can be done, and tells of it. Gives the containers that have to be restarted for it. */
+  take(pod: DeepReadonly<Pod>, records: readonly ContainerRecord[]): readonly ContainerRecord[] {
+    const { capacity, events, load, usedByOthers } = this.#context
+    const { hasChanged, pending, restarts } = agreeToResize(pod, records, {
+      capacity,
+      used: resource => usedByOthers(pod.metadata.uid, resource),
+    })
+    if (pending && pending.message !== this.#pending?.message)
+      events.warning(pod, `Resize${pending.reason}`, describeResize(pod, pending.reason, pending.message))
+    if (hasChanged) {
+      events.normal(pod, 'ResizeStarted', describeResize(pod, 'started'))
+      events.normal(pod, 'ResizeCompleted', describeResize(pod, 'completed'))
+    }
+    this.#pending = pending
+    if (!pending) load.change(pod)
+    return restarts
+  }
+}
+
 /** Gives containers that run what the Pod now asks for, unless the node has not got it, or not now. */
-export function agreeToResize(
+function agreeToResize(
   pod: DeepReadonly<Pod>,
   records: readonly ContainerRecord[],
   { capacity, used }: NodeRoom,
@@ -64,7 +103,7 @@ export function agreeToResize(
 }
 
 /** What an event says of a resize: what the Pod asks for now. */
-export function describeResize({ metadata, spec }: DeepReadonly<Pod>, how: string, error?: string): string {
+function describeResize({ metadata, spec }: DeepReadonly<Pod>, how: string, error?: string): string {
   const list = (containers: DeepReadonly<Container[]> = []) =>
     containers.length > 0 ? containers.map(({ name, resources = {} }) => ({ name, resources })) : undefined
   const summary = {

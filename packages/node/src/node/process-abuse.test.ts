@@ -13,47 +13,20 @@ import { readLogFile } from './log-reader.ts'
 import { OutputPacer } from './output-pacer.ts'
 import { listProcesses, markOf } from './process-registry.ts'
 import { createProcessRuntime } from './process-runtime.ts'
+import { pod, specOf, textOf, uid } from './test-support/process-pod.ts'
 import { findUnsupported } from './unsupported.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'process-abuse-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Processes are told apart by it on the whole machine, where others may run the same. */
-const uid = `u${process.pid}`
-const pod = { uid, namespace: 'default', name: 'p' }
 const { signal } = new AbortController()
 const quiet = { follow: false, timestamps: false, signal }
 const silent = { stdout: async () => {}, stderr: async () => {}, tty: false, signal }
-
-const specOf = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpec => ({
-  pod,
-  name: 'main',
-  role: 'main',
-  restartPolicy: 'Never',
-  annotations: {},
-  attempt: 0,
-  image: 'busybox',
-  command: ['sh', '-c', script],
-  env: new Map(),
-  mounts: [],
-  stdin: false,
-  stdinOnce: false,
-  tty: false,
-  terminationMessagePath: '/dev/termination-log',
-  runAsNonRoot: false,
-  ...more,
-})
 
 async function startRuntime(name: string): Promise<ContainerRuntime> {
   const runtime = createProcessRuntime({ directory: join(directory, name) })
   await runtime.start(createRealClock())
   return runtime
-}
-
-async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  let text = ''
-  for await (const chunk of chunks) text += new TextDecoder().decode(chunk)
-  return text
 }
 
 /** How many processes of the runtime in `name` there are. */

@@ -5,48 +5,21 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createRealClock } from '@coxswain/kit'
-import type { ContainerSpec, PodVolume } from '../container-runtime.ts'
+import type { PodVolume } from '../container-runtime.ts'
 import { findInCatalogue, hostImages } from './image-catalogue.ts'
 import { LogFile } from './log-file.ts'
 import { readLogFile } from './log-reader.ts'
 import { createPathMapper } from './mounts.ts'
 import { ProcessRegistry } from './process-registry.ts'
 import { createProcessRuntime } from './process-runtime.ts'
+import { pod, specOf, textOf, uid } from './test-support/process-pod.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'process-runtime-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Processes are told apart by it on the whole machine, where others may run the same. */
-const uid = `u${process.pid}`
-const pod = { uid, namespace: 'default', name: 'p' }
-const specOf = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpec => ({
-  pod,
-  name: 'main',
-  role: 'main',
-  restartPolicy: 'Never',
-  annotations: {},
-  attempt: 0,
-  image: 'busybox',
-  command: ['sh', '-c', script],
-  env: new Map(),
-  mounts: [],
-  stdin: false,
-  stdinOnce: false,
-  tty: false,
-  terminationMessagePath: '/dev/termination-log',
-  runAsNonRoot: false,
-  ...more,
-})
-
 const clock = createRealClock()
 const { signal } = new AbortController()
 const quiet = { follow: false, timestamps: false, signal }
-
-async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  let text = ''
-  for await (const chunk of chunks) text += new TextDecoder().decode(chunk)
-  return text
-}
 
 describe('the process runtime', () => {
   it('runs a process with its files, and keeps what it printed and its last words', async () => {

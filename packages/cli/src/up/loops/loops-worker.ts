@@ -32,7 +32,7 @@ export interface LoopsOptions extends Omit<ManagerOptions, 'env' | 'signToken'> 
   readonly leaderElection?: LeaderElectionOptions
   /** What the flags say of the scheduler, which has been looked at already. */
   readonly scheduler: SchedulerFlags
-  /** PEM: what service accounts' tokens are signed with. */
+  /** The file with the key that signs service accounts' tokens (PEM). */
   readonly signingKeyFile: string
   /** @default none */
   readonly simulatedNodes?: SimulatedNodesOptions

@@ -4,13 +4,22 @@ import type { TransportErrorCode } from '../../errors.ts'
 import type { WireHeaders } from '../../message.ts'
 
 /** What the client's thread says of one of its requests. */
-export type ClientMessage = { readonly id: number } /** The bytes are the body, if there is one. */ & (
-  | { readonly request: ThreadRequest; readonly bytes?: Uint8Array }
-  /** So many chunks of the answer have been read. */
-  | { readonly taken: number }
-  /** Nobody waits for the answer any more. */
-  | { readonly gone: true }
-)
+export type ClientMessage = OfCall & (RequestMessage | TakenMessage | GoneMessage)
+
+/** What the server's thread answers. */
+export type ServerMessage = OfCall & Answer
+
+export type Answer = HeadMessage | ChunkMessage | EndMessage | FailureMessage
+
+interface OfCall {
+  readonly id: number
+}
+
+interface RequestMessage {
+  readonly request: ThreadRequest
+  /** The body, if there is one. */
+  readonly bytes?: Uint8Array
+}
 
 export interface ThreadRequest {
   readonly method: string
@@ -19,18 +28,34 @@ export interface ThreadRequest {
   readonly headers: WireHeaders
 }
 
-/** What the server's thread answers. */
-export type ServerMessage = {
-  readonly id: number
-} /** The bytes are the body; without them, chunks follow. */ & (
-  | { readonly status: number; readonly headers: WireHeaders; readonly bytes?: Uint8Array }
-  /** A chunk. */
-  | { readonly bytes: Uint8Array }
-  | { readonly ended: true }
-  | {
-      readonly failed: { readonly code: TransportErrorCode; readonly message: string; readonly sent: boolean }
-    }
-)
+/** So many chunks of the answer have been read. */
+interface TakenMessage {
+  readonly taken: number
+}
+
+/** Nobody waits for the answer any more. */
+interface GoneMessage {
+  readonly gone: true
+}
+
+interface HeadMessage {
+  readonly status: number
+  readonly headers: WireHeaders
+  /** The body; without it, chunks follow. */
+  readonly bytes?: Uint8Array
+}
+
+interface ChunkMessage {
+  readonly bytes: Uint8Array
+}
+
+interface EndMessage {
+  readonly ended: true
+}
+
+interface FailureMessage {
+  readonly failed: { readonly code: TransportErrorCode; readonly message: string; readonly sent: boolean }
+}
 
 /** Chunks of an answer that may be on their way. */
 export const chunksInFlight = 32

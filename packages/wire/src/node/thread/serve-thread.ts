@@ -3,6 +3,7 @@ import { isStream, readBody } from '../../body.ts'
 import { isTransportError } from '../../errors.ts'
 import type { Transport } from '../../message.ts'
 import {
+  type Answer,
   type ClientMessage,
   chunksInFlight,
   createBatch,
@@ -31,8 +32,6 @@ export function serveThread(port: MessagePort, transport: Transport): void {
     for (const call of calls.values()) call.leave()
   })
 }
-
-type Answer = ServerMessage extends infer M ? (M extends unknown ? Omit<M, 'id'> : never) : never
 
 class Call {
   readonly #post: (answer: Answer) => void

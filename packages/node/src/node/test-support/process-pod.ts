@@ -1,0 +1,30 @@
+import type { ContainerSpec } from '../../container-runtime.ts'
+
+/** Processes are told apart by it on the whole machine, where others may run the same. */
+export const uid: string = `u${process.pid}`
+export const pod: ContainerSpec['pod'] = { uid, namespace: 'default', name: 'p' }
+/** A container that runs a script of the shell. */
+export const specOf = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpec => ({
+  pod,
+  name: 'main',
+  role: 'main',
+  restartPolicy: 'Never',
+  annotations: {},
+  attempt: 0,
+  image: 'busybox',
+  command: ['sh', '-c', script],
+  env: new Map(),
+  mounts: [],
+  stdin: false,
+  stdinOnce: false,
+  tty: false,
+  terminationMessagePath: '/dev/termination-log',
+  runAsNonRoot: false,
+  ...more,
+})
+
+export async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = ''
+  for await (const chunk of chunks) text += new TextDecoder().decode(chunk)
+  return text
+}
