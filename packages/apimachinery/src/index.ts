@@ -118,6 +118,7 @@ export {
   parseKindArg,
   parseResourceArg,
 } from './gvk.ts'
+export { formatAge, formatHumanDuration } from './human-duration.ts'
 export {
   type IntOrString,
   intValue,
@@ -126,6 +127,7 @@ export {
   scaledValueFromIntOrPercent,
 } from './int-or-string.ts'
 export type { Literals } from './json/exact-reader.ts'
+export { childObject, isObject, type JsonObject } from './json/object.ts'
 export { type JsonDocument, maxJsonBytes, type ReadJsonOptions, readJson } from './json/read-json.ts'
 export { deepClone, deepEqual, setMember } from './json/value.ts'
 export { writeJson, writeJsonBytes } from './json/write-json.ts'

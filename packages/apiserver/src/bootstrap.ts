@@ -1,7 +1,7 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { reconcileBootstrapPolicy } from './authz/rbac/reconcile.ts'
 import { encodeStored } from './cache/stored-object.ts'
 import { formatTime } from './handlers/lifecycle.ts'
-import type { JsonObject } from './json.ts'
 import { nameOf } from './registry/convert.ts'
 import type { ServerState } from './request/context.ts'
 import { bootstrapApiServices } from './strategies/apiregistration/bootstrap.ts'

@@ -1,6 +1,6 @@
 import type { Env } from '@coxswain/kit'
+import { encodeText } from '@coxswain/kit'
 import { isCompacted, type Store } from '@coxswain/storage'
-import { encodeText } from './json.ts'
 
 const interval = 5 * 60_000
 

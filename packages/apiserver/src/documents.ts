@@ -13,9 +13,9 @@ import {
   sha256,
 } from '@coxswain/api'
 import { newNotAcceptable, type ResourceInfo, writeJsonBytes } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { acceptsGzip, type Compression } from './compression.ts'
-import { encodeText } from './json.ts'
 import type { Registry } from './registry/registry.ts'
 import { parseAccept } from './request/accept.ts'
 import type { RequestContext } from './request/context.ts'

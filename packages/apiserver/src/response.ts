@@ -1,4 +1,5 @@
 import { builtinProtobuf } from '@coxswain/api'
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   newNotFound,
   protobufMediaType,
@@ -7,6 +8,7 @@ import {
   writeJsonBytes,
 } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
+import { encodeText } from '@coxswain/kit'
 import {
   type Conversation,
   isPushStream,
@@ -14,7 +16,6 @@ import {
   type WireHeaders,
   type WireResponse,
 } from '@coxswain/wire'
-import { encodeText, type JsonObject } from './json.ts'
 import { type Encoding, negotiate } from './request/accept.ts'
 
 const jsonHeaders: WireHeaders = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }

@@ -4,11 +4,21 @@
  *   createRealEnv()          the machine's clock, randomness and direct hand-offs
  *   new VirtualWorld()       the same interfaces, driven by a seed
  *
- * A closed list: what is not about time, chance, order or stopping does not belong here.
+ * And the few containers and bytes helpers that every package needs. A closed list: look here before writing one elsewhere.
  * @module
  */
 export { aborted, createAbortError, isAbort, untilAborted } from './abort.ts'
 export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts'
+export {
+  concatBytes,
+  decodeBase64,
+  decodeBase64Url,
+  decodeText,
+  encodeBase64,
+  encodeBase64Url,
+  encodeHex,
+  encodeText,
+} from './bytes.ts'
 export { type Clock, createRealClock, type SleepOptions, type Timer } from './clock.ts'
 export { createRealEnv, type Env } from './env.ts'
 export {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import type { UserInfo } from '../request/context.ts'
 import type { Attributes } from './admission.ts'
 import { kindOf, namespaceOf, resourceOf } from './attributes.ts'

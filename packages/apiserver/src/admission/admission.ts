@@ -1,5 +1,4 @@
-import type { GroupVersionKind, VersionInfo } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
+import type { GroupVersionKind, JsonObject, VersionInfo } from '@coxswain/apimachinery'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { ServerState, UserInfo } from '../request/context.ts'
 import { keepManagedFields } from './managed-fields.ts'

@@ -1,5 +1,4 @@
-import type { GroupVersionKind } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
+import type { GroupVersionKind, JsonObject } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'

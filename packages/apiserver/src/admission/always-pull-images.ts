@@ -1,5 +1,4 @@
-import { field } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { field, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
 import { forbidden } from './policies/policy-request.ts'
 

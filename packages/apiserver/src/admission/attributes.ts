@@ -1,5 +1,4 @@
-import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
+import type { GroupVersionKind, GroupVersionResource, JsonObject } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
 import type { DeleteOptions } from '../request/write-options.ts'

@@ -1,5 +1,4 @@
-import { deepEqual, newForbidden } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { deepEqual, isObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
 import type { RequestVerb } from '../request/request-info.ts'
 import { readCertificateRequest } from '../strategies/certificates/x509.ts'
 import type { AdmissionPlugin, Attributes } from './admission.ts'

@@ -1,5 +1,4 @@
-import type { GroupVersionKind } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
+import type { GroupVersionKind, JsonObject } from '@coxswain/apimachinery'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
 

@@ -1,4 +1,4 @@
-import { childObject, type JsonObject } from '../json.ts'
+import { childObject, type JsonObject } from '@coxswain/apimachinery'
 import { defaultClassAnnotation } from '../strategies/networking/ingress-class.ts'
 import type { AdmissionPlugin } from './admission.ts'
 

@@ -1,4 +1,4 @@
-import { childObject } from '../json.ts'
+import { childObject } from '@coxswain/apimachinery'
 import type { AdmissionPlugin } from './admission.ts'
 import { classOfClaim, findDefaultStorageClass, isClaimWrite } from './storage-classes.ts'
 

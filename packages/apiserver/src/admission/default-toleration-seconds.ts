@@ -1,4 +1,4 @@
-import { childObject, isObject, type JsonObject } from '../json.ts'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 
 const seconds = 300

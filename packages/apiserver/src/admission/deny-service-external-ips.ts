@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { AdmissionPlugin } from './admission.ts'
 import { forbidden } from './policies/policy-request.ts'
 

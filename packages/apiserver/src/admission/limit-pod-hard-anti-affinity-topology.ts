@@ -1,5 +1,4 @@
-import { newForbidden } from '@coxswain/apimachinery'
-import { isObject } from '../json.ts'
+import { isObject, newForbidden } from '@coxswain/apimachinery'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 
 const hostname = 'kubernetes.io/hostname'

@@ -1,5 +1,11 @@
-import { field, newForbidden, type Quantity } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../json.ts'
+import {
+  childObject,
+  field,
+  isObject,
+  type JsonObject,
+  newForbidden,
+  type Quantity,
+} from '@coxswain/apimachinery'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
 import { type Amounts, amountsOfPod, readAmounts } from './pod-amounts.ts'
 

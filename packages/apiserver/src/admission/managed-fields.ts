@@ -1,5 +1,10 @@
-import { decodeFieldSet, deepEqual, isMachineryError } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import {
+  decodeFieldSet,
+  deepEqual,
+  isMachineryError,
+  isObject,
+  type JsonObject,
+} from '@coxswain/apimachinery'
 import type { Attributes } from './admission.ts'
 
 /** Puts `metadata.managedFields` back when admission has made something of them that cannot be read. */

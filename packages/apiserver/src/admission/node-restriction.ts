@@ -1,6 +1,5 @@
-import { deepEqual, newForbidden, type StatusError } from '@coxswain/apimachinery'
+import { deepEqual, isObject, type JsonObject, newForbidden, type StatusError } from '@coxswain/apimachinery'
 import { nodeNameOf } from '../authz/node/identity.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import { readCertificateRequest } from '../strategies/certificates/x509.ts'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
 import {

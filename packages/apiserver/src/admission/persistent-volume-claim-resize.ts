@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { newForbidden, parseQuantity, type Quantity } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import { classOfClaim, findStorageClass, isClaimWrite } from './storage-classes.ts'
 

@@ -1,5 +1,4 @@
-import { parseQuantity, Quantity } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject, parseQuantity, Quantity } from '@coxswain/apimachinery'
 import { aggregate, isHugePages } from '../strategies/pod/validation/resources.ts'
 
 export type Amounts = Map<string, Quantity>

@@ -1,4 +1,4 @@
-import { childObject, isObject } from '../json.ts'
+import { childObject, isObject } from '@coxswain/apimachinery'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
 import { findNamespace } from './matching/selectors.ts'
 import { forbidden } from './policies/policy-request.ts'

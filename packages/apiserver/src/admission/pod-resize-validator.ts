@@ -1,5 +1,4 @@
-import { newForbidden, Quantity, StatusError } from '@coxswain/apimachinery'
-import { isObject } from '../json.ts'
+import { isObject, newForbidden, Quantity, StatusError } from '@coxswain/apimachinery'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
 import { amountsWithOverhead, readAmounts } from './pod-amounts.ts'
 

@@ -1,4 +1,4 @@
-import { childObject, isObject, type JsonObject } from '../json.ts'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
 
 const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']

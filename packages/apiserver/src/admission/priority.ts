@@ -1,5 +1,4 @@
-import { newForbidden } from '@coxswain/apimachinery'
-import { childObject, type JsonObject } from '../json.ts'
+import { childObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
 import type { ServerState } from '../request/context.ts'
 import { systemPriorityClasses } from '../strategies/scheduling/priority-class.ts'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'

@@ -1,5 +1,4 @@
-import { labelSelectorAsSelector, parseQuantity } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject, labelSelectorAsSelector, parseQuantity } from '@coxswain/apimachinery'
 import { qosClassOf } from '../strategies/pod/qos.ts'
 import { isExtendedResource, isHugePages, isNativeResource } from '../strategies/pod/validation/resources.ts'
 import type { Attributes } from './admission.ts'

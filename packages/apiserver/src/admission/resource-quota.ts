@@ -1,6 +1,13 @@
-import { newConflict, newForbidden, optimisticLockMessage, Quantity } from '@coxswain/apimachinery'
+import {
+  childObject,
+  isObject,
+  type JsonObject,
+  newConflict,
+  newForbidden,
+  optimisticLockMessage,
+  Quantity,
+} from '@coxswain/apimachinery'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
-import { childObject, isObject, type JsonObject } from '../json.ts'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
 import { type Amounts, readAmounts } from './pod-amounts.ts'
 import { evaluatorFor, type QuotaEvaluator, type QuotaScope } from './quota-evaluators.ts'

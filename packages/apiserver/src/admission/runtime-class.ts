@@ -1,5 +1,4 @@
-import { deepEqual } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../json.ts'
+import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
 import { forbidden } from './policies/policy-request.ts'
 

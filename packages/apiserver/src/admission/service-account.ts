@@ -1,5 +1,4 @@
-import { newForbidden } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../json.ts'
+import { childObject, isObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 import { findForeignEphemeralSecret, findForeignSecret } from './mountable-secrets.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import type { ServerState } from '../request/context.ts'
 import type { Attributes } from './admission.ts'
 

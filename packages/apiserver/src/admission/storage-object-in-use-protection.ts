@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import type { AdmissionPlugin } from './admission.ts'
 
 const finalizers: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { childObject, isObject } from '../json.ts'
+import { childObject, isObject } from '@coxswain/apimachinery'
 import type { AdmissionPlugin } from './admission.ts'
 
 const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }

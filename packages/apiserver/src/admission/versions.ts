@@ -1,7 +1,6 @@
 import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
-import { compileSchema, field } from '@coxswain/apimachinery'
+import { compileSchema, field, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { applyDefaults } from '../handlers/incoming.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import { serveOne } from '../registry/convert.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { Attributes } from './admission.ts'

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { formatMicroTime } from '@coxswain/apimachinery'
 import { getHeader } from '@coxswain/wire'
-import type { JsonObject } from '../json.ts'
 import type { RequestContext, UserInfo } from '../request/context.ts'
 import type { Level, Stage } from './policy.ts'
 

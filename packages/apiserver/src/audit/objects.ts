@@ -1,8 +1,7 @@
 import { builtinProtobuf } from '@coxswain/api'
-import { protobufMediaType, readJson } from '@coxswain/apimachinery'
+import { isObject, protobufMediaType, readJson } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
-import { isObject } from '../json.ts'
 import type { RequestContext } from '../request/context.ts'
 
 /** What the client sent, as far as it can be read. */

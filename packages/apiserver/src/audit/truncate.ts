@@ -1,4 +1,4 @@
-import { encodeText } from '../json.ts'
+import { encodeText } from '@coxswain/kit'
 import type { AuditEvent } from './event.ts'
 
 const truncatedAnnotation = 'audit.k8s.io/truncated'

@@ -1,5 +1,5 @@
+import { decodeText } from '@coxswain/kit'
 import { getHeader, type WireRequest } from '@coxswain/wire'
-import { decodeText } from '../json.ts'
 import { decodeBase64Url } from './jwt/base64.ts'
 
 /** What browsers, which cannot set headers on a WebSocket, offer as one of its protocols. */

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts'
+import { isObject } from '@coxswain/apimachinery'
 import type { UserInfo } from '../request/context.ts'
 import { forOwnAudiences, type TokenAuthenticator } from './authenticator.ts'
 import { decodeBase64 } from './jwt/base64.ts'

@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { encodeStored } from '../cache/stored-object.ts'
 import { formatTime } from '../handlers/lifecycle.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import type { ServerState } from '../request/context.ts'
 import { watchDeletions } from '../strategies/service/repair.ts'
 

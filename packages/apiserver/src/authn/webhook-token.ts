@@ -1,6 +1,6 @@
-import { readJson } from '@coxswain/apimachinery'
+import { isObject, type JsonObject, readJson } from '@coxswain/apimachinery'
 import type { Env } from '@coxswain/kit'
-import { encodeText, isObject, type JsonObject } from '../json.ts'
+import { encodeText } from '@coxswain/kit'
 import type { Outbound, Target } from '../outbound/outbound.ts'
 import { OutboundPool } from '../outbound/outbound-pool.ts'
 import type { UserInfo } from '../request/context.ts'

@@ -1,5 +1,6 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { readJson, writeJsonBytes } from '@coxswain/apimachinery'
-import { decodeText, encodeText, type JsonObject } from '../json.ts'
+import { decodeText, encodeText } from '@coxswain/kit'
 
 /**
  * The bytes of an object as they stand in the store: JSON that begins `{"kind":K,"apiVersion":V,"metadata":{` and has

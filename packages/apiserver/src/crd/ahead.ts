@@ -1,6 +1,6 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { checkPattern } from '@coxswain/apimachinery'
 import type { Clock } from '@coxswain/kit'
-import type { JsonObject } from '../json.ts'
 import { eachSchema, readDefinition, versionsOf } from './definition.ts'
 import { compileRule, type RuleNode, rulesOf } from './rule-tree.ts'
 

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { checkStructural, deepEqual, type FieldError, field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
 import { isProtectedGroup, readApproval } from './approval.ts'
 import { isReadableBundle } from './conversion.ts'
 import { type Definition, isShared, versionsOf } from './definition.ts'

@@ -1,7 +1,10 @@
 import {
   type CustomResourceDefinition,
+  childObject,
   deepEqual,
   isNotFound,
+  isObject,
+  type JsonObject,
   resourceInfoFromCrd,
 } from '@coxswain/apimachinery'
 import { AsyncQueue, type Timer } from '@coxswain/kit'
@@ -10,7 +13,6 @@ import type { StoredObject } from '../cache/stored-object.ts'
 import { deleteObject } from '../handlers/delete.ts'
 import { guaranteedUpdate } from '../handlers/guaranteed-update.ts'
 import { formatTime, metadataOf } from '../handlers/lifecycle.ts'
-import { childObject, isObject, type JsonObject } from '../json.ts'
 import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
 import type { ConvertAll } from '../registry/strategy.ts'
 import type { ServerState } from '../request/context.ts'

@@ -1,5 +1,4 @@
-import { type FieldError, field, isDNS1035Label } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { type FieldError, field, isDNS1035Label, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { validateClientConfig } from '../strategies/admissionregistration/webhook-client.ts'
 import { readPem } from '../strategies/certificates/pem.ts'
 

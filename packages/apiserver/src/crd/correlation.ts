@@ -1,5 +1,4 @@
-import { deepEqual, type Schema } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { deepEqual, isObject, type JsonObject, type Schema } from '@coxswain/apimachinery'
 
 /**
  * A value and what it was before an update, followed through the schema: by name in objects and maps, by key in lists

@@ -1,12 +1,13 @@
 import {
   type FieldError,
   field,
+  isObject,
   isQualifiedName,
+  type JsonObject,
   newForbidden,
   type ResourceInfo,
   type VersionInfo,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
 import type { ConvertAll, Strategy } from '../registry/strategy.ts'
 
 type Findings = Generator<FieldError, void, undefined>

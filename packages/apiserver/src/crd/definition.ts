@@ -1,5 +1,4 @@
-import { deepEqual, type Schema } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { deepEqual, isObject, type JsonObject, type Schema } from '@coxswain/apimachinery'
 
 /** The parts of a CustomResourceDefinition that its rules look at, as they come from a client: anything may be missing. */
 export interface Definition {

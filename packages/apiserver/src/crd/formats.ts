@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { eachSchema, isShared, readDefinition, versionsOf } from './definition.ts'
 
 /** The formats of strings that mean something, without their dashes. */

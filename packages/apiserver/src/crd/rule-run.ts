@@ -1,6 +1,6 @@
-import { type FieldError, field, type Schema, type ValidationRule } from '@coxswain/apimachinery'
+import { type FieldError, field, isObject, type Schema, type ValidationRule } from '@coxswain/apimachinery'
 import { costLimits, type Evaluation } from '@coxswain/cel'
-import { encodeText, isObject } from '../json.ts'
+import { encodeText } from '@coxswain/kit'
 import { Correlation, itemsByKey } from './correlation.ts'
 import { type CompiledRule, type RuleNode, rulesOf } from './rule-tree.ts'
 

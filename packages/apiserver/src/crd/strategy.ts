@@ -1,5 +1,4 @@
-import { deepEqual, field, newInvalid } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import { deepEqual, field, isObject, type JsonObject, newInvalid } from '@coxswain/apimachinery'
 import type { Strategy } from '../registry/strategy.ts'
 import { defaultClientConfig } from '../strategies/admissionregistration/webhook-client.ts'
 import { compileAhead } from './ahead.ts'

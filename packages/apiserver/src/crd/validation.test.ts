@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
 import { unrecognizedFormats } from './formats.ts'
 import { acceptNames, takenNames } from './names.ts'
 import { validateDefinition } from './validation.ts'

@@ -4,10 +4,11 @@ import {
   field,
   isDNS1035Label,
   isDNS1123Subdomain,
+  isObject,
+  type JsonObject,
   type Schema,
   validateImmutableField,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
 import { flag, list, number, plain, pointer, struct, text } from '../strategies/go-form.ts'
 import { isProtectedGroup, validateApproval } from './approval.ts'
 import { isConditionTrue } from './conditions.ts'

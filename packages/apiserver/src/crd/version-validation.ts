@@ -3,9 +3,11 @@ import {
   field,
   followFieldPath,
   inspectCrdSchema,
+  isObject,
+  type JsonObject,
   type Schema,
 } from '@coxswain/apimachinery'
-import { encodeText, isObject, type JsonObject } from '../json.ts'
+import { encodeText } from '@coxswain/kit'
 import type { DefinitionVersion } from './definition.ts'
 import { checkDefaults, checkRules } from './rule-checks.ts'
 import { hasRules } from './rules.ts'

@@ -1,13 +1,14 @@
 import {
   deepClone,
   field,
+  isObject,
+  type JsonObject,
   readJson,
   StatusError,
   validateAnnotations,
   validateLabels,
   writeJsonBytes,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
 import type { WebhookClientConfig } from '../outbound/webhook-client.ts'
 import type { ConvertAll } from '../registry/strategy.ts'
 import type { ServerState } from '../request/context.ts'

@@ -1,6 +1,6 @@
 import { isMachineryError, newBadRequest } from '@coxswain/apimachinery'
+import { decodeText } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
-import { decodeText } from '../json.ts'
 import type { RequestContext } from '../request/context.ts'
 import { withBody } from '../request/with-body.ts'
 import type { Filter, Next } from './filter.ts'

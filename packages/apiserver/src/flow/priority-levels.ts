@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { Clock } from '@coxswain/kit'
-import { isObject, type JsonObject } from '../json.ts'
 import { FairQueues, type QueueSettings } from './fair-queues.ts'
 
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})

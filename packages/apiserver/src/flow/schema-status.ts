@@ -1,9 +1,8 @@
-import { isConflict, isNotFound } from '@coxswain/apimachinery'
+import { isConflict, isNotFound, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { AsyncQueue } from '@coxswain/kit'
 import { guaranteedUpdate } from '../handlers/guaranteed-update.ts'
 import { formatTime } from '../handlers/lifecycle.ts'
 import { fieldManagerOf } from '../handlers/managed-fields.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import type { ServerState } from '../request/context.ts'
 import { flowGroup } from './flow-control.ts'
 

@@ -1,6 +1,8 @@
 import {
   field,
   isMachineryError,
+  isObject,
+  type JsonObject,
   newBadRequest,
   newConflict,
   newInvalid,
@@ -8,7 +10,6 @@ import {
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
-import { isObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'

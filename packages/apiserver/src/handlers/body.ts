@@ -2,7 +2,9 @@ import { builtinProtobuf } from '@coxswain/api'
 import {
   type DefaultKind,
   isMachineryError,
+  isObject,
   isStatusError,
+  type JsonObject,
   type Literals,
   maxJsonBytes,
   newBadRequest,
@@ -13,8 +15,8 @@ import {
   type StatusError,
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
+import { decodeText } from '@coxswain/kit'
 import { getHeader, parseMediaType } from '@coxswain/wire'
-import { decodeText, isObject, type JsonObject } from '../json.ts'
 import type { RequestContext } from '../request/context.ts'
 
 /** A request body as JSON, with what a strict reader has to say about it. */

@@ -1,5 +1,5 @@
-import { newBadRequest, readJson } from '@coxswain/apimachinery'
-import { encodeText, isObject } from '../json.ts'
+import { isObject, newBadRequest, readJson } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 
 /** Where a list goes on: after which key, and at which revision (-1: whatever is current). */
 export interface ContinueToken {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   deepClone,
   newAlreadyExists,
@@ -9,7 +10,6 @@ import {
 import type { WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
-import type { JsonObject } from '../json.ts'
 import { convertForStorage } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, objectKey, ttlOf } from '../registry/served-resource.ts'

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
-import type { JsonObject } from '../json.ts'
 import { convertForStorage, parseServed } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey, ttlOf } from '../registry/served-resource.ts'

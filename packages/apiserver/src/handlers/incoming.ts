@@ -1,4 +1,5 @@
 import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   compileSchema,
   field,
@@ -6,7 +7,7 @@ import {
   newBadRequest,
   type StatusError,
 } from '@coxswain/apimachinery'
-import { decodeText, type JsonObject } from '../json.ts'
+import { decodeText } from '@coxswain/kit'
 import type { Endpoint, Registry } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { RequestContext } from '../request/context.ts'

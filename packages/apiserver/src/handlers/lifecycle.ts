@@ -1,4 +1,5 @@
 import { decodeBuiltin } from '@coxswain/api'
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   compileSchema,
   deepClone,
@@ -17,7 +18,6 @@ import {
 } from '@coxswain/apimachinery'
 import { runRules } from '../crd/rule-run.ts'
 import { findSkippedRules, hasRules } from '../crd/rules.ts'
-import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { ownerGroup, type ServedResource } from '../registry/served-resource.ts'
 import type { StrategyContext } from '../registry/strategy.ts'

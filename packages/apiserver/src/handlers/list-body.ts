@@ -1,5 +1,5 @@
+import { encodeText } from '@coxswain/kit'
 import type { WireBody } from '@coxswain/wire'
-import { encodeText } from '../json.ts'
 
 /** Lists are written in chunks of about this size: none needs a large piece of memory, and others get their turn. */
 const chunkSize = 128 * 1024

@@ -1,6 +1,6 @@
 import { decodeBuiltin } from '@coxswain/api'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { createFieldManager, type FieldManager } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
 import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, type ServedResource } from '../registry/served-resource.ts'

@@ -8,7 +8,9 @@ import {
   deepClone,
   field,
   isMachineryError,
+  isObject,
   isStatusError,
+  type JsonObject,
   newBadRequest,
   newInvalid,
   newRequestEntityTooLarge,
@@ -18,7 +20,6 @@ import {
   StatusError,
 } from '@coxswain/apimachinery'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
-import { isObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'

@@ -1,6 +1,13 @@
 import { decodeBuiltin } from '@coxswain/api'
-import { applyJsonPatch, decodeJsonPatch, deepClone, readJson, writeJson } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../json.ts'
+import {
+  applyJsonPatch,
+  decodeJsonPatch,
+  deepClone,
+  isObject,
+  type JsonObject,
+  readJson,
+  writeJson,
+} from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
 
 const jsonPatch = 'application/json-patch+json'

@@ -1,6 +1,8 @@
 import { decodeBuiltin } from '@coxswain/api'
 import {
+  childObject,
   field,
+  type JsonObject,
   newBadRequest,
   newConflict,
   newInvalid,
@@ -9,7 +11,6 @@ import {
 } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitPart } from '../admission/admit-part.ts'
-import { childObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions } from '../request/write-options.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { createInProcessTransport } from '@coxswain/wire'
-import type { JsonObject } from '../json.ts'
 import { createApiServer } from '../server.ts'
 
 const admin = { commonName: 'admin', organizations: ['system:masters'], notAfter: Number.MAX_SAFE_INTEGER }

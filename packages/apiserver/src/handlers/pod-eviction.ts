@@ -2,6 +2,8 @@ import { decodeBuiltin } from '@coxswain/api'
 import {
   field,
   isConflict,
+  isObject,
+  type JsonObject,
   type LabelSelector,
   labelSelectorAsSelector,
   newBadRequest,
@@ -14,7 +16,6 @@ import {
 } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitPart } from '../admission/admit-part.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'

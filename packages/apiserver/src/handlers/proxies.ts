@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   newBadRequest,
   newNotFound,
@@ -7,7 +8,6 @@ import {
 import { parsePath, parseQuery, type WireResponse } from '@coxswain/wire'
 import { admitConnect } from '../admission/admit-part.ts'
 import { connectOptions } from '../admission/connect-options.ts'
-import type { JsonObject } from '../json.ts'
 import { findKubelet, getNode, kubeletPortOf } from '../nodes/kubelet.ts'
 import { type Backend, backendAt, backendOnNode } from '../nodes/proxy/backend.ts'
 import { chooseEndpoint } from '../nodes/proxy/choose-endpoint.ts'

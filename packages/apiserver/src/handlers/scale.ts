@@ -1,10 +1,14 @@
 import { builtinSchema, decodeBuiltin } from '@coxswain/api'
 import {
+  childObject,
   createFieldManager,
   deepClone,
   type FieldManager,
   field,
+  formatAge,
   isMachineryError,
+  isObject,
+  type JsonObject,
   labelSelectorAsSelector,
   type ManagedFieldsEntry,
   newBadRequest,
@@ -18,14 +22,12 @@ import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
 import { StoredObject } from '../cache/stored-object.ts'
-import { childObject, isObject, type JsonObject } from '../json.ts'
 import { parseServed, serveOne } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
-import { formatAge } from './age.ts'
 import { requireManager } from './apply.ts'
 import { bytesOf, readBody } from './body.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import type { StoredObject } from '../cache/stored-object.ts'
-import type { JsonObject } from '../json.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 
 type Fields = Readonly<Record<string, string>>

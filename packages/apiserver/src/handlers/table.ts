@@ -1,7 +1,6 @@
-import { field, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
+import { field, formatAge, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
-import { formatAge } from './age.ts'
 import { compileJsonPath, printJsonPath } from './json-path.ts'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'

@@ -2,6 +2,8 @@ import { decodeBuiltin } from '@coxswain/api'
 import {
   field,
   isMachineryError,
+  isObject,
+  type JsonObject,
   newBadRequest,
   newConflict,
   newInvalid,
@@ -14,7 +16,6 @@ import { signJwt } from '../authn/jwt/jwt.ts'
 import { type BoundResource, findBoundObject } from '../authn/service-account/bound-objects.ts'
 import { type Reference, writeClaims } from '../authn/service-account/claims.ts'
 import type { ServiceAccounts } from '../authn/service-account/issuer.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions } from '../request/write-options.ts'

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   deepClone,
   field,
@@ -9,7 +10,6 @@ import {
 } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
-import type { JsonObject } from '../json.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
 import type { Claim } from '../registry/strategy.ts'

@@ -1,9 +1,16 @@
 import { builtinProtobuf, decodeBuiltin } from '@coxswain/api'
-import { newNotAcceptable, protobufMediaType, StatusError, writeJsonBytes } from '@coxswain/apimachinery'
+import {
+  childObject,
+  type JsonObject,
+  newNotAcceptable,
+  protobufMediaType,
+  StatusError,
+  writeJsonBytes,
+} from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
+import { concatBytes, decodeText, encodeText } from '@coxswain/kit'
 import { getHeader, type WireBody, type WireHeaders, type WireResponse } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'
-import { childObject, decodeText, encodeText, type JsonObject, joinBytes } from '../json.ts'
 import {
   convertForServing,
   findServed,
@@ -336,7 +343,7 @@ function notAcceptable({ resource }: Endpoint): StatusError {
 
 /** One line of a watch stream. */
 function eventBytes(type: string, object: Uint8Array): Uint8Array {
-  return joinBytes([eventHeads[type]!, object, eventEnd])
+  return concatBytes([eventHeads[type]!, object, eventEnd])
 }
 
 function storedEvent(head: Uint8Array, object: StoredObject): Uint8Array {

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotFound, newUnknownError } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
 import type { ServerState } from '../request/context.ts'
 import { listOf, objectOf, textOf } from '../strategies/pod/validation/reading.ts'
 import type { DialTls } from './dialer.ts'

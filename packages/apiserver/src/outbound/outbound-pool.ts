@@ -1,7 +1,12 @@
-import { newGenericServerResponse, readJson, type Status, StatusError } from '@coxswain/apimachinery'
-import { type Env, untilAborted } from '@coxswain/kit'
+import {
+  isObject,
+  newGenericServerResponse,
+  readJson,
+  type Status,
+  StatusError,
+} from '@coxswain/apimachinery'
+import { decodeText, type Env, untilAborted } from '@coxswain/kit'
 import { discardBody, readBody, type Transport, type WireHeaders, type WireResponse } from '@coxswain/wire'
-import { decodeText, isObject } from '../json.ts'
 import { describeFailure } from './go-errors.ts'
 import type { Outbound, Target } from './outbound.ts'
 

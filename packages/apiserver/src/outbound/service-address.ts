@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { Random } from '@coxswain/kit'
 import type { WatchCache } from '../cache/watch-cache.ts'
-import { isObject, type JsonObject } from '../json.ts'
 
 export interface ServicePlace {
   readonly namespace: string

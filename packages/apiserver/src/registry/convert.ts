@@ -1,6 +1,11 @@
-import { compileSchema, deepClone, type ResourceInfo } from '@coxswain/apimachinery'
+import {
+  childObject,
+  compileSchema,
+  deepClone,
+  type JsonObject,
+  type ResourceInfo,
+} from '@coxswain/apimachinery'
 import { StoredObject } from '../cache/stored-object.ts'
-import { childObject, type JsonObject } from '../json.ts'
 import type { Endpoint } from './registry.ts'
 import { apiVersionOf, type ServedResource } from './served-resource.ts'
 import type { ConvertAll } from './strategy.ts'

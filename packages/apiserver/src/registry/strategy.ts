@@ -1,7 +1,6 @@
-import type { FieldError, NameValidator, ResetFields } from '@coxswain/apimachinery'
+import type { FieldError, JsonObject, NameValidator, ResetFields } from '@coxswain/apimachinery'
 import type { Clock, Random } from '@coxswain/kit'
 import type { Condition, Operation } from '@coxswain/storage'
-import type { JsonObject } from '../json.ts'
 import type { ServerState, UserInfo } from '../request/context.ts'
 
 /** What a strategy may use besides the object. */

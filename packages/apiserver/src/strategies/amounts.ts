@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { parseQuantity } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
 import { recordOf } from './pod/validation/reading.ts'
 
 /** Amounts of resources are kept to a thousandth; what is finer is rounded up. */

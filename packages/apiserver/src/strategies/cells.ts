@@ -1,5 +1,5 @@
-import { formatAge } from '../handlers/age.ts'
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
+import { formatAge } from '@coxswain/apimachinery'
 
 interface PrintedMetadata {
   readonly name: string

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 
 /** For kinds whose labels and annotations do not change with the status: they stay as they were. */
 export function keepStatusMetadata(object: JsonObject, old: JsonObject): void {

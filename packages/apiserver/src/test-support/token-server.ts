@@ -1,8 +1,8 @@
-import { TaskGroup, VirtualWorld } from '@coxswain/kit'
+import type { JsonObject } from '@coxswain/apimachinery'
+import { encodeText, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import type { PeerCertificate, WireHeaders } from '@coxswain/wire'
 import type { ServiceAccountOptions } from '../authn/service-account/issuer.ts'
-import { encodeText, type JsonObject } from '../json.ts'
 import { generateSigningKey, readSigningKey, readVerificationKeys } from '../node/keys.ts'
 import { type ApiServerOptions, createApiServer } from '../server.ts'
 

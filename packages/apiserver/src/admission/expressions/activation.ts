@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   type Authorize,
   authorizerValue,
@@ -7,7 +8,6 @@ import {
   requestResourceValue,
   type Value,
 } from '@coxswain/cel'
-import type { JsonObject } from '../../json.ts'
 import type { Attributes } from '../admission.ts'
 import { namespaceOf } from '../attributes.ts'
 import type { CompiledExpression, PolicyVariables } from './compile.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { budgets, evaluateAll, type Inputs } from './activation.ts'
 import { type CompiledExpression, compileAdmissionExpression, type ExpressionOptions } from './compile.ts'
 

@@ -1,11 +1,12 @@
 import {
+  isObject,
+  type JsonObject,
   type LabelSelector,
   labelSelectorAsSelector,
   newNotFound,
   type Selector,
 } from '@coxswain/apimachinery'
 import type { StoredObject } from '../../cache/stored-object.ts'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { ServerState } from '../../request/context.ts'
 import type { Attributes } from '../admission.ts'
 import { isNamespaceResource, namespaceOf } from '../attributes.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, type FieldError, field, newInvalid } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import { objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
 import type { Attributes } from '../admission.ts'
 import { type Level, levels, violationsOf } from './checks.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { newForbidden } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import { listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
 import { type Level, levels, violationsOf } from './checks.ts'

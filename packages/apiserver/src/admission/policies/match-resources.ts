@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { Attributes } from '../admission.ts'
 import { isNamespaceResource } from '../attributes.ts'
 import { type Equivalent, otherResources, ownResource } from '../matching/equivalents.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepClone, deepEqual } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
 import { createAdmissionRequest } from '../admission-request.ts'
 import { namespaceOf } from '../attributes.ts'

@@ -3,11 +3,12 @@ import {
   applyJsonPatch,
   decodeJsonPatch,
   isMachineryError,
+  isObject,
+  type JsonObject,
   mergeConfiguration,
   type Schema,
 } from '@coxswain/apimachinery'
 import { toJson, typeNameErrors, type Value } from '@coxswain/cel'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Attributes } from '../admission.ts'
 import { budgets, evaluateAll, type Inputs } from '../expressions/activation.ts'
 import { type CompiledExpression, compileAdmissionExpression } from '../expressions/compile.ts'

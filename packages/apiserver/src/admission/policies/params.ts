@@ -1,5 +1,10 @@
-import { type LabelSelector, labelSelectorAsSelector, parseGroupVersion } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import {
+  isObject,
+  type JsonObject,
+  type LabelSelector,
+  labelSelectorAsSelector,
+  parseGroupVersion,
+} from '@coxswain/apimachinery'
 import { parseServed } from '../../registry/convert.ts'
 import type { Endpoint } from '../../registry/registry.ts'
 import { objectKey } from '../../registry/served-resource.ts'

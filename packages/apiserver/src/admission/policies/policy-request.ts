@@ -1,5 +1,4 @@
-import { newForbidden, StatusError } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject, newForbidden, StatusError } from '@coxswain/apimachinery'
 import type { Attributes } from '../admission.ts'
 import { isAdmissionConfiguration } from '../admission-request.ts'
 import { isNamespaceResource } from '../attributes.ts'

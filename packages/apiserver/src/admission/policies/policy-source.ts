@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { Endpoint } from '../../registry/registry.ts'
 import type { ServerState } from '../../request/context.ts'
 import type { Attributes } from '../admission.ts'

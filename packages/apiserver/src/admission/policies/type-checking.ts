@@ -1,6 +1,6 @@
 import type { Schema } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { schemaVariable, type VariableDeclaration } from '@coxswain/cel'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Endpoint, Registry } from '../../registry/registry.ts'
 import type { ServerState } from '../../request/context.ts'
 import { compileAdmissionExpression, PolicyVariables } from '../expressions/compile.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
 import { createAdmissionRequest } from '../admission-request.ts'
 import { namespaceOf } from '../attributes.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { budgets, type ExpressionResult, evaluateAll, type Inputs } from '../expressions/activation.ts'
 import { type CompiledExpression, compileAdmissionExpression } from '../expressions/compile.ts'
 import { matchConditions } from '../expressions/match-conditions.ts'

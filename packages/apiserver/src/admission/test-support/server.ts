@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { createRealEnv, createSeededRandom, TaskGroup } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, readBody, type WireRequest } from '@coxswain/wire'
 import { createCertificate, createHttpTransport, serve } from '@coxswain/wire/node'
-import type { JsonObject } from '../../json.ts'
 import { type ApiServerOptions, createApiServer } from '../../server.ts'
 
 const admin = { commonName: 'admin', organizations: ['system:masters'], notAfter: Number.MAX_SAFE_INTEGER }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { createSeededRandom } from '@coxswain/kit'
 import type { Handler } from '@coxswain/wire'
 import { createCertificate, serve } from '@coxswain/wire/node'
-import type { JsonObject } from '../../json.ts'
 import {
   allow,
   caBundle,

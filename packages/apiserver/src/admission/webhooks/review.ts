@@ -1,5 +1,11 @@
-import { readJson, type Status, StatusError, writeJsonBytes } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import {
+  isObject,
+  type JsonObject,
+  readJson,
+  type Status,
+  StatusError,
+  writeJsonBytes,
+} from '@coxswain/apimachinery'
 import type { Attributes } from '../admission.ts'
 import { createAdmissionRequest } from '../admission-request.ts'
 import type { VersionedObjects } from '../versions.ts'

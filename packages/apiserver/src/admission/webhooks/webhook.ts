@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { WebhookClientConfig } from '../../outbound/webhook-client.ts'
 import type { ServerState } from '../../request/context.ts'
 import type { Attributes } from '../admission.ts'

@@ -1,4 +1,5 @@
-import { decodeText, encodeText, isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { decodeText, encodeText } from '@coxswain/kit'
 import { decodeBase64Url, encodeBase64Url } from './base64.ts'
 import type { SignatureAlgorithm, SigningKey, VerificationKey } from './keys.ts'
 

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import type { Env } from '@coxswain/kit'
-import type { JsonObject } from '../../json.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { forOwnAudiences, intersect, type TokenAuthenticator } from '../authenticator.ts'
 import { isSignedBy, type Jwt, parseJwt, readAudience } from '../jwt/jwt.ts'

@@ -1,6 +1,5 @@
-import { type Env, untilAborted } from '@coxswain/kit'
+import { decodeText, type Env, untilAborted } from '@coxswain/kit'
 import { discardBody, readBody } from '@coxswain/wire'
-import { decodeText } from '../../json.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 
 export interface FetchOptions {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field } from '@coxswain/apimachinery'
 import {
   type Compilation,
@@ -12,7 +13,6 @@ import {
   toJson,
   type VariableDeclaration,
 } from '@coxswain/cel'
-import type { JsonObject } from '../../json.ts'
 import type { UserInfo } from '../../request/context.ts'
 import { credentialIdKey } from '../authenticator.ts'
 import type { JwtAuthenticator, PrefixedClaimOrExpression } from './configuration.ts'

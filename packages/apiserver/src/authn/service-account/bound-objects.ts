@@ -1,6 +1,6 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
 import type { StoredObject } from '../../cache/stored-object.ts'
-import type { JsonObject } from '../../json.ts'
 import type { ServerState } from '../../request/context.ts'
 
 /** What of an object decides whether a token lives. */

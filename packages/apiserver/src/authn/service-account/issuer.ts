@@ -1,4 +1,5 @@
-import { encodeText, type JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 import type { Jwk, SigningKey, VerificationKey } from '../jwt/keys.ts'
 
 export interface ServiceAccountOptions {

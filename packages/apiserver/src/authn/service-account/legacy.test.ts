@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { startTestServer, testServiceAccountKeys } from '../../test-support/token-server.ts'
 import { signJwt } from '../jwt/jwt.ts'
 

@@ -1,5 +1,5 @@
+import { childObject, isObject } from '@coxswain/apimachinery'
 import { guaranteedUpdate } from '../../handlers/guaranteed-update.ts'
-import { childObject, isObject } from '../../json.ts'
 import type { ServerState } from '../../request/context.ts'
 import type { TokenQuestion } from '../authenticator.ts'
 import { decodeBase64 } from '../jwt/base64.ts'

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import type { CacheEvent } from '../../cache/resource-cache.ts'
 import type { StoredObject } from '../../cache/stored-object.ts'
 import type { WatchCache } from '../../cache/watch-cache.ts'
-import type { JsonObject } from '../../json.ts'
 import { findPodReferences, findVolumeSecrets, type PodReferences } from './references.ts'
 
 export type NodeVertex = keyof PodReferences | 'pod' | 'pv' | 'volumeattachment' | 'resourceslice'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { createRbacAuthorizer } from '../rbac/rbac-authorizer.ts'
 import { type RunningServer, startServer, type TestUser } from '../test-support/running-server.ts'
 import { authorizePrivileged, createUnionAuthorizer } from '../union.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import * as table from '../../gen/bootstrap-policy.ts'
-import type { JsonObject } from '../../json.ts'
 import type { PolicyRule } from './rule.ts'
 
 /** A role or binding that every cluster has, without what a server adds to it. */

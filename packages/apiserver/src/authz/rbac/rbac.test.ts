@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
-import type { JsonObject } from '../../json.ts'
 import { type RunningServer, startServer, type TestUser } from '../test-support/running-server.ts'
 import { readBootstrapPolicy } from './bootstrap-policy.ts'
 

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { type Env, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
-import type { JsonObject } from '../../json.ts'
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../../server.ts'
 
 export interface TestUser {

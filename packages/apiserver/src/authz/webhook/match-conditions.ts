@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   boolType,
   type CelType,
@@ -11,7 +12,6 @@ import {
   type Program,
   stringType,
 } from '@coxswain/cel'
-import type { JsonObject } from '../../json.ts'
 import { joinErrors } from '../union.ts'
 
 function objectOf(name: string, fields: Readonly<Record<string, CelType>>): CelType {

@@ -1,5 +1,4 @@
-import type { FieldRequirement, Requirement } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
+import type { FieldRequirement, JsonObject, Requirement } from '@coxswain/apimachinery'
 import type { Access } from '../authorizer.ts'
 import type { Selectors } from '../selectors.ts'
 

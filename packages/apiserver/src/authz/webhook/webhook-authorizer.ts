@@ -1,6 +1,5 @@
-import { readJson, writeJsonBytes } from '@coxswain/apimachinery'
+import { isObject, type JsonObject, readJson, writeJsonBytes } from '@coxswain/apimachinery'
 import type { WireHeaders } from '@coxswain/wire'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Target } from '../../outbound/outbound.ts'
 import { OutboundPool, type OutboundResult } from '../../outbound/outbound-pool.ts'
 import type { ServerState } from '../../request/context.ts'

@@ -1,5 +1,4 @@
-import { type FieldError, field } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { type FieldError, field, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { validateSelectorAttributes } from './selector-attributes.ts'
 
 type Findings = Generator<FieldError, void, undefined>

@@ -1,5 +1,4 @@
-import { newBadRequest, newInvalid } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject, newBadRequest, newInvalid } from '@coxswain/apimachinery'
 import type { ResourceContext, UserInfo } from '../../request/context.ts'
 import type { RequestInfo, RequestVerb } from '../../request/request-info.ts'
 import {

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { newBadRequest } from '@coxswain/apimachinery'
 import { authenticateToken } from '../../authn/authentication.ts'
 import { intersect, withAuthenticatedGroup } from '../../authn/authenticator.ts'
-import type { JsonObject } from '../../json.ts'
 import type { UserInfo } from '../../request/context.ts'
 import { formatTime } from '../lifecycle.ts'
 import type { Review } from './index.ts'

@@ -3,10 +3,11 @@
  *
  * @module
  */
+
+import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotAcceptable } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../../admission/attributes.ts'
-import type { JsonObject } from '../../json.ts'
 import type { Endpoint } from '../../registry/registry.ts'
 import { negotiate } from '../../request/accept.ts'
 import type { ResourceContext } from '../../request/context.ts'

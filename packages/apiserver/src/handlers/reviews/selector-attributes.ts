@@ -1,14 +1,15 @@
 import {
   type FieldError,
   field,
+  isObject,
   isValidLabelValue,
+  type JsonObject,
   type LabelOperator,
   parseFieldSelector,
   parseLabelSelector,
   validateLabelName,
 } from '@coxswain/apimachinery'
 import { readFields, readLabels, type Selectors } from '../../authz/selectors.ts'
-import { isObject, type JsonObject } from '../../json.ts'
 
 interface SelectorRequirement {
   readonly key?: string

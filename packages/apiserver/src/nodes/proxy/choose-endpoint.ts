@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotFound, newServiceUnavailable } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { ResourceContext, ServerState } from '../../request/context.ts'
 import { listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
 

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, field } from '@coxswain/apimachinery'
 import { compileAdmissionExpression } from '../../admission/expressions/compile.ts'
-import type { JsonObject } from '../../json.ts'
 import { type Findings, listOf, textOf, validateQualifiedName } from '../pod/validation/reading.ts'
 import { validateExpression } from './expressions.ts'
 

@@ -1,11 +1,13 @@
 import {
+  childObject,
   field,
   isDNS1123Subdomain,
+  isObject,
   isValidPathSegmentName,
+  type JsonObject,
   type LabelSelector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import {

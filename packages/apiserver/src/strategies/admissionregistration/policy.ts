@@ -1,9 +1,12 @@
 import {
   type Condition,
+  childObject,
   deepEqual,
   field,
   isDNS1035Label,
   isDNS1123Subdomain,
+  isObject,
+  type JsonObject,
   validateConditions,
 } from '@coxswain/apimachinery'
 import {
@@ -11,7 +14,6 @@ import {
   type ExpressionOptions,
   PolicyVariables,
 } from '../../admission/expressions/compile.ts'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, countCell, nameCell } from '../cells.ts'
 import { type Findings, listOf, objectOf, textOf, validateQualifiedName } from '../pod/validation/reading.ts'

@@ -1,10 +1,11 @@
 import {
   field,
+  isObject,
   isValidPathSegmentName,
+  type JsonObject,
   type LabelSelector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import { type Findings, invalidBecause, listOf, stringsOf, textOf } from '../pod/validation/reading.ts'
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']

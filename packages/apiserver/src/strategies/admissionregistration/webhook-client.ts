@@ -1,5 +1,4 @@
-import { field, isDNS1123Subdomain, isValidPortNum } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { field, isDNS1123Subdomain, isObject, isValidPortNum, type JsonObject } from '@coxswain/apimachinery'
 import { type Findings, numberOf, textOf } from '../pod/validation/reading.ts'
 
 /** Fills in a `WebhookClientConfig`. */

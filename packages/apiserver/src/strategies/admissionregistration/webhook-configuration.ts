@@ -1,11 +1,12 @@
 import {
+  childObject,
   field,
   isDNS1035Label,
   isDNS1123Subdomain,
+  type JsonObject,
   type LabelSelector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { childObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, countCell, nameCell } from '../cells.ts'
 import {

@@ -2,11 +2,12 @@ import {
   field,
   isDNS1035Label,
   isDNS1123Subdomain,
+  isObject,
   isValidPathSegmentName,
   isValidPortNum,
+  type JsonObject,
 } from '@coxswain/apimachinery'
 import { formatTime } from '../../handlers/lifecycle.ts'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { decodedLength } from '../core/data.ts'

@@ -1,5 +1,4 @@
-import { writeJson } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject, writeJson } from '@coxswain/apimachinery'
 import { list, number, plain, pointer, struct, text } from '../go-form.ts'
 import { listOf } from '../pod/validation/reading.ts'
 

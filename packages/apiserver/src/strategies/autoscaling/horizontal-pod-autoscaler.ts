@@ -1,5 +1,4 @@
-import { deepClone, field } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
+import { childObject, deepClone, field, isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { listOf, numberOf, objectOf, textOf, validateNonnegative } from '../pod/validation/reading.ts'

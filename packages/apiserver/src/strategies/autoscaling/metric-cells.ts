@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { objectOf } from '../pod/validation/reading.ts'
 
 const shown = 2

@@ -1,5 +1,4 @@
-import { parseQuantity } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject, parseQuantity } from '@coxswain/apimachinery'
 import { objectOf, textOf } from '../pod/validation/reading.ts'
 
 /** Leaves out what is not there; members keep the order in which upstream's types have them. */

@@ -1,11 +1,12 @@
 import {
   field,
   isMachineryError,
+  isObject,
   isValidPathSegmentName,
+  type JsonObject,
   parseGroupVersion,
   parseQuantity,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import {
   type Findings,
   invalidBecause,

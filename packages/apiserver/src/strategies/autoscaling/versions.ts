@@ -1,6 +1,5 @@
 import { decodeBuiltin } from '@coxswain/api'
-import { deepClone, writeJson } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { deepClone, isObject, type JsonObject, writeJson } from '@coxswain/apimachinery'
 import { listOf, objectOf, recordOf, textOf } from '../pod/validation/reading.ts'
 import { behaviorFromText, behaviorToText } from './behavior.ts'
 import { metricFromV1, metricStatusFromV1, metricStatusToV1, metricToV1 } from './metrics.ts'

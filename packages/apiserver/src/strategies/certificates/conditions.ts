@@ -1,6 +1,5 @@
-import { deepEqual, field } from '@coxswain/apimachinery'
+import { childObject, deepEqual, field, type JsonObject } from '@coxswain/apimachinery'
 import { formatTime } from '../../handlers/lifecycle.ts'
-import { childObject, type JsonObject } from '../../json.ts'
 import { type Findings, listOf, objectOf, textOf } from '../pod/validation/reading.ts'
 
 /** Conditions that are true or absent. */

@@ -1,6 +1,4 @@
-import { field } from '@coxswain/apimachinery'
-import { formatHumanDuration } from '../../handlers/age.ts'
-import { childObject, type JsonObject } from '../../json.ts'
+import { childObject, field, formatHumanDuration, type JsonObject } from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 

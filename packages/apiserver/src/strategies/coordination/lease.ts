@@ -1,5 +1,4 @@
-import { field } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { field, isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, numberOf, objectOf, textOf } from '../pod/validation/reading.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, type FieldError, field, isConfigMapKey } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, countCell, nameCell } from '../cells.ts'
 import { type Findings, invalidBecause, recordOf } from '../pod/validation/reading.ts'

@@ -1,6 +1,6 @@
 import { decodeBuiltin } from '@coxswain/api'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepClone } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 
 /** What the newer group calls what the core group has; everything else has the same name in both. */
 const names = [

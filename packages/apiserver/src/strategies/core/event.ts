@@ -2,13 +2,14 @@ import {
   deepEqual,
   type FieldError,
   field,
+  formatAge,
   isDNS1123Subdomain,
+  isObject,
   isQualifiedName,
+  type JsonObject,
   nameIsDNSSubdomain,
   nameIsPathSegment,
 } from '@coxswain/apimachinery'
-import { formatAge } from '../../handlers/age.ts'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { nameCell } from '../cells.ts'
 import { number, plain, struct, text } from '../go-form.ts'

@@ -1,5 +1,11 @@
-import { type FieldError, field, nameIsDNSLabel, validateFinalizerName } from '@coxswain/apimachinery'
-import { childObject, type JsonObject } from '../../json.ts'
+import {
+  childObject,
+  type FieldError,
+  field,
+  type JsonObject,
+  nameIsDNSLabel,
+  validateFinalizerName,
+} from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, objectOf, stringsOf, textOf } from '../pod/validation/reading.ts'

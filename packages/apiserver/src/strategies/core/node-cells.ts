@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { ageCell, nameCell } from '../cells.ts'
 import { listOf, objectOf, recordOf, textOf } from '../pod/validation/reading.ts'
 

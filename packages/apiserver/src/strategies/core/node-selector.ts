@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field, isValidLabelValue, nameIsDNSSubdomain, validateLabelName } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import { type Findings, invalidBecause, listOf, stringsOf, textOf } from '../pod/validation/reading.ts'
 
 const operatorMessage = 'not a valid selector operator'

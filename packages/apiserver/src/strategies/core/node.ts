@@ -1,10 +1,13 @@
 import {
+  childObject,
   deepEqual,
   type FieldError,
   field,
   isConfigMapKey,
+  isObject,
   isValidCIDRForLegacyField,
   isValidLabelValue,
+  type JsonObject,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   parseCIDR,
@@ -12,7 +15,6 @@ import {
   validateLabelName,
   warningsForCIDR,
 } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { roundAmounts } from '../amounts.ts'
 

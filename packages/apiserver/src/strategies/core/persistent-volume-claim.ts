@@ -1,13 +1,15 @@
 import {
+  childObject,
   deepClone,
   deepEqual,
   type FieldError,
   field,
+  isObject,
   isQualifiedName,
+  type JsonObject,
   parseQuantity,
   type Quantity,
 } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { roundAmounts } from '../amounts.ts'
 import { ageCell, nameCell } from '../cells.ts'

@@ -1,6 +1,14 @@
-import { deepEqual, type FieldError, field, nameIsDNSSubdomain, parseQuantity } from '@coxswain/apimachinery'
+import {
+  childObject,
+  deepEqual,
+  type FieldError,
+  field,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+  parseQuantity,
+} from '@coxswain/apimachinery'
 import { formatTime } from '../../handlers/lifecycle.ts'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { roundAmounts } from '../amounts.ts'
 import { ageCell, nameCell } from '../cells.ts'

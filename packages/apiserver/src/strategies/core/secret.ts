@@ -1,5 +1,12 @@
-import { type FieldError, field, isConfigMapKey, validateImmutableField } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
+import {
+  childObject,
+  type FieldError,
+  field,
+  isConfigMapKey,
+  isObject,
+  type JsonObject,
+  validateImmutableField,
+} from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, countCell, nameCell } from '../cells.ts'
 import { type Findings, invalidBecause, recordOf, textOf } from '../pod/validation/reading.ts'

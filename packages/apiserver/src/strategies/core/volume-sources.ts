@@ -1,5 +1,4 @@
-import { field, nameIsDNSLabel } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { field, isObject, type JsonObject, nameIsDNSLabel } from '@coxswain/apimachinery'
 import { validateNoBacksteps } from '../pod/validation/paths.ts'
 import {
   type Findings,

@@ -1,5 +1,12 @@
-import { deepEqual, field, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
+import {
+  childObject,
+  deepEqual,
+  field,
+  isDNS1123Label,
+  isDNS1123Subdomain,
+  isObject,
+  type JsonObject,
+} from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { embedded, flag, list, number, plain, pointer, struct, text } from '../go-form.ts'

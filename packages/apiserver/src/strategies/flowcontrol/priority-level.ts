@@ -1,5 +1,4 @@
-import { deepEqual, field } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { deepEqual, field, isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { embedded, number, plain, pointer, struct, text } from '../go-form.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import { type Findings, listOf, objectOf, textOf } from '../pod/validation/reading.ts'
 
 /** Conditions of both kinds: one of each type. */

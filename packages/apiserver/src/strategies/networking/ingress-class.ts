@@ -1,11 +1,12 @@
 import {
   field,
   isDNS1123Subdomain,
+  isObject,
+  type JsonObject,
   nameIsDNSLabel,
   regexError,
   validateImmutableField,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, invalidBecause, objectOf, recordOf, textOf } from '../pod/validation/reading.ts'

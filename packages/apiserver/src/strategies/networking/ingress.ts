@@ -2,16 +2,17 @@ import {
   type FieldError,
   field,
   isDNS1123Subdomain,
+  isObject,
   isValidPathSegmentName,
   isValidPortName,
   isValidPortNum,
   isWildcardDNS1123Subdomain,
+  type JsonObject,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   parseIP,
   warningsForIP,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import {

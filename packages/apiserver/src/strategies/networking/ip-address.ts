@@ -2,10 +2,11 @@ import {
   deepEqual,
   field,
   isDNS1123Subdomain,
+  isObject,
   isValidIP,
   isValidPathSegmentName,
+  type JsonObject,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, invalidBecause, objectOf, printed, textOf } from '../pod/validation/reading.ts'

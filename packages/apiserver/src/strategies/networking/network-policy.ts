@@ -2,15 +2,16 @@ import {
   type CIDR,
   field,
   formatLabelSelector,
+  isObject,
   isValidPortName,
   isValidPortNum,
+  type JsonObject,
   type LabelSelector,
   maskIP,
   parseCIDR,
   validateLabelSelector,
   warningsForCIDR,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import {

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field, fieldImmutableMessage, isValidCIDR, parseCIDR } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, objectOf, printed, stringsOf } from '../pod/validation/reading.ts'

@@ -2,11 +2,12 @@ import {
   deepEqual,
   type FieldError,
   field,
+  isObject,
+  type JsonObject,
   nameIsDNSLabel,
   validateImmutableField,
   validateLabels,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { roundAmounts } from '../amounts.ts'
 import { ageCell, nameCell } from '../cells.ts'

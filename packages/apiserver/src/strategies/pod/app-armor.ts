@@ -1,5 +1,4 @@
-import { deepEqual } from '@coxswain/apimachinery'
-import { childObject, type JsonObject } from '../../json.ts'
+import { childObject, deepEqual, type JsonObject } from '@coxswain/apimachinery'
 import { containersOf } from './defaults.ts'
 import { objectOf, recordOf, textOf } from './validation/reading.ts'
 

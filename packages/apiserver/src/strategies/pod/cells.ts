@@ -1,5 +1,5 @@
-import { formatAge, formatHumanDuration } from '../../handlers/age.ts'
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
+import { formatAge, formatHumanDuration } from '@coxswain/apimachinery'
 import { listOf, objectOf, textOf } from './validation/reading.ts'
 
 interface ContainerStatus {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { listOf } from './validation/reading.ts'
 
 /** What is to be known about a pod: a condition without its times. */

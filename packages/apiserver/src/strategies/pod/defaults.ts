@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { dropDisabledFields } from './disabled-fields.ts'
 import { textOf } from './validation/reading.ts'
 import { aggregate, isHugePages } from './validation/resources.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { listOf, objectOf, recordOf, stringsOf } from './validation/reading.ts'
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'

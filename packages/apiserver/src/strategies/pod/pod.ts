@@ -1,5 +1,5 @@
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { formatTime } from '../../handlers/lifecycle.ts'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { applyAppArmorAnnotations } from './app-armor.ts'
 import { printPod } from './cells.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { parseQuantity, Quantity } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import { listOf, objectOf, recordOf } from './validation/reading.ts'
 
 const counted = ['cpu', 'memory']

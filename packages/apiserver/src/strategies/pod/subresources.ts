@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { SubresourceStrategy } from '../../registry/strategy.ts'
 import { validatePod } from './validation/pod-spec.ts'
 import { refuseStatic, validateEphemeralContainersUpdate } from './validation/pod-update.ts'

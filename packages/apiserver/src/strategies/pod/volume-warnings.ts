@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { listOf, objectOf, textOf } from './validation/reading.ts'
 
 /** A file of a volume, and what it comes from. */

@@ -1,5 +1,11 @@
-import { field, isDNS1123Label, parseQuantity, warningsForIP } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import {
+  field,
+  isDNS1123Label,
+  isObject,
+  type JsonObject,
+  parseQuantity,
+  warningsForIP,
+} from '@coxswain/apimachinery'
 import {
   containersWithPath,
   listOf,

@@ -3,9 +3,10 @@ import {
   type FieldError,
   field,
   isDNS1123Subdomain,
+  isObject,
+  type JsonObject,
   nameIsPathSegment,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { embedded, struct, text } from '../go-form.ts'

@@ -4,13 +4,14 @@
  *
  * @module
  */
+
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, newForbidden, newNotFound } from '@coxswain/apimachinery'
 import { roleRefOf } from '../../authz/rbac/binding.ts'
 import { describePieces, findUncovered, quoteAll } from '../../authz/rbac/covers.ts'
 import { rbacPolicyOf } from '../../authz/rbac/policy.ts'
 import { type PolicyRule, readRules } from '../../authz/rbac/rule.ts'
 import { joinErrors } from '../../authz/union.ts'
-import type { JsonObject } from '../../json.ts'
 import type { StrategyContext } from '../../registry/strategy.ts'
 import type { RequestVerb } from '../../request/request-info.ts'
 

@@ -1,11 +1,12 @@
 import {
   type FieldError,
   field,
+  isObject,
+  type JsonObject,
   type LabelSelector,
   nameIsPathSegment,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { type Findings, listOf } from '../pod/validation/reading.ts'
 import { checkRole } from './escalation.ts'

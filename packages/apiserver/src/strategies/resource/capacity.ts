@@ -1,5 +1,4 @@
-import { field, parseQuantity, type Quantity } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { field, isObject, type JsonObject, parseQuantity, type Quantity } from '@coxswain/apimachinery'
 import { type Findings, stringsOf } from '../pod/validation/reading.ts'
 
 const maxOptions = 10

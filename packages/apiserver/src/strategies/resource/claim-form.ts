@@ -1,5 +1,4 @@
-import { deepEqual } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { embedded, type GoForm, list, number, plain, pointer, struct, text } from '../go-form.ts'
 
 const selectors = list(

@@ -3,11 +3,12 @@ import {
   deepEqual,
   field,
   fieldImmutableMessage,
+  isObject,
   isValidInterfaceAddress,
+  type JsonObject,
   validateConditions,
   validateLabelName,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import {
   type Findings,

@@ -1,5 +1,12 @@
-import { field, fieldImmutableMessage, validateAnnotations, validateLabels } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
+import {
+  childObject,
+  field,
+  fieldImmutableMessage,
+  isObject,
+  type JsonObject,
+  validateAnnotations,
+  validateLabels,
+} from '@coxswain/apimachinery'
 import type { Strategy, StrategyContext } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, listOf, objectOf, printed, recordOf, textOf } from '../pod/validation/reading.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, listOf, objectOf } from '../pod/validation/reading.ts'

@@ -1,5 +1,11 @@
-import { deepEqual, field, isDNS1123Label, nameIsDNSSubdomain } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import {
+  deepEqual,
+  field,
+  isDNS1123Label,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+} from '@coxswain/apimachinery'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import { type Findings, invalidBecause, listOf, recordOf, textOf } from '../pod/validation/reading.ts'
 import { validateCapacity } from './capacity.ts'

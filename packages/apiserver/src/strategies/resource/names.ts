@@ -1,5 +1,11 @@
-import { field, isCIdentifier, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import {
+  field,
+  isCIdentifier,
+  isDNS1123Label,
+  isDNS1123Subdomain,
+  isObject,
+  type JsonObject,
+} from '@coxswain/apimachinery'
 import { type Findings, invalidBecause } from '../pod/validation/reading.ts'
 
 const driverNameMax = 63

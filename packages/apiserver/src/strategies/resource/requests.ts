@@ -2,11 +2,12 @@ import {
   field,
   isDNS1123Label,
   isDNS1123Subdomain,
+  isObject,
   isValidLabelValue,
+  type JsonObject,
   validateLabelName,
   writeJson,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import {
   type Findings,
   invalidBecause,

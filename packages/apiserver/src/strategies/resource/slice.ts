@@ -1,6 +1,11 @@
-import { field, nameIsDNSSubdomain, validateImmutableField } from '@coxswain/apimachinery'
+import {
+  field,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+  validateImmutableField,
+} from '@coxswain/apimachinery'
 import { formatTime } from '../../handlers/lifecycle.ts'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { validateNodeSelector } from '../core/node-selector.ts'

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   field,
   isValidPathSegmentName,
@@ -6,7 +7,6 @@ import {
   type StatusError,
 } from '@coxswain/apimachinery'
 import type { Operation } from '@coxswain/storage'
-import type { JsonObject } from '../../json.ts'
 import type { Claim, StrategyContext } from '../../registry/strategy.ts'
 import type { ServerState } from '../../request/context.ts'
 import { listOf, objectOf } from '../pod/validation/reading.ts'

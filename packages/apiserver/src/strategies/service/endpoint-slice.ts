@@ -3,14 +3,15 @@ import {
   field,
   isDNS1123Label,
   isDNS1123Subdomain,
+  isObject,
   isValidIP,
   isValidLabelValue,
+  type JsonObject,
   nameIsDNSSubdomain,
   validateImmutableField,
   validateLabels,
   warningsForIP,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { isIPv4, isIPv6, legacyIP, printFew, validateEndpointIP } from '../networking/addresses.ts'

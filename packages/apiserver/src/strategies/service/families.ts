@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field, newInvalid } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import { isIPv6, legacyIP } from '../networking/addresses.ts'
 import type { Findings } from '../pod/validation/reading.ts'
 import { familyOf } from './pools.ts'

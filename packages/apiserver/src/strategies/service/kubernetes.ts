@@ -1,8 +1,8 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual } from '@coxswain/apimachinery'
 import type { Operation } from '@coxswain/storage'
 import { encodeStored } from '../../cache/stored-object.ts'
 import { formatTime } from '../../handlers/lifecycle.ts'
-import type { JsonObject } from '../../json.ts'
 import type { ServerState } from '../../request/context.ts'
 import { objectOf, stringsOf, textOf } from '../pod/validation/reading.ts'
 import {

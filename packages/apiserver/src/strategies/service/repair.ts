@@ -1,8 +1,8 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { AsyncQueue } from '@coxswain/kit'
 import type { Transaction } from '@coxswain/storage'
 import type { CacheWatcher } from '../../cache/resource-cache.ts'
 import { encodeStored, type StoredObject } from '../../cache/stored-object.ts'
-import type { JsonObject } from '../../json.ts'
 import type { ServerState } from '../../request/context.ts'
 import { objectOf, recordOf, textOf } from '../pod/validation/reading.ts'
 import {

@@ -1,12 +1,13 @@
 import {
+  childObject,
   deepEqual,
   field,
   formatLabelSelector,
+  type JsonObject,
   nameIsDNSLabel,
   warningsForCIDR,
   warningsForIP,
 } from '@coxswain/apimachinery'
-import { childObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { printLoadBalancer } from '../networking/addresses.ts'

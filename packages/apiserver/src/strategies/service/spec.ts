@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { recordOf } from '../pod/validation/reading.ts'
 
 export interface ServicePort extends JsonObject {

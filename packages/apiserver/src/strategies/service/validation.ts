@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   field,
   isDNS1123Subdomain,
@@ -5,7 +6,6 @@ import {
   isValidPortNum,
   validateLabels,
 } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import { ingressIPs, legacyCIDR, legacyIP, validateEndpointIP } from '../networking/addresses.ts'
 import { validateStatusHostname } from '../networking/ingress.ts'
 import {

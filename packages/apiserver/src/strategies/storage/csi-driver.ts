@@ -1,5 +1,11 @@
-import { deepEqual, type FieldError, field, validateImmutableField } from '@coxswain/apimachinery'
-import { childObject, type JsonObject } from '../../json.ts'
+import {
+  childObject,
+  deepEqual,
+  type FieldError,
+  field,
+  type JsonObject,
+  validateImmutableField,
+} from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { type Findings, listOf, numberOf, objectOf, stringsOf, textOf } from '../pod/validation/reading.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, countCell, nameCell } from '../cells.ts'
 import { plain, struct, text } from '../go-form.ts'

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   deepEqual,
   type FieldError,
@@ -6,7 +7,6 @@ import {
   parseQuantity,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { invalidBecause, listOf, objectOf, printed, recordOf, textOf } from '../pod/validation/reading.ts'

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   deepEqual,
   type FieldError,
@@ -6,7 +7,6 @@ import {
   validateLabelName,
 } from '@coxswain/apimachinery'
 import { isDefaultStorageClass, type StorageClass } from '../../admission/storage-classes.ts'
-import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'

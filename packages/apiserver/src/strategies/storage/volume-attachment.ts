@@ -1,5 +1,11 @@
-import { deepEqual, type FieldError, field, nameIsDNSSubdomain } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import {
+  deepEqual,
+  type FieldError,
+  field,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+} from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { validateAccessModes } from '../core/access-modes.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '@coxswain/apimachinery'
 import type { Strategy, StrategyContext } from '../../registry/strategy.ts'
 
 const context = {} as StrategyContext

@@ -1,12 +1,14 @@
 import {
+  childObject,
   deepEqual,
   field,
   isDNS1123Label,
+  isObject,
+  type JsonObject,
   type LabelSelector,
   validateLabelSelector,
   writeJson,
 } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
 import { type Findings, objectOf, printed, recordOf } from '../pod/validation/reading.ts'

@@ -1,6 +1,10 @@
-import { type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
-import { formatHumanDuration } from '../../handlers/age.ts'
-import { isObject, type JsonObject } from '../../json.ts'
+import {
+  formatHumanDuration,
+  isObject,
+  type JsonObject,
+  type LabelSelector,
+  labelSelectorAsSelector,
+} from '@coxswain/apimachinery'
 import { ageCell, nameCell } from '../cells.ts'
 import { listOf, numberOf, objectOf, recordOf, textOf } from '../pod/validation/reading.ts'
 

@@ -1,5 +1,4 @@
-import { field, selectorFromLabels } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
+import { childObject, field, isObject, type JsonObject, selectorFromLabels } from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
 import { type Findings, objectOf, recordOf } from '../pod/validation/reading.ts'

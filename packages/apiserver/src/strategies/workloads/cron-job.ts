@@ -1,5 +1,4 @@
-import { field } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
+import { childObject, field, isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { type Findings, objectOf, printed, textOf, validateChoice } from '../pod/validation/reading.ts'
 import { nameWarnings } from './apps.ts'

@@ -1,4 +1,4 @@
-import { childObject, isObject, type JsonObject } from '../../json.ts'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { defaultPodSpec } from '../pod/defaults.ts'
 
 /** Sets members that are absent. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import {
   type Condition,
   field,
@@ -6,7 +7,6 @@ import {
   validateConditions,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { type Findings, listOf, objectOf, printed, textOf } from '../pod/validation/reading.ts'
 import { disruptionBudgetCells } from './cells.ts'

@@ -1,5 +1,4 @@
-import { field, isDNS1123Subdomain, regexError } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import { field, isDNS1123Subdomain, isObject, type JsonObject, regexError } from '@coxswain/apimachinery'
 import { goValue } from '../pod/go-value.ts'
 import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
 import {

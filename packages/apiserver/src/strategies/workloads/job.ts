@@ -1,13 +1,15 @@
 import {
+  childObject,
   deepClone,
   deepEqual,
   field,
   isDNS1123Label,
+  isObject,
+  type JsonObject,
   type LabelSelector,
   Selector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { goValue } from '../pod/go-value.ts'
 import {

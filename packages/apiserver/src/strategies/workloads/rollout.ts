@@ -1,5 +1,11 @@
-import { field, type IntOrString, intValue, isValidPercent } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
+import {
+  field,
+  type IntOrString,
+  intValue,
+  isObject,
+  isValidPercent,
+  type JsonObject,
+} from '@coxswain/apimachinery'
 import { type Findings, objectOf, printed, textOf } from '../pod/validation/reading.ts'
 
 const percentOf = (value: IntOrString): number | undefined =>

@@ -1,5 +1,11 @@
-import { deepEqual, field, nameIsDNSLabel } from '@coxswain/apimachinery'
-import { childObject, isObject, type JsonObject } from '../../json.ts'
+import {
+  childObject,
+  deepEqual,
+  field,
+  isObject,
+  type JsonObject,
+  nameIsDNSLabel,
+} from '@coxswain/apimachinery'
 import type { Strategy } from '../../registry/strategy.ts'
 import { validateClaimSpec } from '../pod/validation/claim-template.ts'
 import { validatePodTemplate } from '../pod/validation/pod-spec.ts'

@@ -1,11 +1,12 @@
 import {
   field,
+  isObject,
+  type JsonObject,
   type LabelSelector,
   labelSelectorAsSelector,
   Selector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../json.ts'
 import { validatePodTemplate } from '../pod/validation/pod-spec.ts'
 import {
   type Findings,

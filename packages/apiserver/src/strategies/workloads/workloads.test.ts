@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { daemonSetStrategy, deploymentStrategy } from './apps.ts'
 import { cronJobStrategy } from './cron-job.ts'

@@ -1,13 +1,14 @@
 import {
   field,
+  isObject,
   isValidLabelValue,
+  type JsonObject,
   type LabelSelector,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   validateLabelName,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
 import { type Findings, invalidBecause, listOf, objectOf, recordOf, stringsOf, textOf } from './reading.ts'
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'

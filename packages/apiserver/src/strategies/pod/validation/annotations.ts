@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../../json.ts'
 import { validateDescendingPath } from './paths.ts'
 import { containersWithPath, type Findings, objectOf, recordOf, textOf } from './reading.ts'
 

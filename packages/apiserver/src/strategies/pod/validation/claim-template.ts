@@ -1,12 +1,13 @@
 import {
   field,
+  isObject,
+  type JsonObject,
   nameIsDNSSubdomain,
   parseQuantity,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
 import {
   type Findings,
   invalidBecause,

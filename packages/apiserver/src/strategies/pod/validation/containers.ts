@@ -1,5 +1,4 @@
-import { field, isValidPortName, isValidPortNum } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import { field, isObject, isValidPortName, isValidPortNum, type JsonObject } from '@coxswain/apimachinery'
 import { validateEnv } from './env.ts'
 import { validateMounts } from './mounts.ts'
 import { type HandlerContext, handlerContextOf, validateLifecycle, validateProbes } from './probes.ts'

@@ -1,5 +1,10 @@
-import { field, isDNS1123SubdomainWithUnderscore, isValidIPForLegacyField } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import {
+  field,
+  isDNS1123SubdomainWithUnderscore,
+  isObject,
+  isValidIPForLegacyField,
+  type JsonObject,
+} from '@coxswain/apimachinery'
 import {
   type Findings,
   invalidBecause,

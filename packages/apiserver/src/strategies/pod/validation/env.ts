@@ -1,11 +1,12 @@
 import {
   field,
   isConfigMapKey,
+  isObject,
   isRelaxedEnvVarName,
+  type JsonObject,
   nameIsDNSSubdomain,
   parseQuantity,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
 import { validateNoBacksteps } from './paths.ts'
 import {
   type Findings,

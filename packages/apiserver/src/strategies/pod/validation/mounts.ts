@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../../json.ts'
 import { validateDescendingPath } from './paths.ts'
 import { type Findings, listOf, objectOf, textOf } from './reading.ts'
 import { isClaimVolume } from './remote-volumes.ts'

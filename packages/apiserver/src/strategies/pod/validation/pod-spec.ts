@@ -1,5 +1,11 @@
-import { field, nameIsDNSSubdomain, validateAnnotations, validateLabels } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import {
+  field,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+  validateAnnotations,
+  validateLabels,
+} from '@coxswain/apimachinery'
 import { goValue } from '../go-value.ts'
 import { validateAffinity } from './affinity.ts'
 import { mirrorAnnotation, validatePodAnnotations, validateProfilesMatch } from './annotations.ts'

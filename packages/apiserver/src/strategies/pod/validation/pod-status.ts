@@ -1,12 +1,13 @@
 import {
   field,
+  isObject,
   isValidGroupID,
   isValidIPForLegacyField,
   isValidUserID,
+  type JsonObject,
   nameIsDNSSubdomain,
   parseIP,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
 import { annotationChanges } from './pod-update.ts'
 import {
   type Findings,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepClone, field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../../json.ts'
 import { podStrategy } from '../pod.ts'
 import { ephemeralContainers, resize } from '../subresources.ts'
 import { validatePodUpdate } from './pod-update.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../../json.ts'
 import { diffValues } from '../../unified-diff.ts'
 import { goValue } from '../go-value.ts'
 import { mirrorAnnotation, validateAnnotationChanges } from './annotations.ts'

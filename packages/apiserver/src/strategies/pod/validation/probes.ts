@@ -1,5 +1,11 @@
-import { field, isHTTPHeaderName, isValidPortName, isValidPortNum } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import {
+  field,
+  isHTTPHeaderName,
+  isObject,
+  isValidPortName,
+  isValidPortNum,
+  type JsonObject,
+} from '@coxswain/apimachinery'
 import {
   type Findings,
   invalidBecause,

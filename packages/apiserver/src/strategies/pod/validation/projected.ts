@@ -1,5 +1,4 @@
-import { field } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import { field, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { validateDownwardFile, validateKeyToPath } from './files.ts'
 import { validateFileMode, validateLocalPath } from './paths.ts'
 import { type Findings, listOf, numberOf, requireMembers, textOf } from './reading.ts'

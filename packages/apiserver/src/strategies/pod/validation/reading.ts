@@ -3,9 +3,10 @@ import {
   field,
   isDNS1123Label,
   isDNS1123Subdomain,
+  isObject,
   isQualifiedName,
+  type JsonObject,
 } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
 
 /** What is wrong, in the order found. */
 export type Findings = Generator<FieldError, void, undefined>

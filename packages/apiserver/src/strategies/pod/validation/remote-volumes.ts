@@ -1,5 +1,10 @@
-import { field, isDNS1123Subdomain, nameIsDNSSubdomain } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import {
+  field,
+  isDNS1123Subdomain,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+} from '@coxswain/apimachinery'
 import { validateDescendingPath } from './paths.ts'
 import {
   type Findings,

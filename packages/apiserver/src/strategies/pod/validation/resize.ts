@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../../json.ts'
 import { qosClassOf } from '../qos.ts'
 import { refuseStatic } from './pod-update.ts'
 import { type Findings, listOf, objectOf, recordOf, textOf } from './reading.ts'

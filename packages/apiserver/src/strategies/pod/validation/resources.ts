@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field, isQualifiedName, parseQuantity, Quantity } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../../json.ts'
 import {
   type Findings,
   invalidBecause,

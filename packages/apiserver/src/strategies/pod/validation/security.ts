@@ -1,5 +1,4 @@
-import { field, isValidGroupID, isValidUserID } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import { field, isObject, isValidGroupID, isValidUserID, type JsonObject } from '@coxswain/apimachinery'
 import { goValue } from '../go-value.ts'
 import { validateDescendingPath } from './paths.ts'
 import {

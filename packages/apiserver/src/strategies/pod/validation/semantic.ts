@@ -1,5 +1,4 @@
-import { deepEqual, isQuantity, parseQuantity } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import { deepEqual, isObject, isQuantity, type JsonObject, parseQuantity } from '@coxswain/apimachinery'
 
 /** Members that Go leaves out when they are empty, and amounts that are written differently, do not count. */
 export function sameSpec(one: unknown, other: unknown): boolean {

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field, isValidLabelValue, validateLabelName } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../../json.ts'
 import { type Findings, textOf } from './reading.ts'
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field, type LabelSelector, validateLabelSelector } from '@coxswain/apimachinery'
-import type { JsonObject } from '../../../json.ts'
 import { validateLabelKeys } from './affinity.ts'
 import { type Findings, textOf, validateOneOf, validatePositive } from './reading.ts'
 

@@ -1,5 +1,11 @@
-import { type FieldError, field, nameIsDNSSubdomain, parseQuantity } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import {
+  type FieldError,
+  field,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+  parseQuantity,
+} from '@coxswain/apimachinery'
 import { validateClaimTemplate } from './claim-template.ts'
 import { validateDownwardFile, validateKeyedFiles } from './files.ts'
 import { validateFileMode, validateNoBacksteps } from './paths.ts'

@@ -1,5 +1,4 @@
-import { field, isDNS1123Subdomain } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '../../../json.ts'
+import { field, isDNS1123Subdomain, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { containersWithPath, type Findings, invalidBecause, listOf, objectOf, textOf } from './reading.ts'
 
 const maxCredentialSpecKiB = 64

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatAge, formatHumanDuration } from './age.ts'
+import { formatAge, formatHumanDuration } from './human-duration.ts'
 
 describe('formatHumanDuration', () => {
   const second = 1000
