@@ -126,6 +126,7 @@ export {
   parseIntOrString,
   scaledValueFromIntOrPercent,
 } from './int-or-string.ts'
+export { joinErrors } from './join-errors.ts'
 export type { Literals } from './json/exact-reader.ts'
 export { childObject, isObject, type JsonObject } from './json/object.ts'
 export { type JsonDocument, maxJsonBytes, type ReadJsonOptions, readJson } from './json/read-json.ts'

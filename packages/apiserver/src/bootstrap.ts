@@ -1,13 +1,11 @@
 import type { JsonObject } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery'
+import { bootstrapApiServices, bootstrapFlowControl, systemPriorityClasses } from '@coxswain/strategies'
 import { reconcileBootstrapPolicy } from './authz/rbac/reconcile.ts'
 import { encodeStored } from './cache/stored-object.ts'
-import { formatTime } from './handlers/lifecycle.ts'
 import { nameOf } from './registry/convert.ts'
 import type { ServerState } from './request/context.ts'
-import { bootstrapApiServices } from './strategies/apiregistration/bootstrap.ts'
-import { bootstrapFlowControl } from './strategies/flowcontrol/bootstrap.ts'
-import { systemPriorityClasses } from './strategies/scheduling/priority-class.ts'
-import { createKubernetesService } from './strategies/service/kubernetes.ts'
+import { createKubernetesService } from './services/kubernetes-service.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 

@@ -3,6 +3,8 @@ import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Store } from '@coxswain/storage'
+import { strategyFor } from '@coxswain/strategies'
+import { parseServiceRanges } from '@coxswain/strategies/service'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
 import { type AdmissionPlugin, createAdmission } from './admission/admission.ts'
 import { defaultAdmissionPlugins } from './admission/plugins.ts'
@@ -11,12 +13,14 @@ import { type AuthenticationOptions, resolveAuthentication } from './authn/authe
 import { anonymous } from './authn/authenticator.ts'
 import { keepAuthenticationTrust } from './authn/trust.ts'
 import type { Authorizer } from './authz/authorizer.ts'
+import { createGrantReader } from './authz/rbac/grants.ts'
 import { createDefaultAuthorizer } from './authz/union.ts'
 import { createBootstrapObjects } from './bootstrap.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { compactHistory } from './compaction.ts'
 import type { Compression } from './compression.ts'
 import { CrdController } from './crd/controller.ts'
+import { customResourceDefinitionStrategy } from './crd/strategy.ts'
 import { Documents } from './documents.ts'
 import { type Auditing, createAudit, createFailedAuthenticationAudit } from './filters/audit.ts'
 import { authenticate } from './filters/authenticate.ts'
@@ -47,10 +51,8 @@ import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
 import type { Advertised, RequestContext, ServerState } from './request/context.ts'
 import { parseRequestInfo } from './request/request-info.ts'
-import { strategyFor } from './strategies/index.ts'
-import { keepKubernetesService } from './strategies/service/kubernetes.ts'
-import { parseServiceRanges } from './strategies/service/pools.ts'
-import { keepAddresses } from './strategies/service/repair.ts'
+import { keepKubernetesService } from './services/kubernetes-service.ts'
+import { keepAddresses } from './services/repair-allocations.ts'
 
 export interface ApiServerOptions {
   readonly env: Env
@@ -156,6 +158,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     },
     authentication: resolveAuthentication(options.authentication),
     authorizer: options.authorizer ?? createDefaultAuthorizer(),
+    grants: createGrantReader(() => state),
     outbound,
     webhooks,
     ...(options.nodes && { nodes: options.nodes }),
@@ -210,7 +213,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       try {
         await cache.load()
         for (const info of builtinResources()) {
-          const strategy = strategyFor(info.group, info.resource)
+          const isCrd = info.group === 'apiextensions.k8s.io'
+          const strategy = isCrd ? customResourceDefinitionStrategy : strategyFor(info.group, info.resource)
           registry.add(
             createServedResource(info, strategy, {
               custom: false,

@@ -1,6 +1,6 @@
 import { deepEqual, isObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
+import { readCertificateRequest } from '@coxswain/strategies'
 import type { RequestVerb } from '../request/request-info.ts'
-import { readCertificateRequest } from '../strategies/certificates/x509.ts'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
 
 const apiClientSigner = 'kubernetes.io/kube-apiserver-client'

@@ -1,5 +1,5 @@
 import { childObject, type JsonObject } from '@coxswain/apimachinery'
-import { defaultClassAnnotation } from '../strategies/networking/ingress-class.ts'
+import { defaultClassAnnotation } from '@coxswain/strategies'
 import type { AdmissionPlugin } from './admission.ts'
 
 const prefix = '/networking.k8s.io/ingressclasses/'

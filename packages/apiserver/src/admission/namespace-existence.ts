@@ -1,5 +1,5 @@
+import { formatTime } from '@coxswain/apimachinery'
 import { encodeStored } from '../cache/stored-object.ts'
-import { formatTime } from '../handlers/lifecycle.ts'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
 import { isNamespaceResource } from './attributes.ts'
 import { findNamespace } from './matching/selectors.ts'

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseQuantity, Quantity } from '@coxswain/apimachinery'
-import { aggregate, isHugePages } from '../strategies/pod/validation/resources.ts'
+import { aggregate, isHugePages } from '@coxswain/strategies'
 
 export type Amounts = Map<string, Quantity>
 

@@ -1,6 +1,6 @@
 import { childObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
+import { systemPriorityClasses } from '@coxswain/strategies'
 import type { ServerState } from '../request/context.ts'
-import { systemPriorityClasses } from '../strategies/scheduling/priority-class.ts'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
 import { forbidden } from './policies/policy-request.ts'
 

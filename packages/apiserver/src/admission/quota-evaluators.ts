@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, labelSelectorAsSelector, parseQuantity } from '@coxswain/apimachinery'
-import { qosClassOf } from '../strategies/pod/qos.ts'
-import { isExtendedResource, isHugePages, isNativeResource } from '../strategies/pod/validation/resources.ts'
+import { isExtendedResource, isHugePages, isNativeResource, qosClassOf } from '@coxswain/strategies'
 import type { Attributes } from './admission.ts'
 import { type Amounts, amountsWithOverhead, readAmounts } from './pod-amounts.ts'
 import { classOfClaim } from './storage-classes.ts'

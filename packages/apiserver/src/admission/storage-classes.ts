@@ -1,22 +1,10 @@
 import type { JsonObject } from '@coxswain/apimachinery'
+import { isDefaultStorageClass, type StorageClass } from '@coxswain/strategies'
 import type { ServerState } from '../request/context.ts'
 import type { Attributes } from './admission.ts'
 
 const prefix = '/storage.k8s.io/storageclasses/'
 const betaAnnotation = 'volume.beta.kubernetes.io/storage-class'
-const defaultAnnotations = [
-  'storageclass.kubernetes.io/is-default-class',
-  'storageclass.beta.kubernetes.io/is-default-class',
-]
-
-export interface StorageClass {
-  readonly metadata: {
-    readonly name: string
-    readonly creationTimestamp?: string
-    readonly annotations?: Readonly<Record<string, string>>
-  }
-  readonly allowVolumeExpansion?: boolean
-}
 
 export function findStorageClass(state: ServerState, name: string): StorageClass | undefined {
   return state.cache
@@ -34,10 +22,6 @@ export function findDefaultStorageClass(state: ServerState): StorageClass | unde
     .filter(isDefaultStorageClass)
   const time = ({ metadata }: StorageClass) => Date.parse(metadata.creationTimestamp ?? '')
   return classes.sort((a, b) => time(b) - time(a) || (a.metadata.name < b.metadata.name ? -1 : 1))[0]
-}
-
-export function isDefaultStorageClass({ metadata }: Pick<StorageClass, 'metadata'>): boolean {
-  return defaultAnnotations.some(name => metadata.annotations?.[name] === 'true')
 }
 
 /** The class that a claim asks for; undefined when it leaves the choice to the cluster. */

@@ -1,8 +1,7 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { encodeStored } from '../cache/stored-object.ts'
-import { formatTime } from '../handlers/lifecycle.ts'
 import type { ServerState } from '../request/context.ts'
-import { watchDeletions } from '../strategies/service/repair.ts'
+import { watchDeletions } from '../services/repair-allocations.ts'
 
 /** What servers behind this one need to know to tell who is who: PEM of CAs, and JSON lists of header names. */
 export type AuthenticationTrust = Readonly<Record<string, string>>

@@ -1,3 +1,4 @@
+import { joinErrors } from '@coxswain/apimachinery'
 import type { ServerState, UserInfo } from '../request/context.ts'
 import {
   type Access,
@@ -57,12 +58,6 @@ function collect(
     return { verdict: 'no opinion', ...(reason !== '' && { reason }), ...(error !== '' && { error }) }
   }
   return step(index, first)
-}
-
-/** As upstream prints several errors: each once. */
-export function joinErrors(errors: Iterable<string>): string {
-  const texts = [...new Set(errors)]
-  return texts.length > 1 ? `[${texts.join(', ')}]` : (texts[0] ?? '')
 }
 
 async function listRules(

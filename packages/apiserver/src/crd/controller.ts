@@ -2,19 +2,20 @@ import {
   type CustomResourceDefinition,
   childObject,
   deepEqual,
+  formatTime,
   isNotFound,
   isObject,
   type JsonObject,
   resourceInfoFromCrd,
 } from '@coxswain/apimachinery'
 import { AsyncQueue, type Timer } from '@coxswain/kit'
+import type { ConvertAll } from '@coxswain/strategies'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
 import { deleteObject } from '../handlers/delete.ts'
 import { guaranteedUpdate } from '../handlers/guaranteed-update.ts'
-import { formatTime, metadataOf } from '../handlers/lifecycle.ts'
+import { metadataOf } from '../handlers/lifecycle.ts'
 import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
-import type { ConvertAll } from '../registry/strategy.ts'
 import type { ServerState } from '../request/context.ts'
 import {
   isConditionTrue,

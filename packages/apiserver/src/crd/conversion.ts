@@ -1,6 +1,5 @@
 import { type FieldError, field, isDNS1035Label, isObject, type JsonObject } from '@coxswain/apimachinery'
-import { validateClientConfig } from '../strategies/admissionregistration/webhook-client.ts'
-import { readPem } from '../strategies/certificates/pem.ts'
+import { readPem, validateClientConfig } from '@coxswain/strategies'
 
 type Findings = Generator<FieldError, void, undefined>
 

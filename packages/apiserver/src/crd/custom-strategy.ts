@@ -8,7 +8,7 @@ import {
   type ResourceInfo,
   type VersionInfo,
 } from '@coxswain/apimachinery'
-import type { ConvertAll, Strategy } from '../registry/strategy.ts'
+import type { ConvertAll, Strategy } from '@coxswain/strategies'
 
 type Findings = Generator<FieldError, void, undefined>
 

@@ -1,6 +1,6 @@
 import { type FieldError, field, type Schema, type ValidationRule } from '@coxswain/apimachinery'
 import { costLimits, type SchemaType, schemaType } from '@coxswain/cel'
-import { plain, struct, text } from '../strategies/go-form.ts'
+import { plain, struct, text } from '@coxswain/strategies/go-form'
 import { runRulesOf } from './rule-run.ts'
 import { type CompiledRule, compileRule, propertyType, RuleNode } from './rule-tree.ts'
 import { rulesKey } from './rules.ts'

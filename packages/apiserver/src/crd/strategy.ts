@@ -1,6 +1,6 @@
 import { deepEqual, field, isObject, type JsonObject, newInvalid } from '@coxswain/apimachinery'
-import type { Strategy } from '../registry/strategy.ts'
-import { defaultClientConfig } from '../strategies/admissionregistration/webhook-client.ts'
+import type { Strategy } from '@coxswain/strategies'
+import { defaultClientConfig } from '@coxswain/strategies'
 import { compileAhead } from './ahead.ts'
 import { isDeeper, readDefinition, versionsOf } from './definition.ts'
 import { unrecognizedFormats } from './formats.ts'

@@ -9,7 +9,7 @@ import {
   type Schema,
   validateImmutableField,
 } from '@coxswain/apimachinery'
-import { flag, list, number, plain, pointer, struct, text } from '../strategies/go-form.ts'
+import { flag, list, number, plain, pointer, struct, text } from '@coxswain/strategies/go-form'
 import { isProtectedGroup, validateApproval } from './approval.ts'
 import { isConditionTrue } from './conditions.ts'
 import { isReadableBundle, isRecognizedReview, reviewVersionsOf, validateConversion } from './conversion.ts'

@@ -9,8 +9,8 @@ import {
   validateLabels,
   writeJsonBytes,
 } from '@coxswain/apimachinery'
+import type { ConvertAll } from '@coxswain/strategies'
 import type { WebhookClientConfig } from '../outbound/webhook-client.ts'
-import type { ConvertAll } from '../registry/strategy.ts'
 import type { ServerState } from '../request/context.ts'
 
 /** How long a webhook may take to answer, in milliseconds, and how the query tells it. */

@@ -1,7 +1,6 @@
-import { isConflict, isNotFound, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { formatTime, isConflict, isNotFound, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { AsyncQueue } from '@coxswain/kit'
 import { guaranteedUpdate } from '../handlers/guaranteed-update.ts'
-import { formatTime } from '../handlers/lifecycle.ts'
 import { fieldManagerOf } from '../handlers/managed-fields.ts'
 import type { ServerState } from '../request/context.ts'
 import { flowGroup } from './flow-control.ts'

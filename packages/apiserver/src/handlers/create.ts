@@ -7,16 +7,17 @@ import {
   newMethodNotSupported,
   StatusError,
 } from '@coxswain/apimachinery'
+import type { StrategyContext } from '@coxswain/strategies'
 import type { WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { convertForStorage } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, objectKey, ttlOf } from '../registry/served-resource.ts'
-import type { StrategyContext } from '../registry/strategy.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { readBody } from './body.ts'
+import { storeOperations } from './claims.ts'
 import { applyDefaults, receiveObject } from './incoming.ts'
 import { dedupeOwners, metadataOf, placeInNamespace, prepareForCreate, validateObject } from './lifecycle.ts'
 import { trackUpdate } from './managed-fields.ts'
@@ -91,7 +92,10 @@ export async function createObject(
     const bytes = encodeStored(await convertForStorage(endpoint, object))
     const result = await state.store.transact({
       conditions: [{ key, modRevision: 0 }, ...(claim?.conditions ?? [])],
-      operations: [{ type: 'put', key, value: bytes, ...ttlOf(resource) }, ...(claim?.operations ?? [])],
+      operations: [
+        { type: 'put', key, value: bytes, ...ttlOf(resource) },
+        ...storeOperations(claim?.operations),
+      ],
     })
     if (result.committed || claim) await state.cache.waitFor(result.revision)
     if (result.committed) return new StoredObject(key, namespace, name, result.revision, bytes)
@@ -125,7 +129,9 @@ export function strategyContextOf(
   dryRun: boolean,
 ): StrategyContext {
   const { clock, random } = state.env
-  return { clock, random, state, user, dryRun, warn: text => void warnings.push(text) }
+  const { cache: objects, grants, network } = state
+  const warn = (text: string) => void warnings.push(text)
+  return { clock, random, objects, grants, serviceRanges: network.serviceRanges, user, dryRun, warn }
 }
 
 /** What a body is that does not say it. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
+import { formatTime, newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { createAttributes, deleteOptionsObject } from '../admission/attributes.ts'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
@@ -12,8 +12,9 @@ import { readInteger } from '../request/query.ts'
 import { type DeleteOptions, parseDeleteOptions } from '../request/write-options.ts'
 import { statusResponse } from '../response.ts'
 import { bytesOf, readBody } from './body.ts'
+import { storeOperations } from './claims.ts'
 import { unregisteredKind } from './incoming.ts'
-import { checkPreconditions, formatTime, metadataOf } from './lifecycle.ts'
+import { checkPreconditions, metadataOf } from './lifecycle.ts'
 import { createMatcher } from './matcher.ts'
 import { readPage } from './read.ts'
 import { View } from './view.ts'
@@ -145,7 +146,7 @@ export async function deleteObject(
       conditions: [{ key, modRevision: current.revision }],
       operations: value
         ? [{ type: 'put', key, value, ...ttlOf(resource) }]
-        : [{ type: 'delete', key }, ...(resource.strategy.release?.(old, { state }) ?? [])],
+        : [{ type: 'delete', key }, ...storeOperations(resource.strategy.release?.(old, state.cache))],
     })
     if (result.committed) {
       if (!value || !leaves) {

@@ -1,11 +1,12 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery'
+import type { Claim } from '@coxswain/strategies'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { convertForStorage, parseServed } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey, ttlOf } from '../registry/served-resource.ts'
-import type { Claim } from '../registry/strategy.ts'
 import type { ServerState } from '../request/context.ts'
+import { storeOperations } from './claims.ts'
 
 /** What an update makes of the present object. */
 export type UpdateOutcome =
@@ -59,7 +60,7 @@ export async function guaranteedUpdate(
         conditions: [{ key, modRevision: current.revision }, ...(outcome.claim?.conditions ?? [])],
         operations: [
           { type: 'put', key, value: bytes, ...ttlOf(resource) },
-          ...(outcome.claim?.operations ?? []),
+          ...storeOperations(outcome.claim?.operations),
         ],
       })
       if (result.committed || outcome.claim) await state.cache.waitFor(result.revision)
@@ -72,7 +73,7 @@ export async function guaranteedUpdate(
         conditions: [{ key, modRevision: current.revision }],
         operations: [
           { type: 'delete', key },
-          ...(resource.strategy.release?.(current.parse(), { state }) ?? []),
+          ...storeOperations(resource.strategy.release?.(current.parse(), state.cache)),
         ],
       })
       if (result.committed) {

@@ -6,6 +6,7 @@ import {
   deepEqual,
   type FieldError,
   field,
+  formatTime,
   nameIsDNSSubdomain,
   newBadRequest,
   newConflict,
@@ -16,11 +17,11 @@ import {
   validateObjectMetaUpdate,
   writeJson,
 } from '@coxswain/apimachinery'
+import type { StrategyContext } from '@coxswain/strategies'
 import { runRules } from '../crd/rule-run.ts'
 import { findSkippedRules, hasRules } from '../crd/rules.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { ownerGroup, type ServedResource } from '../registry/served-resource.ts'
-import type { StrategyContext } from '../registry/strategy.ts'
 
 export type Metadata = JsonObject & {
   name?: string
@@ -40,11 +41,6 @@ export type Metadata = JsonObject & {
 
 export function metadataOf(object: JsonObject): Metadata {
   return object.metadata as Metadata
-}
-
-/** Seconds, as metav1.Time is written. */
-export function formatTime(ms: number): string {
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`
 }
 
 const generatedNameBase = 58

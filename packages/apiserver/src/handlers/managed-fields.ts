@@ -1,11 +1,10 @@
 import { decodeBuiltin } from '@coxswain/api'
 import type { JsonObject } from '@coxswain/apimachinery'
-import { createFieldManager, type FieldManager } from '@coxswain/apimachinery'
+import { createFieldManager, type FieldManager, formatTime } from '@coxswain/apimachinery'
 import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf, type ServedResource } from '../registry/served-resource.ts'
 import type { ServerState } from '../request/context.ts'
-import { formatTime } from './lifecycle.ts'
 
 export interface TrackedWrite {
   readonly object: JsonObject

@@ -2,6 +2,7 @@ import { decodeBuiltin } from '@coxswain/api'
 import {
   childObject,
   field,
+  formatTime,
   type JsonObject,
   newBadRequest,
   newConflict,
@@ -9,16 +10,16 @@ import {
   type StatusError,
   successStatus,
 } from '@coxswain/apimachinery'
+import { setPodCondition } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitPart } from '../admission/admit-part.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
 import { statusResponse } from '../response.ts'
-import { setPodCondition } from '../strategies/pod/condition.ts'
 import { readBody } from './body.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
-import { formatTime, metadataOf } from './lifecycle.ts'
+import { metadataOf } from './lifecycle.ts'
 
 const bindingKind = { group: '', version: 'v1', kind: 'Binding' }
 const bindingResource = { group: '', resource: 'pods/binding' }

@@ -1,6 +1,7 @@
 import { decodeBuiltin } from '@coxswain/api'
 import {
   field,
+  formatTime,
   isConflict,
   isObject,
   type JsonObject,
@@ -14,6 +15,7 @@ import {
   StatusError,
   successStatus,
 } from '@coxswain/apimachinery'
+import { isPodReady, listOf, numberOf, objectOf, setPodCondition, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitPart } from '../admission/admit-part.ts'
 import type { Endpoint } from '../registry/registry.ts'
@@ -21,12 +23,10 @@ import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { type DeleteOptions, parseDeleteOptions, parseWriteOptions } from '../request/write-options.ts'
 import { statusResponse } from '../response.ts'
-import { isPodReady, setPodCondition } from '../strategies/pod/condition.ts'
-import { listOf, numberOf, objectOf, textOf } from '../strategies/pod/validation/reading.ts'
 import { readBody } from './body.ts'
 import { deleteObject } from './delete.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
-import { checkPreconditions, formatTime, metadataOf } from './lifecycle.ts'
+import { checkPreconditions, metadataOf } from './lifecycle.ts'
 
 const evictionKind = { group: 'policy', version: 'v1', kind: 'Eviction' }
 const retrySeconds = 10

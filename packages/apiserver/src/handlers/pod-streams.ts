@@ -1,5 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { field, newBadRequest, newForbidden, newInternalError, newInvalid } from '@coxswain/apimachinery'
+import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitConnect } from '../admission/admit-part.ts'
 import { connectOptions } from '../admission/connect-options.ts'
@@ -12,7 +13,6 @@ import { type AcceptSpdy, createSpdyCommandConversation, createSpdyPortConversat
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { readInteger } from '../request/query.ts'
-import { listOf, objectOf, textOf } from '../strategies/pod/validation/reading.ts'
 import { freshen, getStored } from './read.ts'
 
 /** `pods/log`. A pod that no node runs has said nothing yet. */

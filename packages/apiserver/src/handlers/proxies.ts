@@ -5,6 +5,7 @@ import {
   newRequestEntityTooLarge,
   newServiceUnavailable,
 } from '@coxswain/apimachinery'
+import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import { parsePath, parseQuery, type WireResponse } from '@coxswain/wire'
 import { admitConnect } from '../admission/admit-part.ts'
 import { connectOptions } from '../admission/connect-options.ts'
@@ -20,7 +21,6 @@ import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
-import { listOf, objectOf, textOf } from '../strategies/pod/validation/reading.ts'
 import { freshen } from './read.ts'
 import type { EndpointHandler } from './route.ts'
 

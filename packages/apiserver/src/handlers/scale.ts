@@ -6,6 +6,7 @@ import {
   type FieldManager,
   field,
   formatAge,
+  formatTime,
   isMachineryError,
   isObject,
   type JsonObject,
@@ -31,7 +32,7 @@ import { parseWriteOptions, type WriteOptions } from '../request/write-options.t
 import { requireManager } from './apply.ts'
 import { bytesOf, readBody } from './body.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
-import { formatTime, metadataOf } from './lifecycle.ts'
+import { metadataOf } from './lifecycle.ts'
 import { isApplyPatch, patchValue } from './patch.ts'
 import { freshen, getStored } from './read.ts'
 import { managersOfParent, managersOfScale, type ReplicasPaths } from './scale-managers.ts'

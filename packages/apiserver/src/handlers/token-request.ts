@@ -1,6 +1,7 @@
 import { decodeBuiltin } from '@coxswain/api'
 import {
   field,
+  formatTime,
   isMachineryError,
   isObject,
   type JsonObject,
@@ -20,7 +21,7 @@ import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
 import { readBody } from './body.ts'
-import { formatTime, metadataOf } from './lifecycle.ts'
+import { metadataOf } from './lifecycle.ts'
 import { View } from './view.ts'
 
 const requestKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }

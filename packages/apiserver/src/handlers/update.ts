@@ -8,11 +8,11 @@ import {
   newNotFound,
   optimisticLockMessage,
 } from '@coxswain/apimachinery'
+import type { Claim } from '@coxswain/strategies'
 import type { WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
-import type { Claim } from '../registry/strategy.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { readBody } from './body.ts'

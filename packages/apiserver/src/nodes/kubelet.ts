@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotFound, newUnknownError } from '@coxswain/apimachinery'
+import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { ServerState } from '../request/context.ts'
-import { listOf, objectOf, textOf } from '../strategies/pod/validation/reading.ts'
 import type { DialTls } from './dialer.ts'
 
 /** How the API server speaks to kubelets that are not part of it. */

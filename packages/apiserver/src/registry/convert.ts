@@ -5,10 +5,10 @@ import {
   type JsonObject,
   type ResourceInfo,
 } from '@coxswain/apimachinery'
+import type { ConvertAll } from '@coxswain/strategies'
 import { StoredObject } from '../cache/stored-object.ts'
 import type { Endpoint } from './registry.ts'
 import { apiVersionOf, type ServedResource } from './served-resource.ts'
-import type { ConvertAll } from './strategy.ts'
 
 /**
  * What an object that was read from the store looks like in the endpoint's version. Versions of a custom resource without

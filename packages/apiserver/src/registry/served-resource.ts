@@ -1,6 +1,6 @@
 import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery'
+import type { Strategy } from '@coxswain/strategies'
 import type { ResourceCache } from '../cache/resource-cache.ts'
-import type { Strategy } from './strategy.ts'
 
 /** A resource that the server serves now. */
 export interface ServedResource {

@@ -1,6 +1,7 @@
 import type { Env } from '@coxswain/kit'
 import type { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Store } from '@coxswain/storage'
+import type { GrantReader, UserInfo } from '@coxswain/strategies'
 import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
 import type { Admission } from '../admission/admission.ts'
 import type { ResolvedAuthentication } from '../authn/authentication.ts'
@@ -19,13 +20,7 @@ import type { WebhookClient } from '../outbound/webhook-client.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
 
-/** Who is asking. */
-export interface UserInfo {
-  readonly name: string
-  readonly uid?: string
-  readonly groups: readonly string[]
-  readonly extra?: Readonly<Record<string, readonly string[]>>
-}
+export type { UserInfo }
 
 /** Where services and the API server itself are to be found. */
 export interface ClusterNetwork {
@@ -58,6 +53,8 @@ export interface ServerState {
   readonly network: ClusterNetwork
   readonly authentication: ResolvedAuthentication
   readonly authorizer: Authorizer
+  /** What RBAC grants, for rules that guard against escalation. */
+  readonly grants: GrantReader
   /** Who waits when there is too much to do. */
   flow?: FlowControl
   /** How the server reaches webhooks and identity providers. */

@@ -1,6 +1,10 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import {
+  type CompiledExpression,
+  compileAdmissionExpression,
+  type ExpressionOptions,
+} from '@coxswain/strategies'
 import { budgets, evaluateAll, type Inputs } from './activation.ts'
-import { type CompiledExpression, compileAdmissionExpression, type ExpressionOptions } from './compile.ts'
 
 /** Compiles `matchConditions`; what cannot be compiled fails when it is evaluated. */
 export function compileConditions(

@@ -1,12 +1,5 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
-import {
-  listOf,
-  numberOf,
-  objectOf,
-  recordOf,
-  stringsOf,
-  textOf,
-} from '../../strategies/pod/validation/reading.ts'
+import { listOf, numberOf, objectOf, recordOf, stringsOf, textOf } from '@coxswain/strategies'
 
 /** The least strict first. */
 export const levels = ['privileged', 'baseline', 'restricted'] as const

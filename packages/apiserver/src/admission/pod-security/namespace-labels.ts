@@ -1,6 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, type FieldError, field, newInvalid } from '@coxswain/apimachinery'
-import { objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
+import { objectOf, textOf } from '@coxswain/strategies'
 import type { Attributes } from '../admission.ts'
 import { type Level, levels, violationsOf } from './checks.ts'
 

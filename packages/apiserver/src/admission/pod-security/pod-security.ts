@@ -1,6 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newForbidden } from '@coxswain/apimachinery'
-import { listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
+import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
 import { type Level, levels, violationsOf } from './checks.ts'
 import { judgeNamespace } from './namespace-labels.ts'

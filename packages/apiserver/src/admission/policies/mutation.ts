@@ -9,9 +9,9 @@ import {
   type Schema,
 } from '@coxswain/apimachinery'
 import { toJson, typeNameErrors, type Value } from '@coxswain/cel'
+import { type CompiledExpression, compileAdmissionExpression } from '@coxswain/strategies'
 import type { Attributes } from '../admission.ts'
 import { budgets, evaluateAll, type Inputs } from '../expressions/activation.ts'
-import { type CompiledExpression, compileAdmissionExpression } from '../expressions/compile.ts'
 import type { Equivalent } from '../matching/equivalents.ts'
 import { readChanged } from '../versions.ts'
 import { compilePolicy, type Policy } from './policy-source.ts'

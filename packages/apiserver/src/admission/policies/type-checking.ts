@@ -1,9 +1,9 @@
 import type { Schema } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { schemaVariable, type VariableDeclaration } from '@coxswain/cel'
+import { compileAdmissionExpression, PolicyVariables } from '@coxswain/strategies'
 import type { Endpoint, Registry } from '../../registry/registry.ts'
 import type { ServerState } from '../../request/context.ts'
-import { compileAdmissionExpression, PolicyVariables } from '../expressions/compile.ts'
 import { findParamEndpoint, readParamKind } from './params.ts'
 
 /** An entry of `status.typeChecking.expressionWarnings`. */

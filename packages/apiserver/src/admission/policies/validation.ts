@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { type CompiledExpression, compileAdmissionExpression } from '@coxswain/strategies'
 import { budgets, type ExpressionResult, evaluateAll, type Inputs } from '../expressions/activation.ts'
-import { type CompiledExpression, compileAdmissionExpression } from '../expressions/compile.ts'
 import { matchConditions } from '../expressions/match-conditions.ts'
 import { compilePolicy, type Policy } from './policy-source.ts'
 

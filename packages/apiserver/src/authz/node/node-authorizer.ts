@@ -1,3 +1,4 @@
+import { allowsPath, allowsResource, type CompiledRule, compileRule } from '@coxswain/strategies'
 import type { ServerState, UserInfo } from '../../request/context.ts'
 import type { ResourceRequestInfo } from '../../request/request-info.ts'
 import {
@@ -9,7 +10,6 @@ import {
   noOpinion,
 } from '../authorizer.ts'
 import { readBootstrapPolicy } from '../rbac/bootstrap-policy.ts'
-import { allowsPath, allowsResource, type CompiledRule, compileRule } from '../rbac/rule.ts'
 import { requiredField } from '../selectors.ts'
 import { type NodeVertex, nodeGraphOf } from './graph.ts'
 import { nodeNameOf } from './identity.ts'

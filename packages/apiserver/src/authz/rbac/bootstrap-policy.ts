@@ -1,6 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
+import type { PolicyRule } from '@coxswain/strategies'
 import * as table from '../../gen/bootstrap-policy.ts'
-import type { PolicyRule } from './rule.ts'
 
 /** A role or binding that every cluster has, without what a server adds to it. */
 export interface BootstrapObject {

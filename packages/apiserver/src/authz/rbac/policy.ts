@@ -7,13 +7,7 @@
  *
  * @module
  */
-import type { CacheEvent, ResourceCache } from '../../cache/resource-cache.ts'
-import type { StoredObject } from '../../cache/stored-object.ts'
-import type { WatchCache } from '../../cache/watch-cache.ts'
-import type { UserInfo } from '../../request/context.ts'
-import type { RequestInfo } from '../../request/request-info.ts'
-import type { Decision } from '../authorizer.ts'
-import { Binding, type RoleRef } from './binding.ts'
+
 import {
   allowsPath,
   allowsResource,
@@ -21,7 +15,14 @@ import {
   compileRule,
   type PolicyRule,
   readRules,
-} from './rule.ts'
+} from '@coxswain/strategies'
+import type { CacheEvent, ResourceCache } from '../../cache/resource-cache.ts'
+import type { StoredObject } from '../../cache/stored-object.ts'
+import type { WatchCache } from '../../cache/watch-cache.ts'
+import type { UserInfo } from '../../request/context.ts'
+import type { RequestInfo } from '../../request/request-info.ts'
+import type { Decision } from '../authorizer.ts'
+import { Binding, type RoleRef } from './binding.ts'
 
 const group = '/rbac.authorization.k8s.io/'
 export const rbacPrefixes: Readonly<

@@ -1,14 +1,12 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual, formatTime } from '@coxswain/apimachinery'
 import { encodeText } from '@coxswain/kit'
 import type { Condition, Operation } from '@coxswain/storage'
+import { findUncovered, readRules } from '@coxswain/strategies'
 import { encodeStored, type StoredObject } from '../../cache/stored-object.ts'
-import { formatTime } from '../../handlers/lifecycle.ts'
 import type { ServerState } from '../../request/context.ts'
 import { type BootstrapObject, bootstrapAnnotations, readBootstrapPolicy } from './bootstrap-policy.ts'
-import { findUncovered } from './covers.ts'
 import { rbacPrefixes } from './policy.ts'
-import { readRules } from './rule.ts'
 
 /** etcd takes no more than 128 operations at once. */
 const chunkSize = 100

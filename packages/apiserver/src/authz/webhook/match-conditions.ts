@@ -1,4 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery'
+import { joinErrors } from '@coxswain/apimachinery'
 import {
   boolType,
   type CelType,
@@ -12,7 +13,6 @@ import {
   type Program,
   stringType,
 } from '@coxswain/cel'
-import { joinErrors } from '../union.ts'
 
 function objectOf(name: string, fields: Readonly<Record<string, CelType>>): CelType {
   return {

@@ -1,9 +1,8 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { newBadRequest } from '@coxswain/apimachinery'
+import { formatTime, newBadRequest } from '@coxswain/apimachinery'
 import { authenticateToken } from '../../authn/authentication.ts'
 import { intersect, withAuthenticatedGroup } from '../../authn/authenticator.ts'
 import type { UserInfo } from '../../request/context.ts'
-import { formatTime } from '../lifecycle.ts'
 import type { Review } from './index.ts'
 
 /** Who am I? */

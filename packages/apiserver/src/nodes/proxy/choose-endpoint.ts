@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotFound, newServiceUnavailable } from '@coxswain/apimachinery'
+import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { ResourceContext, ServerState } from '../../request/context.ts'
-import { listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
 
 /** The Pod that answers for a service this time. */
 export interface ChosenEndpoint {

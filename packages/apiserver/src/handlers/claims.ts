@@ -1,0 +1,12 @@
+import type { Operation } from '@coxswain/storage'
+import type { ClaimOperation } from '@coxswain/strategies'
+import { encodeStored } from '../cache/stored-object.ts'
+
+/** What a claim writes beside its object, as the store takes it. */
+export function storeOperations(operations: readonly ClaimOperation[] = []): Operation[] {
+  return operations.map(operation =>
+    operation.type === 'put'
+      ? { type: 'put', key: operation.key, value: encodeStored(operation.object) }
+      : operation,
+  )
+}

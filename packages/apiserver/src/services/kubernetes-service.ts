@@ -1,0 +1,180 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { deepEqual, formatTime } from '@coxswain/apimachinery'
+import type { Operation } from '@coxswain/storage'
+import { objectOf, stringsOf, textOf } from '@coxswain/strategies'
+import {
+  addressAt,
+  addressPrefix,
+  createIPAddress,
+  familyOf,
+  isOwnedBy,
+  parseRange,
+  rangePrefix,
+} from '@coxswain/strategies/service'
+import { encodeStored } from '../cache/stored-object.ts'
+import type { ServerState } from '../request/context.ts'
+import { repairAllocations, watchDeletions } from './repair-allocations.ts'
+
+const namespace = 'default'
+const name = 'kubernetes'
+const portName = 'https'
+const rangeKey = rangePrefix + name
+const serviceKey = `/core/services/${namespace}/${name}`
+const endpointsKey = `/core/endpoints/${namespace}/${name}`
+const sliceKey = `/discovery.k8s.io/endpointslices/${namespace}/${name}`
+const keys = [rangeKey, serviceKey, endpointsKey, sliceKey]
+
+/**
+ * What lets clients inside the cluster find the API server: the range of service addresses, the service `kubernetes` on
+ * its first address, and the endpoints behind it. Endpoints follow the advertised address; the rest stays as it is.
+ */
+export async function createKubernetesService(state: ServerState): Promise<void> {
+  await ensureAll(state)
+  await repairAllocations(state)
+}
+
+/** Puts back what somebody deletes of it. Resolves once `signal` aborts. */
+export async function keepKubernetesService(state: ServerState, signal: AbortSignal): Promise<void> {
+  for await (const deleted of watchDeletions(state, keys.map(prefixOf), signal))
+    if (keys.includes(deleted.key)) await ensureAll(state)
+}
+
+async function ensureAll(state: ServerState): Promise<void> {
+  const { serviceRanges, advertise } = state.network
+  const { address, port } = await advertise()
+  const grows = growsByFamily(state, serviceRanges)
+  await ensure(state, rangeKey, serviceCIDR(serviceRanges), grows ? ['spec'] : [])
+  await ensureService(state, service(serviceRanges[0]!, port))
+  await ensure(state, endpointsKey, endpoints(address, port), ['subsets'])
+  const slice = endpointSlice(address, port)
+  await ensure(state, sliceKey, slice, ['endpoints', 'ports'])
+
+  function serviceCIDR(cidrs: readonly string[]): JsonObject {
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      lastTransitionTime: formatTime(state.env.clock.now()),
+      reason: '',
+      message: 'Kubernetes default Service CIDR is ready',
+    }
+    return {
+      kind: 'ServiceCIDR',
+      apiVersion: 'networking.k8s.io/v1',
+      metadata: { name },
+      spec: { cidrs },
+      status: { conditions: [ready] },
+    }
+  }
+}
+
+/** Whether the cluster has one family and is to have a second: the only change of its range that there can be. */
+function growsByFamily(state: ServerState, ranges: readonly string[]): boolean {
+  const stored = state.cache.resource(rangePrefix).get(rangeKey)
+  const present = stored ? stringsOf(objectOf(stored.parse().spec).cidrs) : []
+  return present.length === 1 && ranges.length === 2 && present[0] === ranges[0]
+}
+
+/** The service and its address, in one transaction; nothing when another service has the address. */
+async function ensureService(state: ServerState, object: JsonObject): Promise<void> {
+  const { env, cache, store } = state
+  if (cache.resource(prefixOf(serviceKey)).get(serviceKey)) return
+  const ip = textOf(objectOf(object.spec).clusterIP)
+  const addressKey = addressPrefix + ip
+  const address = cache.resource(addressPrefix).get(addressKey)
+  const owner = { namespace, name }
+  if (address && !isOwnedBy(address.parse(), owner)) {
+    env.log.warn('the first address of the service range belongs to another service', { address: ip })
+    return
+  }
+  const operations: Operation[] = [
+    { type: 'put', key: serviceKey, value: encodeStored(complete(state, object)) },
+  ]
+  if (!address) {
+    const value = encodeStored(createIPAddress(env, ip, owner))
+    operations.push({ type: 'put', key: addressKey, value })
+  }
+  const result = await store.transact({
+    conditions: [
+      { key: serviceKey, modRevision: 0 },
+      { key: addressKey, modRevision: address?.revision ?? 0 },
+    ],
+    operations,
+  })
+  await cache.waitFor(result.revision)
+}
+
+/** A new object with what every object has. */
+function complete({ env }: ServerState, object: JsonObject): JsonObject {
+  const { name: own, ...rest } = object.metadata as JsonObject
+  const creationTimestamp = formatTime(env.clock.now())
+  return { ...object, metadata: { name: own, uid: env.random.uuid(), creationTimestamp, ...rest } }
+}
+
+/** `/GROUP/RESOURCE/` of a key. */
+const prefixOf = (key: string): string => key.slice(0, key.indexOf('/', key.indexOf('/', 1) + 1) + 1)
+
+function service(range: string, targetPort: number): JsonObject {
+  const { family, first } = parseRange(range)!
+  const clusterIP = addressAt(family, first)
+  return {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: { name, namespace, labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec: {
+      ports: [{ name: portName, protocol: 'TCP', port: 443, targetPort }],
+      clusterIP,
+      clusterIPs: [clusterIP],
+      type: 'ClusterIP',
+      sessionAffinity: 'None',
+      ipFamilies: [family],
+      ipFamilyPolicy: 'SingleStack',
+      internalTrafficPolicy: 'Cluster',
+    },
+    status: { loadBalancer: {} },
+  }
+}
+
+function endpoints(ip: string, port: number): JsonObject {
+  return {
+    kind: 'Endpoints',
+    apiVersion: 'v1',
+    metadata: { name, namespace, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+    subsets: [{ addresses: [{ ip }], ports: [{ name: portName, port, protocol: 'TCP' }] }],
+  }
+}
+
+function endpointSlice(address: string, port: number): JsonObject {
+  return {
+    kind: 'EndpointSlice',
+    apiVersion: 'discovery.k8s.io/v1',
+    metadata: { name, namespace, generation: 1, labels: { 'kubernetes.io/service-name': name } },
+    addressType: familyOf(address),
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    ports: [{ name: portName, protocol: 'TCP', port }],
+  }
+}
+
+/** Creates `object`, or brings the members `kept` of what is there in line with it. */
+async function ensure(
+  state: ServerState,
+  key: string,
+  object: JsonObject,
+  kept: readonly string[] = [],
+): Promise<void> {
+  const stored = state.cache.resource(prefixOf(key)).get(key)
+  let wanted: JsonObject
+  if (stored) {
+    const present = stored.parse()
+    if (kept.every(member => deepEqual(present[member], object[member]))) return
+    wanted = { ...present }
+    for (const member of kept) wanted[member] = object[member]
+  } else {
+    wanted = complete(state, object)
+  }
+  const operation: Operation = { type: 'put', key, value: encodeStored(wanted) }
+  const result = await state.store.transact({
+    conditions: [{ key, modRevision: stored?.revision ?? 0 }],
+    operations: [operation],
+  })
+  await state.cache.waitFor(result.revision)
+}

@@ -1,0 +1,115 @@
+import {
+  field,
+  type IntOrString,
+  intValue,
+  isObject,
+  isValidPercent,
+  type JsonObject,
+} from '@coxswain/apimachinery'
+import { type Findings, objectOf, printed, textOf } from '../shared/reading.ts'
+
+const percentOf = (value: IntOrString): number | undefined =>
+  typeof value === 'string' && isValidPercent(value).length === 0 ? Number(value.slice(0, -1)) : undefined
+
+/** The number, or the number before the percent sign. */
+export const amountOf = (value: IntOrString): number => percentOf(value) ?? intValue(value)
+
+const readValue = (value: unknown): IntOrString =>
+  typeof value === 'string' ? value : value === undefined ? 0 : Number(value)
+
+export function* validateIntOrPercent(value: unknown, path: field.Path): Findings {
+  const given = readValue(value)
+  if (typeof given === 'string') {
+    for (const message of isValidPercent(given)) yield field.invalid(path, given, message)
+  } else if (given < 0) {
+    yield field.invalid(path, given, 'must be greater than or equal to 0')
+  }
+}
+
+export function* validateAtMostAll(value: unknown, path: field.Path): Findings {
+  if ((percentOf(readValue(value)) ?? 0) > 100)
+    yield field.invalid(path, value, 'must not be greater than 100%')
+}
+
+/** As Go prints the type that both kinds of strategy have. */
+const printStrategy = (strategy: JsonObject): field.Printed => {
+  const rolling = strategy.rollingUpdate
+  const shown = isObject(rolling)
+    ? Object.fromEntries(
+        Object.entries(rolling).map(([key, value]) => [key.charAt(0).toUpperCase() + key.slice(1), value]),
+      )
+    : null
+  return printed({ Type: textOf(strategy.type), RollingUpdate: shown })
+}
+
+export function* validateDeploymentStrategy(strategy: JsonObject, path: field.Path): Findings {
+  const at = path.child('rollingUpdate')
+  if (strategy.type === 'Recreate') {
+    if (strategy.rollingUpdate !== undefined)
+      yield field.forbidden(at, "may not be specified when strategy `type` is 'Recreate'")
+    return
+  }
+  if (strategy.type !== 'RollingUpdate') {
+    yield field.notSupported(path, printStrategy(strategy), ['Recreate', 'RollingUpdate'])
+    return
+  }
+  const { maxUnavailable, maxSurge } = objectOf(strategy.rollingUpdate)
+  yield* validateIntOrPercent(maxUnavailable, at.child('maxUnavailable'))
+  yield* validateIntOrPercent(maxSurge, at.child('maxSurge'))
+  if (amountOf(readValue(maxUnavailable)) === 0 && amountOf(readValue(maxSurge)) === 0) {
+    const message = 'may not be 0 when `maxSurge` is 0'
+    yield field.invalid(at.child('maxUnavailable'), readValue(maxUnavailable), message)
+  }
+  yield* validateAtMostAll(maxUnavailable, at.child('maxUnavailable'))
+}
+
+export function* validateDaemonSetStrategy(strategy: JsonObject, path: field.Path): Findings {
+  if (strategy.type === 'OnDelete') return
+  if (strategy.type !== 'RollingUpdate') {
+    yield field.notSupported(path, printStrategy(strategy), ['RollingUpdate', 'OnDelete'])
+    return
+  }
+  const at = path.child('rollingUpdate')
+  if (!isObject(strategy.rollingUpdate)) {
+    yield field.required(at)
+    return
+  }
+  const { maxUnavailable, maxSurge } = strategy.rollingUpdate
+  yield* validateIntOrPercent(maxUnavailable, at.child('maxUnavailable'))
+  yield* validateIntOrPercent(maxSurge, at.child('maxSurge'))
+  yield* validateAtMostAll(maxUnavailable, at.child('maxUnavailable'))
+  yield* validateAtMostAll(maxSurge, at.child('maxSurge'))
+  const unavailable = amountOf(readValue(maxUnavailable)) !== 0
+  const surge = amountOf(readValue(maxSurge)) !== 0
+  if (unavailable && surge)
+    yield field.invalid(at.child('maxSurge'), maxSurge, 'may not be set when maxUnavailable is non-zero')
+  else if (!unavailable && !surge)
+    yield field.required(at.child('maxUnavailable'), 'cannot be 0 when maxSurge is 0')
+}
+
+export function* validateStatefulSetStrategy(strategy: JsonObject, path: field.Path): Findings {
+  const at = path.child('rollingUpdate')
+  const rolling = strategy.rollingUpdate
+  if (textOf(strategy.type) === '') yield field.required(path)
+  else if (strategy.type === 'OnDelete') {
+    if (isObject(rolling)) {
+      const shown = printed({
+        Partition: rolling.partition ?? 0,
+        MaxUnavailable: rolling.maxUnavailable ?? null,
+      })
+      yield field.invalid(at, shown, "only allowed for updateStrategy 'RollingUpdate'")
+    }
+  } else if (strategy.type === 'RollingUpdate') {
+    if (!isObject(rolling)) return
+    const partition = Number(rolling.partition ?? 0)
+    if (partition < 0)
+      yield field.invalid(at.child('partition'), partition, 'must be greater than or equal to 0')
+    if (rolling.maxUnavailable === undefined) return
+    yield* validateIntOrPercent(rolling.maxUnavailable, at.child('maxUnavailable'))
+    if (amountOf(readValue(rolling.maxUnavailable)) === 0)
+      yield field.invalid(at.child('maxUnavailable'), rolling.maxUnavailable, 'cannot be 0')
+    yield* validateAtMostAll(rolling.maxUnavailable, at.child('maxUnavailable'))
+  } else {
+    yield field.invalid(path, printStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")
+  }
+}

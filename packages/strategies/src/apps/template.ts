@@ -1,0 +1,120 @@
+import {
+  field,
+  isObject,
+  type JsonObject,
+  type LabelSelector,
+  labelSelectorAsSelector,
+  Selector,
+  validateLabelSelector,
+} from '@coxswain/apimachinery'
+import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
+import {
+  type Findings,
+  listOf,
+  numberOf,
+  objectOf,
+  printed,
+  recordOf,
+  textOf,
+  validateNonnegative,
+} from '../shared/reading.ts'
+
+/** The selector of a workload; undefined when it makes no sense. An absent one selects nothing. */
+export function selectorOf(spec: JsonObject): Selector | undefined {
+  if (!isObject(spec.selector)) return Selector.nothing
+  try {
+    return labelSelectorAsSelector(spec.selector as LabelSelector)
+  } catch {
+    return undefined
+  }
+}
+
+const isEmptySelector = (selector: JsonObject): boolean =>
+  Object.keys(recordOf(selector.matchLabels)).length + listOf(selector.matchExpressions).length === 0
+
+/** A selector that must be there and must select something. `kind` is the word errors have for the workload. */
+export function* validateSelector(spec: JsonObject, kind: string, path: field.Path): Findings {
+  const at = path.child('selector')
+  if (!isObject(spec.selector)) {
+    yield field.required(at)
+    return
+  }
+  yield* validateLabelSelector(spec.selector as LabelSelector, at)
+  if (isEmptySelector(spec.selector))
+    yield field.invalid(at, printed(spec.selector), `empty selector is invalid for ${kind}`)
+}
+
+/** Pods that the workload makes have to be pods that it finds again. `path` is the template's. */
+export function* validateSelected(template: JsonObject, selector: Selector, path: field.Path): Findings {
+  if (selector.isEmpty) return
+  const { labels } = objectOf(template.metadata)
+  if (!selector.matches(recordOf(labels))) {
+    const message = '`selector` does not match template `labels`'
+    yield field.invalid(path.child('metadata', 'labels'), labels ?? null, message)
+  }
+}
+
+/** Pods that run for ever. `kind` is the workload's, in errors. */
+export function* validateEndless(template: JsonObject, kind: string, path: field.Path): Findings {
+  const spec = objectOf(template.spec)
+  if (spec.restartPolicy !== 'Always')
+    yield field.notSupported(path.child('spec', 'restartPolicy'), textOf(spec.restartPolicy), ['Always'])
+  if (spec.activeDeadlineSeconds !== undefined) {
+    const message = `activeDeadlineSeconds in ${kind} is not Supported`
+    yield field.forbidden(path.child('spec', 'activeDeadlineSeconds'), message)
+  }
+}
+
+/** The template of a replica set or a deployment. */
+export function* validateReplicaTemplate(spec: JsonObject, path: field.Path): Findings {
+  const selector = selectorOf(spec)
+  if (!selector) {
+    yield field.invalid(path.child('selector'), printed(spec.selector), 'invalid label selector')
+    return
+  }
+  const template = objectOf(spec.template)
+  const at = path.child('template')
+  yield* validateSelected(template, selector, at)
+  yield* validatePodTemplate(template, at)
+  yield* validateEndless(template, 'ReplicaSet', at)
+}
+
+export function* validateNonnegatives(
+  object: JsonObject,
+  members: readonly string[],
+  path: field.Path,
+): Findings {
+  for (const member of members) yield* validateNonnegative(object[member], path.child(member))
+}
+
+export function* validateImmutable(value: unknown, old: unknown, path: field.Path): Findings {
+  const shown = printed(value ?? null)
+  if (shown.text !== printed(old ?? null).text) yield field.invalid(path, shown, 'field is immutable')
+}
+
+/** Counts in a status: none negative, none above `replicas`, no more available than ready. */
+export function* validateReplicaCounts(
+  status: JsonObject,
+  members: readonly string[],
+  parts: readonly string[],
+  readyName: string,
+): Findings {
+  const path = field.Path.of('status')
+  yield* validateNonnegatives(status, members, path)
+  for (const part of parts) {
+    if (numberOf(status[part]) > numberOf(status.replicas))
+      yield field.invalid(path.child(part), status[part], 'cannot be greater than status.replicas')
+  }
+  if (numberOf(status.availableReplicas) > numberOf(status.readyReplicas)) {
+    const message = `cannot be greater than ${readyName}`
+    yield field.invalid(path.child('availableReplicas'), status.availableReplicas, message)
+  }
+}
+
+/** How often names have collided only grows. */
+export function* validateCollisions(status: JsonObject, old: JsonObject): Findings {
+  if (old.collisionCount === undefined) return
+  const count = numberOf(status.collisionCount)
+  if (status.collisionCount === undefined || count < numberOf(old.collisionCount))
+    yield field.invalid(field.Path.of('status', 'collisionCount'), count, 'cannot be decremented')
+}

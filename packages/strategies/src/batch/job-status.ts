@@ -1,0 +1,215 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { deepEqual, field } from '@coxswain/apimachinery'
+import { specOf } from '../apps/defaults.ts'
+import { validateNonnegatives } from '../apps/template.ts'
+import { type Findings, listOf, numberOf, objectOf, printed, stringsOf, textOf } from '../shared/reading.ts'
+import { countIndexes, findOverlap } from './indexes.ts'
+
+const path = field.Path.of('status')
+const conditionsPath = path.child('conditions')
+
+export function isConditionTrue(status: JsonObject, type: string): boolean {
+  return listOf(status.conditions).some(condition => condition.type === type && condition.status === 'True')
+}
+
+/** What the rules need to know of a status. */
+interface JobState {
+  readonly status: JsonObject
+  readonly complete: boolean
+  readonly failed: boolean
+  readonly finished: boolean
+  readonly failureTarget: boolean
+  readonly successMet: boolean
+}
+
+function stateOf(job: JsonObject): JobState {
+  const status = objectOf(job.status)
+  const complete = isConditionTrue(status, 'Complete')
+  const failed = isConditionTrue(status, 'Failed')
+  return {
+    status,
+    complete,
+    failed,
+    finished: complete || failed,
+    failureTarget: isConditionTrue(status, 'FailureTarget'),
+    successMet: isConditionTrue(status, 'SuccessCriteriaMet'),
+  }
+}
+
+/** A job's status as its controller may report it. What has not changed is not judged again. */
+export function* validateJobStatus(job: JsonObject, oldJob: JsonObject): Findings {
+  const now = stateOf(job)
+  const before = stateOf(oldJob)
+  yield* validateNonnegatives(now.status, ['active', 'succeeded', 'failed', 'ready', 'terminating'], path)
+  yield* validateUncounted(now.status)
+  yield* validateConditions(now, before)
+  yield* validateTimes(now, before, specOf(job))
+  yield* validateFinished(now, before)
+  yield* validateIndexes(now, before, specOf(job))
+  yield* validateProgress(now, before, specOf(job))
+}
+
+const changed = (now: JobState, before: JobState, ...members: (keyof JobState | string)[]): boolean =>
+  members.some(member =>
+    member in now && member !== 'status'
+      ? now[member as keyof JobState] !== before[member as keyof JobState]
+      : !deepEqual(now.status[member] ?? null, before.status[member] ?? null),
+  )
+
+function* validateUncounted(status: JsonObject): Findings {
+  const seen = new Set<string>()
+  const uncounted = objectOf(status.uncountedTerminatedPods)
+  for (const kind of ['succeeded', 'failed']) {
+    for (const [index, uid] of stringsOf(uncounted[kind]).entries()) {
+      const at = path.child('uncountedTerminatedPods', kind).index(index)
+      if (uid === '') yield field.invalid(at, uid, 'must not be empty')
+      else if (seen.has(uid)) yield field.duplicate(at, uid)
+      seen.add(uid)
+    }
+  }
+}
+
+const wrong = (message: string) => field.invalid(conditionsPath, field.omitValue, message)
+
+function* validateConditions(now: JobState, before: JobState): Findings {
+  if (changed(now, before, 'complete', 'failed') && now.complete && now.failed)
+    yield wrong('cannot set Complete=True and Failed=true conditions')
+  if (changed(now, before, 'complete', 'failureTarget') && now.complete && now.failureTarget)
+    yield wrong('cannot set Complete=True and FailureTarget=true conditions')
+  if (changed(now, before, 'failed', 'failedIndexes') && now.failed && !now.failureTarget)
+    yield wrong('cannot set Failed=True condition without the FailureTarget=true condition')
+  if (changed(now, before, 'complete', 'successMet') && now.complete && !now.successMet)
+    yield wrong('cannot set Complete=True condition without the SuccessCriteriaMet=true condition')
+  if (now.successMet && now.failed)
+    yield wrong('cannot set SuccessCriteriaMet=True and Failed=true conditions')
+  if (now.successMet && now.failureTarget)
+    yield wrong('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions')
+}
+
+function* validateTimes(now: JobState, before: JobState, spec: JsonObject): Findings {
+  const { startTime, completionTime } = now.status
+  const at = path.child('completionTime')
+  if (changed(now, before, 'complete', 'completionTime')) {
+    if (completionTime !== undefined && !now.complete)
+      yield field.invalid(
+        at,
+        completionTime,
+        'cannot set completionTime when there is no Complete=True condition',
+      )
+    if (completionTime === undefined && now.complete)
+      yield field.required(at, 'completionTime is required for Complete jobs')
+  }
+  if (
+    changed(now, before, 'startTime', 'completionTime') &&
+    startTime !== undefined &&
+    completionTime !== undefined
+  ) {
+    if (Date.parse(textOf(completionTime)) < Date.parse(textOf(startTime)))
+      yield field.invalid(at, completionTime, 'must be equal to or after `startTime`')
+  }
+  const idle = spec.suspend === true && spec.completions === 0
+  if (changed(now, before, 'finished', 'startTime') && !idle && now.finished && startTime === undefined)
+    yield field.required(path.child('startTime'), 'startTime is required for finished job')
+}
+
+function* validateFinished(now: JobState, before: JobState): Findings {
+  const { active, terminating, uncountedTerminatedPods } = now.status
+  if (changed(now, before, 'finished', 'active') && now.finished && numberOf(active) > 0)
+    yield field.invalid(path.child('active'), active, 'active>0 is invalid for finished job')
+  const uncounted = objectOf(uncountedTerminatedPods)
+  const left = stringsOf(uncounted.succeeded).length + stringsOf(uncounted.failed).length
+  if (changed(now, before, 'finished', 'uncountedTerminatedPods') && now.finished && left > 0) {
+    const shown = printed({ Succeeded: uncounted.succeeded ?? null, Failed: uncounted.failed ?? null })
+    yield field.invalid(path.child('uncountedTerminatedPods'), shown, 'must be empty for finished job')
+  }
+  if (changed(now, before, 'finished', 'terminating') && now.finished && numberOf(terminating) > 0)
+    yield field.invalid(path.child('terminating'), terminating, 'terminating>0 is invalid for finished job')
+  if (changed(now, before, 'ready', 'active') && numberOf(now.status.ready) > numberOf(active))
+    yield field.invalid(path.child('ready'), now.status.ready, 'cannot set more ready pods than active')
+}
+
+function* validateIndexes(now: JobState, before: JobState, spec: JsonObject): Findings {
+  const completed = textOf(now.status.completedIndexes)
+  const failed = now.status.failedIndexes
+  const completions = spec.completions === undefined ? undefined : numberOf(spec.completions)
+  const completedChanged = changed(now, before, 'completedIndexes')
+  const failedChanged = changed(now, before, 'failedIndexes')
+  const completedPath = path.child('completedIndexes')
+  const failedPath = path.child('failedIndexes')
+  if (completedChanged && completions !== undefined) {
+    const counted = countIndexes(completed, completions)
+    if (typeof counted === 'string')
+      yield field.invalid(completedPath, completed, `error parsing completedIndexes: ${counted}`)
+  }
+  if (
+    failedChanged &&
+    completions !== undefined &&
+    spec.backoffLimitPerIndex !== undefined &&
+    failed !== undefined
+  ) {
+    const counted = countIndexes(textOf(failed), completions)
+    if (typeof counted === 'string')
+      yield field.invalid(failedPath, failed, `error parsing failedIndexes: ${counted}`)
+  }
+  if (completedChanged && completed !== '' && spec.completionMode !== 'Indexed') {
+    const message = 'cannot set non-empty completedIndexes when non-indexed completion mode'
+    yield field.invalid(completedPath, completed, message)
+  }
+  if (failedChanged && failed !== undefined && spec.backoffLimitPerIndex === undefined)
+    yield field.invalid(
+      failedPath,
+      failed,
+      'cannot set non-null failedIndexes when backoffLimitPerIndex is null',
+    )
+  if ((completedChanged || failedChanged) && completions !== undefined && failed !== undefined) {
+    const overlap = findOverlap(completed, textOf(failed), completions)
+    if (overlap !== undefined) {
+      const message = `failedIndexes and completedIndexes overlap at index: ${overlap}`
+      yield field.invalid(failedPath, failed, message)
+    }
+  }
+}
+
+/** What is over stays over, and what has been counted stays counted. */
+function* validateProgress(now: JobState, before: JobState, spec: JsonObject): Findings {
+  if (spec.successPolicy !== undefined && !now.successMet && now.complete)
+    yield wrong('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True')
+  const terminal: readonly [string, boolean, boolean][] = [
+    ['Failed', before.failed, now.failed],
+    ['Complete', before.complete, now.complete],
+    ['FailureTarget', before.failureTarget, now.failureTarget],
+  ]
+  for (const [type, was, is] of terminal)
+    if (was && !is) yield wrong(`cannot disable the terminal ${type}=True condition`)
+  const less = (member: string) => numberOf(now.status[member]) < numberOf(before.status[member])
+  if (less('failed'))
+    yield field.invalid(
+      path.child('failed'),
+      numberOf(now.status.failed),
+      'cannot decrease the failed counter',
+    )
+  const canScale = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism
+  if (!canScale && less('succeeded')) {
+    const message = 'cannot decrease the succeeded counter'
+    yield field.invalid(path.child('succeeded'), numberOf(now.status.succeeded), message)
+  }
+  const { completionTime, startTime } = now.status
+  const old = before.status
+  if (
+    completionTime !== undefined &&
+    old.completionTime !== undefined &&
+    completionTime !== old.completionTime
+  )
+    yield field.invalid(path.child('completionTime'), completionTime, 'field is immutable')
+  const resumes =
+    isConditionTrue(old, 'Suspended') &&
+    listOf(now.status.conditions).some(({ type, status }) => type === 'Suspended' && status === 'False')
+  if (old.startTime !== undefined && startTime !== old.startTime && !resumes && spec.suspend !== true) {
+    const message = 'field is immutable for unsuspended job once set'
+    yield field.invalid(path.child('startTime'), startTime ?? null, message)
+  }
+  if (before.successMet && !now.successMet)
+    yield wrong('cannot disable the SuccessCriteriaMet=True condition')
+  if (before.complete && !before.successMet && now.successMet)
+    yield wrong('cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions')
+}

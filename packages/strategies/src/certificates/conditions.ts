@@ -1,0 +1,93 @@
+import { childObject, deepEqual, field, formatTime, type JsonObject } from '@coxswain/apimachinery'
+import { type Findings, listOf, objectOf, textOf } from '../shared/reading.ts'
+
+/** Conditions that are true or absent. */
+const oneWay = ['Approved', 'Denied', 'Failed']
+const approvals = ['Approved', 'Denied']
+const statuses = ['False', 'True', 'Unknown']
+
+export const conditionsOf = (object: JsonObject): JsonObject[] => listOf(objectOf(object.status).conditions)
+
+const ofType = (object: JsonObject, type: string): JsonObject[] =>
+  conditionsOf(object).filter(condition => condition.type === type)
+
+/** What a stored object that does not keep to today's rules may go on with. */
+interface Tolerance {
+  readonly bothApprovals: boolean
+  readonly duplicateTypes: boolean
+  readonly emptyType: boolean
+}
+
+function toleranceFor(old: JsonObject | undefined): Tolerance {
+  const types = old ? conditionsOf(old).map(({ type }) => textOf(type)) : []
+  return {
+    bothApprovals: approvals.every(type => types.includes(type)),
+    duplicateTypes: new Set(types).size < types.length,
+    emptyType: types.includes(''),
+  }
+}
+
+export function* validateConditions(object: JsonObject, old: JsonObject | undefined): Findings {
+  const path = field.Path.of('status', 'conditions')
+  const tolerated = toleranceFor(old)
+  const seen = new Set<string>()
+  for (const [index, condition] of conditionsOf(object).entries()) {
+    const type = textOf(condition.type)
+    const status = textOf(condition.status)
+    const at = path.index(index)
+    const allowed = oneWay.includes(type) ? ['True'] : statuses
+    if (type === '' && !tolerated.emptyType) yield field.required(at.child('type'))
+    if (status === '') yield field.required(at.child('status'))
+    else if (!allowed.includes(status)) yield field.notSupported(at.child('status'), status, allowed)
+    const other = approvals.find(candidate => approvals.includes(type) && candidate !== type)
+    if (other !== undefined && seen.has(other) && !tolerated.bothApprovals)
+      yield field.invalid(path, type, 'Approved and Denied conditions are mutually exclusive')
+    if (seen.has(type) && !tolerated.duplicateTypes) yield field.duplicate(at.child('type'), type)
+    seen.add(type)
+  }
+}
+
+/** What was decided stays; only the approval endpoint decides. */
+export function* validateConditionsUpdate(
+  object: JsonObject,
+  old: JsonObject,
+  mayApprove: boolean,
+): Findings {
+  const path = field.Path.of('status', 'conditions')
+  for (const type of oneWay)
+    if (ofType(object, type).length < ofType(old, type).length)
+      yield field.forbidden(path, `updates may not remove a condition of type "${type}"`)
+  if (mayApprove) return
+  for (const type of approvals) {
+    const now = ofType(object, type)
+    const before = ofType(old, type)
+    if (now.length > before.length)
+      yield field.forbidden(path, `updates may not add a condition of type "${type}"`)
+    else if (now.length === before.length && !deepEqual(now, before))
+      yield field.forbidden(path, `updates may not modify a condition of type "${type}"`)
+  }
+}
+
+/** Carries approvals over that the client sent back, whatever it has made of them. */
+export function preserveApprovals(object: JsonObject, old: JsonObject): void {
+  const conditions = conditionsOf(object)
+  for (const type of approvals) {
+    const before = ofType(old, type)
+    if (before.length !== ofType(object, type).length) continue
+    for (const [index, condition] of conditions.entries())
+      if (condition.type === type) conditions[index] = { ...before.shift() }
+  }
+  if (conditions.length > 0) childObject(object, 'status').conditions = conditions
+}
+
+/** Sets the times that the client left out. */
+export function stampConditions(object: JsonObject, old: JsonObject, now: number): void {
+  const stamp = formatTime(now)
+  for (const condition of conditionsOf(object)) {
+    condition.lastUpdateTime ??= stamp
+    const same = conditionsOf(old).find(
+      ({ type, status }) => type === condition.type && status === condition.status,
+    )
+    condition.lastTransitionTime ??= same?.lastTransitionTime ?? stamp
+  }
+}

@@ -1,0 +1,168 @@
+import { childObject, field, formatHumanDuration, type JsonObject } from '@coxswain/apimachinery'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import { type Findings, numberOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+import {
+  conditionsOf,
+  preserveApprovals,
+  stampConditions,
+  validateConditions,
+  validateConditionsUpdate,
+} from './conditions.ts'
+import { validateSignerName } from './signer-name.ts'
+import { describeCertificateProblem, readCertificateRequest } from './x509.ts'
+
+const legacySigner = 'kubernetes.io/legacy-unknown'
+const minExpirationSeconds = 600
+
+const usages = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+]
+
+export const certificateSigningRequestStrategy: Strategy = {
+  validateName: () => [],
+  prepareForCreate(object, { user }) {
+    const spec = childObject(object, 'spec')
+    for (const name of ['username', 'uid', 'groups', 'extra']) delete spec[name]
+    if (user.name !== '') spec.username = user.name
+    if (user.uid) spec.uid = user.uid
+    if (user.groups.length > 0) spec.groups = [...user.groups]
+    if (user.extra && Object.keys(user.extra).length > 0) spec.extra = { ...user.extra }
+  },
+  prepareForUpdate(object, old) {
+    object.spec = old.spec
+  },
+  prepareForStatusUpdate(object, old, { clock }) {
+    preserveApprovals(object, old)
+    stampConditions(object, old, clock.now())
+  },
+  validate: (object, _context, old) => [...validateRequest(object, old)],
+  validateUpdate: (object, old) => [...validateChange(object, old, {})],
+  validateStatusUpdate: (object, old) => [
+    ...validateRequest(object, old),
+    ...validateChange(object, old, { maySign: true }),
+  ],
+  subresources: {
+    approval: {
+      prepareForUpdate(object, old, { clock }) {
+        stampConditions(object, old, clock.now())
+        const { conditions } = objectOf(object.status)
+        const status: JsonObject = { ...objectOf(old.status) }
+        delete status.conditions
+        object.spec = old.spec
+        object.status = conditions === undefined ? status : { conditions, ...status }
+      },
+      validateUpdate: (object, old) => [
+        ...validateRequest(object, old),
+        ...validateChange(object, old, { mayApprove: true }),
+      ],
+    },
+  },
+  resetFields: subresource =>
+    subresource === 'status'
+      ? { reset: ['spec', 'status.conditions'] }
+      : subresource === 'approval'
+        ? { reset: ['spec', 'status.certificate'] }
+        : { reset: ['spec', 'status'] },
+  fields: object => ({ 'spec.signerName': textOf(objectOf(object.spec).signerName) }),
+  cells: printRequest,
+}
+
+const certificateOf = (object: JsonObject): string => textOf(objectOf(object.status).certificate)
+
+function* validateRequest(object: JsonObject, old: JsonObject | undefined): Findings {
+  const spec = objectOf(object.spec)
+  const path = field.Path.of('spec')
+  const request = readCertificateRequest(textOf(spec.request))
+  if (typeof request === 'string') yield field.invalid(path.child('request'), spec.request ?? null, request)
+  yield* validateUsages(stringsOf(spec.usages), old && stringsOf(objectOf(old.spec).usages))
+  const signer = textOf(spec.signerName)
+  if (signer === legacySigner && textOf(objectOf(old?.spec).signerName) !== legacySigner)
+    yield field.invalid(
+      path.child('signerName'),
+      signer,
+      'the legacy signerName is not allowed via this API version',
+    )
+  else yield* validateSignerName(signer, path.child('signerName'))
+  const { expirationSeconds } = spec
+  if (expirationSeconds !== undefined && numberOf(expirationSeconds) < minExpirationSeconds)
+    yield field.invalid(
+      path.child('expirationSeconds'),
+      expirationSeconds,
+      'may not specify a duration less than 600 seconds (10 minutes)',
+    )
+  yield* validateConditions(object, old)
+  yield* validateCertificate(object, old)
+}
+
+function* validateUsages(found: readonly string[], before: readonly string[] = []): Findings {
+  const path = field.Path.of('spec', 'usages')
+  if (found.length === 0) yield field.required(path)
+  if (before.every(usage => usages.includes(usage)))
+    for (const [index, usage] of found.entries())
+      if (!usages.includes(usage)) yield field.notSupported(path.index(index), usage, usages)
+  if (new Set(before).size < before.length) return
+  for (const [index, usage] of found.entries())
+    if (found.indexOf(usage) < index) yield field.duplicate(path.index(index), usage)
+}
+
+function* validateCertificate(object: JsonObject, old: JsonObject | undefined): Findings {
+  const certificate = certificateOf(object)
+  if (old && certificateOf(old) === certificate) return
+  if (old && describeCertificateProblem(certificateOf(old)) !== undefined) return
+  const problem = describeCertificateProblem(certificate)
+  if (problem !== undefined)
+    yield field.invalid(field.Path.of('status', 'certificate'), '<certificate data>', problem)
+}
+
+interface Rights {
+  readonly mayApprove?: boolean
+  readonly maySign?: boolean
+}
+
+function* validateChange(object: JsonObject, old: JsonObject, rights: Rights): Findings {
+  yield* validateConditionsUpdate(object, old, rights.mayApprove === true)
+  if (certificateOf(object) === certificateOf(old)) return
+  const path = field.Path.of('status', 'certificate')
+  if (!rights.maySign) yield field.forbidden(path, 'updates may not set certificate content')
+  else if (certificateOf(old) !== '')
+    yield field.forbidden(path, 'updates may not modify existing certificate content')
+}
+
+function printRequest(object: JsonObject, now: number): readonly unknown[] {
+  const { signerName, username, expirationSeconds } = objectOf(object.spec)
+  const types = conditionsOf(object).map(({ type }) => type)
+  const state = [types.includes('Denied') ? 'Denied' : types.includes('Approved') ? 'Approved' : 'Pending']
+  if (types.includes('Failed')) state.push('Failed')
+  if (certificateOf(object) !== '') state.push('Issued')
+  return [
+    nameCell(object),
+    ageCell(object, now),
+    textOf(signerName) || '<none>',
+    textOf(username),
+    expirationSeconds === undefined ? '<none>' : formatHumanDuration(numberOf(expirationSeconds) * 1000),
+    state.join(','),
+  ]
+}

@@ -1,0 +1,16 @@
+import { nameCell } from '../shared/cells.ts'
+import { listOf, objectOf, textOf } from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+
+/** Shown, never stored: `handlers/component-status.ts` makes them. */
+export const componentStatusStrategy: Strategy = {
+  deprecated: 'v1 ComponentStatus is deprecated in v1.19+',
+  cells: object => {
+    const healthy = listOf(object.conditions)
+      .map(objectOf)
+      .find(({ type }) => type === 'Healthy')
+    if (!healthy) return [nameCell(object), 'Unknown', '', '']
+    const status = healthy.status === 'True' ? 'Healthy' : 'Unhealthy'
+    return [nameCell(object), status, textOf(healthy.message), textOf(healthy.error)]
+  },
+}

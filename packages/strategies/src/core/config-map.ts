@@ -1,0 +1,56 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { deepEqual, type FieldError, field, isConfigMapKey } from '@coxswain/apimachinery'
+import { ageCell, countCell, nameCell } from '../shared/cells.ts'
+import { type Findings, invalidBecause, recordOf } from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+import { decodedLength, maxDataBytes, textLength } from './data.ts'
+
+const immutableMessage = 'field is immutable when `immutable` is set'
+
+export const configMapStrategy: Strategy = {
+  default(object) {
+    const binaryData = recordOf(object.binaryData)
+    for (const [key, value] of Object.entries(binaryData)) if (value === null) binaryData[key] = ''
+  },
+  validate: object => [...validateConfigMap(object)],
+  validateUpdate: (object, old) => validateImmutableData(object, old, ['data', 'binaryData']),
+  cells: (object, now) => [
+    nameCell(object),
+    countCell(object.data) + countCell(object.binaryData),
+    ageCell(object, now),
+  ],
+}
+
+function* validateConfigMap(object: JsonObject): Findings {
+  const data = recordOf(object.data)
+  const binaryData = recordOf(object.binaryData)
+  let size = 0
+  for (const [key, value] of Object.entries(data)) {
+    const path = field.Path.of('data').key(key)
+    yield* invalidBecause(path, key, isConfigMapKey(key))
+    if (Object.hasOwn(binaryData, key))
+      yield field.invalid(path, key, 'duplicate of key present in binaryData')
+    size += textLength(value)
+  }
+  for (const [key, value] of Object.entries(binaryData)) {
+    yield* invalidBecause(field.Path.of('binaryData').key(key), key, isConfigMapKey(key))
+    size += decodedLength(value)
+  }
+  if (size > maxDataBytes) yield field.tooLong(field.Path.of(''), maxDataBytes)
+}
+
+/** An object that was declared immutable stays so, and keeps `members`. */
+export function validateImmutableData(
+  object: JsonObject,
+  old: JsonObject,
+  members: readonly string[],
+): FieldError[] {
+  if (old.immutable !== true) return []
+  const errors =
+    object.immutable === true ? [] : [field.forbidden(field.Path.of('immutable'), immutableMessage)]
+  for (const member of members) {
+    if (!deepEqual(object[member], old[member]))
+      errors.push(field.forbidden(field.Path.of(member), immutableMessage))
+  }
+  return errors
+}

@@ -1,0 +1,98 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { deepEqual, field, isValidPortNum, nameIsDNSSubdomain, warningsForIP } from '@coxswain/apimachinery'
+import { legacyIP, printFew, validateEndpointIP } from '../networking/addresses.ts'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import {
+  type Findings,
+  invalidBecause,
+  listOf,
+  numberOf,
+  objectOf,
+  recordOf,
+  textOf,
+  validateChoice,
+  validateDNSLabel,
+  validateQualifiedName,
+} from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+
+/** Sorted, as errors list them. */
+export const portProtocols: readonly string[] = ['SCTP', 'TCP', 'UDP']
+const subsetsPath = field.Path.of('subsets')
+const addressLists = ['addresses', 'notReadyAddresses'] as const
+const managedBy = 'endpoints.kubernetes.io/managed-by'
+
+export const endpointsStrategy: Strategy = {
+  createOnUpdate: true,
+  deprecated: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  default(object) {
+    for (const subset of listOf(object.subsets))
+      for (const port of listOf(subset.ports)) if (textOf(port.protocol) === '') port.protocol = 'TCP'
+  },
+  validate(object, _context, old) {
+    const errors = [...validateSubsets(listOf(object.subsets))]
+    return old && errors.length > 0 && deepEqual(object.subsets, old.subsets) ? [] : errors
+  },
+  warnings: object => warnAboutAddresses(object),
+  cells: (object, now) => [nameCell(object), printSubsets(listOf(object.subsets)), ageCell(object, now)],
+}
+
+function warnAboutAddresses(object: JsonObject): string[] {
+  if (recordOf(objectOf(object.metadata).labels)[managedBy] === 'endpoint-controller') return []
+  return listOf(object.subsets).flatMap((subset, i) =>
+    addressLists.flatMap(list =>
+      listOf(subset[list]).flatMap(({ ip }, j) =>
+        warningsForIP(subsetsPath.index(i).child(list).index(j).child('ip'), textOf(ip)),
+      ),
+    ),
+  )
+}
+
+function printSubsets(subsets: readonly JsonObject[]): string {
+  if (subsets.length === 0) return '<none>'
+  const shown = subsets.flatMap(({ addresses, ports }) => {
+    const ips = listOf(addresses).map(({ ip }) => textOf(ip))
+    if (listOf(ports).length === 0) return ips
+    return listOf(ports).flatMap(({ port }) =>
+      ips.map(ip => (ip.includes(':') ? `[${ip}]:${numberOf(port)}` : `${ip}:${numberOf(port)}`)),
+    )
+  })
+  return printFew(shown)
+}
+
+function* validateSubsets(subsets: readonly JsonObject[]): Findings {
+  for (const [i, subset] of subsets.entries()) {
+    const path = subsetsPath.index(i)
+    if (addressLists.every(list => listOf(subset[list]).length === 0))
+      yield field.required(path, 'must specify `addresses` or `notReadyAddresses`')
+    for (const list of addressLists) {
+      for (const [j, address] of listOf(subset[list]).entries())
+        yield* validateAddress(address, path.child(list).index(j))
+    }
+    const ports = listOf(subset.ports)
+    for (const [j, port] of ports.entries())
+      yield* validatePort(port, ports.length > 1, path.child('ports').index(j))
+  }
+}
+
+function* validateAddress(address: JsonObject, path: field.Path): Findings {
+  const ip = textOf(address.ip)
+  yield* legacyIP(path.child('ip'), ip)
+  if (textOf(address.hostname) !== '')
+    yield* validateDNSLabel(textOf(address.hostname), path.child('hostname'))
+  if (address.nodeName !== undefined) {
+    const nodeName = textOf(address.nodeName)
+    yield* invalidBecause(path.child('nodeName'), nodeName, nameIsDNSSubdomain(nodeName, false))
+  }
+  yield* validateEndpointIP(ip, path.child('ip'))
+}
+
+function* validatePort(port: JsonObject, requireName: boolean, path: field.Path): Findings {
+  const name = textOf(port.name)
+  if (name !== '') yield* validateDNSLabel(name, path.child('name'))
+  else if (requireName) yield field.required(path.child('name'))
+  yield* invalidBecause(path.child('port'), numberOf(port.port), isValidPortNum(numberOf(port.port)))
+  yield* validateChoice(port.protocol, portProtocols, path.child('protocol'))
+  if (port.appProtocol !== undefined)
+    yield* validateQualifiedName(textOf(port.appProtocol), path.child('appProtocol'))
+}

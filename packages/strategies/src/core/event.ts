@@ -1,0 +1,190 @@
+import {
+  deepEqual,
+  type FieldError,
+  field,
+  formatAge,
+  isDNS1123Subdomain,
+  isObject,
+  isQualifiedName,
+  type JsonObject,
+  nameIsDNSSubdomain,
+  nameIsPathSegment,
+} from '@coxswain/apimachinery'
+import { nameCell } from '../shared/cells.ts'
+import { number, plain, struct, text } from '../shared/go-form.ts'
+import { type Findings, invalidBecause, numberOf, objectOf, printed, textOf } from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+import { convertEvent, isCoreEvent, toCoreEvent } from './event-versions.ts'
+
+/** How long an event is kept, in milliseconds. */
+export const defaultEventTtl = 3_600_000
+
+const involvedFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+const maxShort = 128
+const maxNote = 1024
+
+/** Events are one collection that two groups show, each in its own words. Both go by the core group's. */
+export function createEventStrategy(group: '' | 'events.k8s.io', ttl: number): Strategy {
+  const isCore = group === ''
+  return {
+    ttl,
+    createOnUpdate: true,
+    propagation: 'unsupported',
+    validateName: isCore ? nameIsPathSegment : nameIsDNSSubdomain,
+    convert: convertEvent,
+    validate(object, _context, old) {
+      const event = toCoreEvent(object)
+      const errors = [...validateEvent(event, isCore)]
+      return old || isCore ? errors : [...errors, ...validateNewEvent(event)]
+    },
+    validateUpdate: (object, old) => (isCore ? [] : validateKept(toCoreEvent(object), toCoreEvent(old))),
+    fields: selectEvent,
+    cells: printEvent,
+  }
+}
+
+const isUnset = (time: unknown): boolean => time === undefined || time === null
+
+function* validateEvent(event: JsonObject, isCore: boolean): Findings {
+  const namespace = textOf((event.metadata as JsonObject).namespace)
+  const involved = textOf(objectOf(event.involvedObject).namespace)
+  const isHome = involved === '' && namespace === 'default'
+  const mismatch = field.invalid(
+    field.Path.of('involvedObject', 'namespace'),
+    involved,
+    'does not match event.namespace',
+  )
+  if (isUnset(event.eventTime)) {
+    if (namespace !== involved && !isHome) yield mismatch
+  } else {
+    if (involved === '' && !isHome && namespace !== 'kube-system') yield mismatch
+    yield* validateReport(event, isCore)
+  }
+  yield* invalidBecause(field.Path.of('namespace'), namespace, isDNS1123Subdomain(namespace))
+}
+
+/** What an event of the newer kind has to say. */
+function* validateReport(event: JsonObject, isCore: boolean): Findings {
+  const controller = textOf(event.reportingComponent)
+  const path = field.Path.of(isCore ? 'reportingComponent' : 'reportingController')
+  if (controller === '') yield field.required(path)
+  yield* invalidBecause(path, controller, isQualifiedName(controller))
+  for (const member of ['reportingInstance', 'action', 'reason']) {
+    const at = field.Path.of(member)
+    const value = textOf(event[member])
+    if (value === '') yield field.required(at)
+    if (value.length > maxShort) yield field.invalid(at, '', `can have at most ${maxShort} characters`)
+  }
+  if (textOf(event.message).length > maxNote)
+    yield field.invalid(field.Path.of('message'), '', `can have at most ${maxNote} characters`)
+}
+
+function* validateSeries({ series }: JsonObject): Findings {
+  if (!isObject(series)) return
+  if (numberOf(series.count) < 2)
+    yield field.invalid(field.Path.of('series.count'), '', 'should be at least 2')
+  if (isUnset(series.lastObservedTime)) yield field.required(field.Path.of('series.lastObservedTime'))
+}
+
+/** The newer group takes nothing that only the older one has. */
+function* validateNewEvent(event: JsonObject): Findings {
+  yield* validateSeries(event)
+  if (isUnset(event.eventTime)) yield field.required(field.Path.of('eventTime'))
+  if (event.type !== 'Normal' && event.type !== 'Warning')
+    yield field.invalid(field.Path.of('type'), '', `has invalid value: ${textOf(event.type)}`)
+  const source = objectOf(event.source)
+  const set: readonly [string, boolean][] = [
+    ['firstTimestamp', !isUnset(event.firstTimestamp)],
+    ['lastTimestamp', !isUnset(event.lastTimestamp)],
+    ['count', numberOf(event.count) !== 0],
+    ['source', textOf(source.component) !== '' || textOf(source.host) !== ''],
+  ]
+  for (const [member, isSet] of set)
+    if (isSet) yield field.invalid(field.Path.of(member), '', 'needs to be unset')
+}
+
+const referenceForm = struct({
+  Kind: text('kind'),
+  Namespace: text('namespace'),
+  Name: text('name'),
+  UID: text('uid'),
+  APIVersion: text('apiVersion'),
+  ResourceVersion: text('resourceVersion'),
+  FieldPath: text('fieldPath'),
+})
+const sourceForm = struct({ Component: text('component'), Host: text('host') })
+
+/** In the order in which upstream compares them, under its names. */
+const keptMembers: readonly [string, (event: JsonObject) => unknown][] = [
+  ['involvedObject', event => referenceForm(objectOf(event.involvedObject))],
+  ['reason', text('reason')],
+  ['message', text('message')],
+  ['source', event => sourceForm(objectOf(event.source))],
+  ['firstTimestamp', plain('firstTimestamp')],
+  ['lastTimestamp', plain('lastTimestamp')],
+  ['count', number('count')],
+  ['reason', text('reason')],
+  ['type', text('type')],
+  ['eventTime', plain('eventTime')],
+  ['action', text('action')],
+  ['related', event => (isObject(event.related) ? referenceForm(event.related) : null)],
+  ['reportingController', text('reportingComponent')],
+  ['reportingInstance', text('reportingInstance')],
+]
+
+/** Only the series of an event goes on. */
+function validateKept(event: JsonObject, old: JsonObject): FieldError[] {
+  const errors = deepEqual(event.series ?? null, old.series ?? null) ? [] : [...validateSeries(event)]
+  for (const [name, read] of keptMembers) {
+    const value = read(event)
+    if (deepEqual(value, read(old))) continue
+    errors.push(
+      field.invalid(field.Path.of(name), isObject(value) ? printed(value) : value, 'field is immutable'),
+    )
+  }
+  return errors
+}
+
+/** Under the names of both groups: what is known about a stored event is known once. */
+function selectEvent(object: JsonObject): Readonly<Record<string, string>> {
+  const event = toCoreEvent(object)
+  const fields: Record<string, string> = {}
+  for (const name of involvedFields) {
+    const value = textOf(objectOf(event.involvedObject)[name])
+    fields[`involvedObject.${name}`] = value
+    fields[`regarding.${name}`] = value
+  }
+  const reporter = textOf(event.reportingComponent)
+  return {
+    ...fields,
+    reason: textOf(event.reason),
+    type: textOf(event.type),
+    source: textOf(objectOf(event.source).component) || reporter,
+    reportingComponent: reporter,
+    reportingController: reporter,
+  }
+}
+
+function printEvent(object: JsonObject, now: number): readonly unknown[] {
+  const event = isCoreEvent(object) ? object : toCoreEvent(object)
+  const series = isObject(event.series) ? event.series : undefined
+  const age = (time: unknown) => formatAge(textOf(time) || undefined, now)
+  const first = isUnset(event.firstTimestamp) ? event.eventTime : event.firstTimestamp
+  const last = series ? series.lastObservedTime : isUnset(event.lastTimestamp) ? first : event.lastTimestamp
+  const { kind, name, fieldPath } = objectOf(event.involvedObject)
+  const source = objectOf(event.source)
+  const host = textOf(source.host) || textOf(event.reportingInstance)
+  const component = textOf(source.component) || textOf(event.reportingComponent)
+  return [
+    age(last),
+    textOf(event.type),
+    textOf(event.reason),
+    textOf(name) === '' ? textOf(kind).toLowerCase() : `${textOf(kind).toLowerCase()}/${textOf(name)}`,
+    textOf(fieldPath),
+    host === '' ? component : `${component}, ${host}`,
+    textOf(event.message).trim(),
+    age(first),
+    series ? numberOf(series.count) : numberOf(event.count) || 1,
+    nameCell(object),
+  ]
+}

@@ -1,0 +1,81 @@
+import {
+  field,
+  isDNS1123SubdomainWithUnderscore,
+  isObject,
+  isValidIPForLegacyField,
+  type JsonObject,
+} from '@coxswain/apimachinery'
+import {
+  type Findings,
+  invalidBecause,
+  listOf,
+  printed,
+  stringsOf,
+  textOf,
+  validateDNSSubdomain,
+} from '../../../shared/reading.ts'
+
+const maxNameservers = 3
+const maxSearches = 32
+const maxSearchCharacters = 2048
+
+export function* validateDnsConfig(spec: JsonObject, path: field.Path): Findings {
+  const config = spec.dnsConfig
+  if (spec.dnsPolicy === 'None') {
+    if (!isObject(config)) {
+      yield field.required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')
+      return
+    }
+    if (stringsOf(config.nameservers).length === 0) {
+      const message = 'must provide at least one DNS nameserver when `dnsPolicy` is None'
+      yield field.required(path.child('nameservers'), message)
+      return
+    }
+  }
+  if (!isObject(config)) return
+  const nameservers = stringsOf(config.nameservers)
+  const searches = stringsOf(config.searches)
+  if (nameservers.length > maxNameservers) {
+    const message = `must not have more than ${maxNameservers} nameservers`
+    yield field.invalid(path.child('nameservers'), printed(nameservers), message)
+  }
+  for (const [index, address] of nameservers.entries())
+    yield* isValidIPForLegacyField(path.child('nameservers').index(index), address, { strict: true })
+  const at = path.child('searches')
+  if (searches.length > maxSearches)
+    yield field.invalid(at, printed(searches), `must not have more than ${maxSearches} search paths`)
+  if (searches.join(' ').length > maxSearchCharacters) {
+    const message = `must not have more than ${maxSearchCharacters} characters (including spaces) in the search list`
+    yield field.invalid(at, printed(searches), message)
+  }
+  for (const [index, search] of searches.entries()) {
+    if (search === '.') continue
+    const domain = search.endsWith('.') ? search.slice(0, -1) : search
+    yield* invalidBecause(at.index(index), domain, isDNS1123SubdomainWithUnderscore(domain))
+  }
+  for (const [index, option] of listOf(config.options).entries())
+    if (textOf(option.name) === '')
+      yield field.required(path.child('options').index(index), 'must not be empty')
+}
+
+export function* validateHostAliases(aliases: readonly JsonObject[], path: field.Path): Findings {
+  for (const [index, alias] of aliases.entries()) {
+    const at = path.index(index)
+    yield* isValidIPForLegacyField(at.child('ip'), textOf(alias.ip), { strict: true })
+    for (const [position, hostname] of stringsOf(alias.hostnames).entries())
+      yield* validateDNSSubdomain(hostname, at.child('hostnames').index(position))
+  }
+}
+
+const maxHostname = 64
+
+export function* validateHostnameOverride(spec: JsonObject, path: field.Path): Findings {
+  if (spec.hostnameOverride === undefined) return
+  const name = textOf(spec.hostnameOverride)
+  const at = path.child('hostnameOverride')
+  if (spec.setHostnameAsFQDN === true)
+    yield field.forbidden(at, 'may not be specified when setHostnameAsFQDN is true')
+  if (spec.hostNetwork === true) yield field.forbidden(at, 'may not be specified when hostNetwork is true')
+  if (name.length > maxHostname) yield field.tooLong(at, maxHostname)
+  yield* validateDNSSubdomain(name, at)
+}

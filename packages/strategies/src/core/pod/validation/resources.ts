@@ -1,0 +1,283 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { field, isQualifiedName, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import {
+  type Findings,
+  invalidBecause,
+  listOf,
+  objectOf,
+  recordOf,
+  textOf,
+  validateDNSLabel,
+} from '../../../shared/reading.ts'
+
+const hugePages = 'hugepages-'
+const requestsPrefix = 'requests.'
+const containerResources = new Set(['cpu', 'memory', 'ephemeral-storage'])
+const standardResources = new Set([
+  ...containerResources,
+  ...['requests.', 'limits.'].flatMap(prefix => [...containerResources].map(name => prefix + name)),
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'storage',
+  'requests.storage',
+  'services.nodeports',
+  'services.loadbalancers',
+])
+const counted = new Set([
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+])
+const podLevelResources = ['cpu', hugePages, 'memory']
+
+export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
+
+/** Names without a domain are Kubernetes' own. */
+export const isNativeResource = (name: string): boolean =>
+  !name.includes('/') || name.includes('kubernetes.io/')
+
+/** A resource that a device plug-in or a driver brings. */
+export function isExtendedResource(name: string): boolean {
+  if (isNativeResource(name) || name.startsWith(requestsPrefix)) return false
+  return isQualifiedName(requestsPrefix + name).length === 0
+}
+
+export const mayOvercommit = (name: string): boolean => isNativeResource(name) && !isHugePages(name)
+
+type NameRule = (name: string, path: field.Path) => Findings
+
+export function* validateResourceName(name: string, path: field.Path): Findings {
+  const messages = isQualifiedName(name)
+  if (messages.length > 0) yield* invalidBecause(path, name, messages)
+  else if (!name.includes('/') && !standardResources.has(name) && !isQuotaHugePages(name))
+    yield field.invalid(path, name, 'must be a standard resource type or fully qualified')
+}
+
+const isQuotaHugePages = (name: string): boolean =>
+  isHugePages(name) || name.startsWith(requestsPrefix + hugePages)
+
+export function* validateContainerResourceName(name: string, path: field.Path): Findings {
+  yield* validateResourceName(name, path)
+  if (!name.includes('/')) {
+    if (!containerResources.has(name) && !isHugePages(name))
+      yield field.invalid(path, name, 'must be a standard resource for containers')
+  } else if (!isNativeResource(name) && !isExtendedResource(name)) {
+    yield field.invalid(path, name, "doesn't follow extended resource name standard")
+  }
+}
+
+function* validatePodResourceName(name: string, path: field.Path): Findings {
+  const errors = [...validateResourceName(name, path)]
+  yield* errors
+  if (errors.length === 0 && name !== 'cpu' && name !== 'memory' && !isHugePages(name))
+    yield field.notSupported(path, name, podLevelResources)
+}
+
+/** An amount is not negative, and whole where things are counted. */
+export function* validateResourceQuantity(name: string, amount: Quantity, path: field.Path): Findings {
+  if (amount.sign < 0) yield field.invalid(path, amount.toString(), 'must be greater than or equal to 0')
+  if ((counted.has(name) || isExtendedResource(name)) && amount.milliValue % 1000n !== 0n)
+    yield field.invalid(path, amount.toString(), 'must be an integer')
+}
+
+function* validateHugePages(name: string, amount: Quantity, path: field.Path): Findings {
+  if (!isHugePages(name)) return
+  if (!isDivisible(name, amount)) {
+    const message = `${amount} is not positive integer multiple of ${name}`
+    yield field.invalid(path, amount.toString(), message)
+  }
+}
+
+function isDivisible(name: string, amount: Quantity): boolean {
+  const size = tryParse(name.slice(hugePages.length))
+  if (!size || size.sign <= 0 || size.milliValue % 1000n !== 0n) return false
+  return amount.value % size.value === 0n
+}
+
+function tryParse(text: string): Quantity | undefined {
+  try {
+    return parseQuantity(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Decoding has seen to it that every amount is one. */
+const amountOf = (text: string): Quantity => parseQuantity(text)
+
+function* validateRequirements(
+  requirements: JsonObject,
+  nameRule: NameRule,
+  claims: ReadonlySet<string>,
+  path: field.Path,
+): Findings {
+  const limits = recordOf(requirements.limits)
+  const requests = recordOf(requirements.requests)
+  const limitsPath = path.child('limits')
+  const requestsPath = path.child('requests')
+  for (const [name, text] of Object.entries(limits)) {
+    const at = limitsPath.key(name)
+    yield* nameRule(name, at)
+    yield* validateResourceQuantity(name, amountOf(text), at)
+    yield* validateHugePages(name, amountOf(text), at)
+  }
+  for (const [name, text] of Object.entries(requests)) {
+    const at = requestsPath.key(name)
+    const amount = amountOf(text)
+    yield* nameRule(name, at)
+    yield* validateResourceQuantity(name, amount, at)
+    const limit = limits[name]
+    if (limit !== undefined) {
+      const order = amount.compare(amountOf(limit))
+      if (order !== 0 && !mayOvercommit(name)) {
+        yield field.invalid(requestsPath, text, `must be equal to ${name} limit of ${limit}`)
+      } else if (order > 0) {
+        yield field.invalid(requestsPath, text, `must be less than or equal to ${name} limit of ${limit}`)
+      }
+    } else if (!mayOvercommit(name)) {
+      yield field.required(limitsPath, 'Limit must be set for non overcommitable resources')
+    }
+    yield* validateHugePages(name, amount, at)
+  }
+  const names = [...Object.keys(limits), ...Object.keys(requests)]
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory'))
+    yield field.forbidden(path, 'HugePages require cpu or memory')
+  yield* validateClaimNames(listOf(requirements.claims), claims, path.child('claims'))
+}
+
+/** Claims of a container name claims of the pod, each whole or by request, once. */
+function* validateClaimNames(
+  claims: readonly JsonObject[],
+  known: ReadonlySet<string>,
+  path: field.Path,
+): Findings {
+  const seen = new Set<string>()
+  for (const [index, claim] of claims.entries()) {
+    const at = path.index(index)
+    const name = textOf(claim.name)
+    const request = textOf(claim.request)
+    if (name === '') {
+      yield field.required(at)
+      continue
+    }
+    if (seen.has(name)) {
+      yield field.duplicate(at, name)
+    } else {
+      if (request !== '') yield* validateDNSLabel(request, at.child('request'))
+      const key = request === '' ? name : `${name}/${request}`
+      if (seen.has(key)) yield field.duplicate(at, key)
+      else if (request === '') {
+        for (const other of seen) if (other.startsWith(`${name}/`)) yield field.duplicate(at, name)
+      }
+      seen.add(key)
+    }
+    if (!known.has(name)) {
+      const which = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`
+      yield field.notFound(at, name, `must be one of the names in pod.spec.resourceClaims${which}`)
+    }
+  }
+}
+
+export function* validateContainerResources(
+  requirements: JsonObject,
+  claims: ReadonlySet<string>,
+  path: field.Path,
+): Findings {
+  yield* validateRequirements(requirements, validateContainerResourceName, claims, path)
+}
+
+/** Resources of the pod as a whole, which its containers share. */
+export function* validatePodResources(
+  spec: JsonObject,
+  claims: ReadonlySet<string>,
+  specPath: field.Path,
+): Findings {
+  if (spec.resources === undefined) return
+  const path = specPath.child('resources')
+  if (objectOf(spec.os).name === 'windows') {
+    yield field.forbidden(path, 'may not be set for a windows pod')
+    return
+  }
+  const resources = objectOf(spec.resources)
+  if (resources.claims !== undefined) {
+    yield field.forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level')
+  }
+  yield* validateRequirements(resources, validatePodResourceName, claims, path)
+  yield* validateShares(spec, path)
+}
+
+function* validateShares(spec: JsonObject, path: field.Path): Findings {
+  const resources = objectOf(spec.resources)
+  const requests = recordOf(resources.requests)
+  const limits = recordOf(resources.limits)
+  for (const [name, sum] of aggregate(spec, 'requests')) {
+    const pod = requests[name]
+    if (pod !== undefined && sum.compare(amountOf(pod)) > 0) {
+      const message = `must be greater than or equal to aggregate container requests of ${sum}`
+      yield field.invalid(path.child('requests').key(name), pod, message)
+    }
+  }
+  for (const [name, sum] of aggregate(spec, 'limits')) {
+    const pod = limits[name]
+    if (isHugePages(name) && pod !== undefined && sum.compare(amountOf(pod)) > 0) {
+      const message = `must be greater than or equal to aggregate container limits of ${sum}`
+      yield field.invalid(path.child('limits').key(name), pod, message)
+    }
+  }
+  for (const [index, container] of listOf(spec.containers).entries()) {
+    for (const [name, limit] of Object.entries(recordOf(objectOf(container.resources).limits))) {
+      const pod = limits[name]
+      if (pod === undefined || amountOf(limit).compare(amountOf(pod)) <= 0) continue
+      const at = path.child('containers').index(index).key(name).child('limits')
+      yield field.invalid(at, limit, `must be less than or equal to pod limits of ${pod}`)
+    }
+  }
+}
+
+/**
+ * What the containers of a pod ask for together: all that run at once, or the one init container that needs most beside
+ * the sidecars started before it.
+ */
+export function aggregate(spec: JsonObject, kind: 'requests' | 'limits'): Map<string, Quantity> {
+  const sums = new Map<string, Quantity>()
+  const add = (to: Map<string, Quantity>, name: string, amount: Quantity) =>
+    to.set(name, (to.get(name) ?? Quantity.zero).add(amount))
+  for (const container of listOf(spec.containers)) {
+    for (const [name, text] of amountsOf(container, kind)) add(sums, name, text)
+  }
+  const sidecars = new Map<string, Quantity>()
+  const peaks = new Map<string, Quantity>()
+  for (const container of listOf(spec.initContainers)) {
+    const isSidecar = container.restartPolicy === 'Always'
+    for (const [name, amount] of amountsOf(container, kind)) {
+      if (isSidecar) {
+        add(sums, name, amount)
+        add(sidecars, name, amount)
+      }
+      const beside = isSidecar ? sidecars.get(name)! : amount.add(sidecars.get(name) ?? Quantity.zero)
+      const peak = peaks.get(name)
+      if (!peak || beside.compare(peak) > 0) peaks.set(name, beside)
+    }
+  }
+  for (const [name, peak] of peaks) {
+    const sum = sums.get(name)
+    if (!sum || peak.compare(sum) > 0) sums.set(name, peak)
+  }
+  return sums
+}
+
+function amountsOf(container: JsonObject, kind: 'requests' | 'limits'): [string, Quantity][] {
+  const amounts = Object.entries(recordOf(objectOf(container.resources)[kind]))
+  return amounts.map(([name, text]) => [name, amountOf(text)])
+}

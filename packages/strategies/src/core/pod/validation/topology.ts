@@ -1,0 +1,35 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { field, type LabelSelector, validateLabelSelector } from '@coxswain/apimachinery'
+import { type Findings, textOf, validateOneOf, validatePositive } from '../../../shared/reading.ts'
+import { validateLabelKeys } from './affinity.ts'
+
+export function* validateTopologySpread(constraints: readonly JsonObject[], path: field.Path): Findings {
+  for (const [index, constraint] of constraints.entries()) {
+    const at = path.index(index)
+    const key = textOf(constraint.topologyKey)
+    const action = textOf(constraint.whenUnsatisfiable)
+    yield* validatePositive(constraint.maxSkew, at.child('maxSkew'))
+    if (key === '') yield field.required(at.child('topologyKey'), 'can not be empty')
+    yield* validateOneOf(action, ['DoNotSchedule', 'ScheduleAnyway'], at.child('whenUnsatisfiable'))
+    const repeats = constraints
+      .slice(index + 1)
+      .some(other => textOf(other.topologyKey) === key && textOf(other.whenUnsatisfiable) === action)
+    if (repeats) yield field.duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${key}, ${action}}`)
+    if (constraint.minDomains !== undefined) {
+      yield* validatePositive(constraint.minDomains, at.child('minDomains'))
+      if (action !== 'DoNotSchedule') {
+        const message = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`
+        yield field.invalid(at.child('minDomains'), constraint.minDomains, message)
+      }
+    }
+    for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy']) {
+      if (constraint[policy] !== undefined)
+        yield* validateOneOf(constraint[policy], ['Honor', 'Ignore'], at.child(policy))
+    }
+    yield* validateLabelKeys({ ...constraint, mismatchLabelKeys: undefined }, at)
+    yield* validateLabelSelector(
+      constraint.labelSelector as LabelSelector | undefined,
+      at.child('labelSelector'),
+    )
+  }
+}

@@ -1,0 +1,114 @@
+import {
+  childObject,
+  type FieldError,
+  field,
+  isConfigMapKey,
+  isObject,
+  type JsonObject,
+  validateImmutableField,
+} from '@coxswain/apimachinery'
+import { ageCell, countCell, nameCell } from '../shared/cells.ts'
+import { type Findings, invalidBecause, recordOf, textOf } from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+import { validateImmutableData } from './config-map.ts'
+import { decodeBase64, decodedLength, encodeBase64, maxDataBytes } from './data.ts'
+import { describeJsonMapError } from './json-text.ts'
+import { describePairProblem } from './tls-pair.ts'
+
+const accountNameAnnotation = 'kubernetes.io/service-account.name'
+
+export const secretStrategy: Strategy = {
+  default(object) {
+    if (!object.type) object.type = 'Opaque'
+    absorbStringData(object)
+    const data = recordOf(object.data)
+    for (const [key, value] of Object.entries(data)) if (value === null) data[key] = ''
+  },
+  validate: object => [...validateSecret(object)],
+  validateUpdate: validateSecretUpdate,
+  warnings: warnAboutTls,
+  fields: object => ({ type: textOf(object.type) }),
+  cells: (object, now) => [
+    nameCell(object),
+    textOf(object.type),
+    countCell(object.data),
+    ageCell(object, now),
+  ],
+}
+
+/** What an author wrote as plain text wins over data of the same name, and is not seen again. */
+function absorbStringData(object: JsonObject): void {
+  if (!isObject(object.stringData)) return
+  const plain = recordOf(object.stringData)
+  delete object.stringData
+  if (Object.keys(plain).length === 0) return
+  const data = childObject(object, 'data')
+  for (const [key, text] of Object.entries(plain)) data[key] = encodeBase64(text)
+}
+
+function* validateSecret(object: JsonObject): Findings {
+  const path = field.Path.of('data')
+  const data = recordOf(object.data)
+  let size = 0
+  for (const [key, value] of Object.entries(data)) {
+    yield* invalidBecause(path.key(key), key, isConfigMapKey(key))
+    size += decodedLength(value ?? '')
+  }
+  if (size > maxDataBytes) yield field.tooLong(path, maxDataBytes)
+  yield* validateType(textOf(object.type), object, data, path)
+}
+
+/** The well-known types need certain keys. */
+function* validateType(
+  type: string,
+  object: JsonObject,
+  data: Record<string, string>,
+  path: field.Path,
+): Findings {
+  const has = (key: string) => Object.hasOwn(data, key)
+  switch (type) {
+    case 'kubernetes.io/service-account-token': {
+      const annotations = recordOf((object.metadata as JsonObject).annotations)
+      if (!annotations[accountNameAnnotation])
+        yield field.required(field.Path.of('metadata', 'annotations').key(accountNameAnnotation))
+      return
+    }
+    case 'kubernetes.io/dockercfg':
+      return yield* requireJson('.dockercfg', data, path)
+    case 'kubernetes.io/dockerconfigjson':
+      return yield* requireJson('.dockerconfigjson', data, path)
+    case 'kubernetes.io/basic-auth':
+      if (has('username') || has('password')) return
+      yield field.required(path.key('username'))
+      yield field.required(path.key('password'))
+      return
+    case 'kubernetes.io/ssh-auth':
+      if (!data['ssh-privatekey']) yield field.required(path.key('ssh-privatekey'))
+      return
+    case 'kubernetes.io/tls':
+      for (const key of ['tls.crt', 'tls.key']) if (!has(key)) yield field.required(path.key(key))
+  }
+}
+
+function* requireJson(key: string, data: Record<string, string>, path: field.Path): Findings {
+  if (!Object.hasOwn(data, key)) {
+    yield field.required(path.key(key))
+    return
+  }
+  const problem = describeJsonMapError(decodeBase64(data[key] ?? ''))
+  if (problem !== undefined) yield field.invalid(path.key(key), '<secret contents redacted>', problem)
+}
+
+function validateSecretUpdate(object: JsonObject, old: JsonObject): readonly FieldError[] {
+  return [
+    ...validateImmutableField(object.type, old.type, field.Path.of('type')),
+    ...validateImmutableData(object, old, ['data']),
+  ]
+}
+
+function warnAboutTls(object: JsonObject): string[] {
+  if (object.type !== 'kubernetes.io/tls') return []
+  const { 'tls.crt': certificate = '', 'tls.key': key = '' } = recordOf(object.data)
+  const problem = describePairProblem(decodeBase64(certificate), decodeBase64(key))
+  return problem === undefined ? [] : [problem]
+}

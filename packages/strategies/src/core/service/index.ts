@@ -1,0 +1,22 @@
+/**
+ * What Services take from the pools of addresses and node ports, for whoever keeps those pools.
+ *
+ * @module
+ */
+export {
+  addressAt,
+  addressManager,
+  addressPrefix,
+  canonicalAddress,
+  createIPAddress,
+  createPortEntry,
+  familyOf,
+  isOwnedBy,
+  managedByLabel,
+  nodePortPrefix,
+  parseRange,
+  parseServiceRanges,
+  portKey,
+  rangePrefix,
+} from './pools.ts'
+export { clusterIPsOf, isExternalName, isHeadless, needsHealthCheck, nodePortsOf, specOf } from './spec.ts'

@@ -1,0 +1,52 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { type FieldError, field, fieldImmutableMessage, isValidCIDR, parseCIDR } from '@coxswain/apimachinery'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import { type Findings, objectOf, printed, stringsOf } from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+
+const cidrsPath = field.Path.of('spec', 'cidrs')
+
+const cidrsOf = (object: JsonObject): string[] => stringsOf(objectOf(object.spec).cidrs)
+
+/** A range from which the addresses of services are taken. */
+export const serviceCIDRStrategy: Strategy = {
+  validate: (object, _context, old) => (old ? [] : [...validateCIDRs(cidrsOf(object))]),
+  validateUpdate: (object, old) => validateChange(cidrsOf(object), cidrsOf(old)),
+  /** Only the conditions are told here: metadata stays as it was. */
+  prepareForStatusUpdate(object, old) {
+    const metadata = objectOf(object.metadata)
+    const before = objectOf(old.metadata)
+    for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences']) {
+      if (before[key] === undefined) delete metadata[key]
+      else metadata[key] = before[key]
+    }
+  },
+  cells: (object, now) => [nameCell(object), cidrsOf(object).join(','), ageCell(object, now)],
+}
+
+function* validateCIDRs(cidrs: readonly string[]): Findings {
+  if (cidrs.length === 0) {
+    yield field.required(cidrsPath, 'at least one CIDR required')
+    return
+  }
+  if (cidrs.length > 2) {
+    yield field.invalid(cidrsPath, printed({ CIDRs: cidrs }), 'may only hold up to 2 values')
+    return
+  }
+  for (const [index, cidr] of cidrs.entries()) yield* isValidCIDR(cidrsPath.index(index), cidr)
+  const families = cidrs.map(cidr => parseCIDR(cidr)?.address.bytes.length)
+  if (cidrs.length === 2 && families[0] === families[1] && families[0] !== undefined) {
+    const message = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'
+    yield field.invalid(cidrsPath, cidrs, message)
+  }
+}
+
+/** Ranges stay; one of the other family may come. */
+function validateChange(cidrs: readonly string[], old: readonly string[]): FieldError[] {
+  const isAdded = old.length === 1 && cidrs.length === 2
+  if (cidrs.length !== old.length && !isAdded) return [field.invalid(cidrsPath, cidrs, fieldImmutableMessage)]
+  const changed = old.flatMap((cidr, index) =>
+    cidrs[index] === cidr ? [] : [field.invalid(cidrsPath.index(index), cidrs[index], fieldImmutableMessage)],
+  )
+  return isAdded ? [...changed, ...validateCIDRs(cidrs)] : changed
+}

@@ -1,0 +1,69 @@
+import {
+  deepEqual,
+  type FieldError,
+  field,
+  isObject,
+  type JsonObject,
+  nameIsDNSLabel,
+  validateImmutableField,
+  validateLabels,
+} from '@coxswain/apimachinery'
+import { nodeLabelDeprecation } from '../core/node-selector.ts'
+import { validateContainerResources } from '../core/pod/validation/resources.ts'
+import { validateTolerations } from '../core/pod/validation/tolerations.ts'
+import { roundAmounts } from '../shared/amounts.ts'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import {
+  type Findings,
+  invalidBecause,
+  listOf,
+  objectOf,
+  printed,
+  recordOf,
+  textOf,
+} from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+
+export const runtimeClassStrategy: Strategy = {
+  unconditionalUpdate: false,
+  default(object) {
+    if (isObject(object.overhead)) roundAmounts(object.overhead, 'podFixed')
+  },
+  validate: object => [...validateRuntimeClass(object)],
+  validateUpdate: (object, old): FieldError[] =>
+    validateImmutableField(textOf(object.handler), textOf(old.handler), field.Path.of('handler')),
+  warnings: object =>
+    Object.keys(recordOf(objectOf(object.scheduling).nodeSelector)).flatMap(label => {
+      const message = nodeLabelDeprecation(label)
+      return message === undefined ? [] : [`scheduling.nodeSelector: ${message}`]
+    }),
+  cells: (object, now) => [nameCell(object), textOf(object.handler), ageCell(object, now)],
+}
+
+function* validateRuntimeClass(object: JsonObject): Findings {
+  const handler = textOf(object.handler)
+  const path = field.Path.of('handler')
+  if (handler === '') yield field.required(path)
+  else yield* invalidBecause(path, handler, nameIsDNSLabel(handler, false))
+  if (isObject(object.overhead)) {
+    const requirements = { limits: object.overhead.podFixed }
+    yield* validateContainerResources(requirements, new Set(), field.Path.of('overhead'))
+  }
+  if (isObject(object.scheduling)) yield* validateScheduling(object.scheduling, field.Path.of('scheduling'))
+}
+
+function* validateScheduling(scheduling: JsonObject, path: field.Path): Findings {
+  yield* validateLabels(recordOf(scheduling.nodeSelector), path.child('nodeSelector'))
+  const tolerations = listOf(scheduling.tolerations)
+  const at = path.child('tolerations')
+  yield* validateTolerations(tolerations, at)
+  const keys = tolerations.map(({ key, operator, value, effect }) =>
+    [key, operator, value, effect].map(textOf),
+  )
+  for (const [index, key] of keys.entries()) {
+    if (!keys.slice(0, index).some(other => deepEqual(other, key))) continue
+    const [Key, Operator, Value, Effect] = key
+    const TolerationSeconds = tolerations[index]?.tolerationSeconds ?? null
+    yield field.duplicate(at.index(index), printed({ Key, Operator, Value, Effect, TolerationSeconds }))
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Nobody hands out rights that he does not have: roles hold only rules that their author's own cover, and bindings refer
+ * only to such roles, unless the author may `escalate` or `bind`.
+ *
+ * @module
+ */
+
+import type { JsonObject } from '@coxswain/apimachinery'
+import { deepEqual, joinErrors, newForbidden, newNotFound } from '@coxswain/apimachinery'
+import type { StrategyContext } from '../strategy.ts'
+import { describePieces, findUncovered, quoteAll } from './covers.ts'
+import { type PolicyRule, readRules } from './rule.ts'
+
+const group = 'rbac.authorization.k8s.io'
+
+interface Meta {
+  readonly name?: string
+  readonly namespace?: string
+}
+
+interface RoleReference {
+  readonly kind?: string
+  readonly name?: string
+}
+
+const everything: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+]
+
+/** Throws a 403 when a role grants more than its author has. */
+export async function checkRole(
+  resource: 'roles' | 'clusterroles',
+  object: JsonObject,
+  old: JsonObject | undefined,
+  context: StrategyContext,
+): Promise<void> {
+  if (isPrivileged(context) || (old && changesOwnershipOnly(object, old))) return
+  const { name = '', namespace = '' } = object.metadata as Meta
+  // A name that the request does not carry cannot be what a right is limited to.
+  if (
+    await context.grants.mayUse(context.user, {
+      verb: 'escalate',
+      resource,
+      namespace,
+      name: old ? name : '',
+    })
+  )
+    return
+  const problem = findEscalation(context, resource, namespace, readRules(object))
+  if (problem) throw newForbidden({ group, resource }, name, problem)
+  if (!hasAggregation(object) && !(old && hasAggregation(old))) return
+  if (findEscalation(context, resource, namespace, everything))
+    throw newForbidden(
+      { group, resource },
+      name,
+      'must have cluster-admin privileges to use the aggregationRule',
+    )
+}
+
+/** Throws a 403 when a binding refers to a role that has more than its author, a 404 when there is no such role. */
+export async function checkBinding(
+  resource: 'rolebindings' | 'clusterrolebindings',
+  object: JsonObject,
+  old: JsonObject | undefined,
+  context: StrategyContext,
+): Promise<void> {
+  if (isPrivileged(context) || (old && changesOwnershipOnly(object, old))) return
+  const { name = '', namespace = '' } = object.metadata as Meta
+  const { kind, name: roleName = '' } = (object.roleRef ?? {}) as RoleReference
+  // Validation has something to say about other kinds.
+  if (kind !== 'Role' && kind !== 'ClusterRole') return
+  const roles = kind === 'Role' ? 'roles' : 'clusterroles'
+  if (await context.grants.mayUse(context.user, { verb: 'bind', resource: roles, namespace, name: roleName }))
+    return
+  const rules = context.grants.rulesOfRole(kind, roleName, namespace)
+  if (!rules) throw newNotFound({ group, resource }, roleName)
+  const problem = findEscalation(context, resource, namespace, rules)
+  if (problem) throw newForbidden({ group, resource }, name, problem)
+}
+
+function isPrivileged({ user }: StrategyContext): boolean {
+  return user.groups.includes('system:masters')
+}
+
+/** Undefined when the user has everything that `rules` grant. Upstream looks at roles alone, whatever else authorizes. */
+function findEscalation(
+  { grants, user }: StrategyContext,
+  resource: string,
+  namespace: string,
+  rules: readonly PolicyRule[],
+): string | undefined {
+  const owned = grants.rulesFor(user, namespace)
+  const uncovered = findUncovered(owned.rules, rules)
+  if (uncovered.length === 0) return undefined
+  const who = `user ${JSON.stringify(user.name)} (groups=${quoteAll(user.groups)})`
+  const text = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(uncovered).join('\n')}`
+  if (owned.missing.length === 0) return text
+  // Upstream calls roles that are not there by the resource of the request.
+  const missing = owned.missing.map(({ name }) => `${resource}.${group} ${JSON.stringify(name)} not found`)
+  return `${text}; resolution errors: [${joinErrors(missing)}]`
+}
+
+function hasAggregation({ aggregationRule }: JsonObject): boolean {
+  const selectors = (aggregationRule as JsonObject | undefined)?.clusterRoleSelectors
+  return Array.isArray(selectors) && selectors.length > 0
+}
+
+/** What the garbage collector changes. */
+function changesOwnershipOnly(object: JsonObject, old: JsonObject): boolean {
+  return deepEqual(withoutOwnership(object), withoutOwnership(old))
+}
+
+function withoutOwnership(object: JsonObject): JsonObject {
+  const {
+    ownerReferences: _o,
+    finalizers: _f,
+    managedFields: _m,
+    resourceVersion: _r,
+    ...metadata
+  } = object.metadata as JsonObject
+  return { ...object, metadata }
+}

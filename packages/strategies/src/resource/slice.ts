@@ -1,0 +1,176 @@
+import {
+  field,
+  formatTime,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+  validateImmutableField,
+} from '@coxswain/apimachinery'
+import { validateNodeSelector } from '../core/node-selector.ts'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import {
+  type Findings,
+  invalidBecause,
+  listOf,
+  numberOf,
+  objectOf,
+  printed,
+  textOf,
+} from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+import { nodeSelectorTermsForm } from './claim-form.ts'
+import { validateCounters, validateDevice } from './device.ts'
+import { validateDriverName, validatePoolName, validateSet } from './names.ts'
+
+const maxDevices = 128
+/** When a device has taints or takes counters. */
+const maxAdvancedDevices = 64
+const maxCounterSets = 8
+
+const devicesOf = (object: JsonObject): JsonObject[] => listOf(objectOf(object.spec).devices)
+
+export const resourceSliceStrategy: Strategy = {
+  returnsDeleted: true,
+  generation: true,
+  prepareForCreate(object, { clock }) {
+    dropDisabled(object, undefined)
+    stampTaints(object, clock.now())
+  },
+  prepareForUpdate(object, old, { clock }) {
+    dropDisabled(object, old)
+    stampTaints(object, clock.now())
+  },
+  validate: (object, _context, old) => [...validateSlice(objectOf(object.spec), old)],
+  warnings(object) {
+    const driver = textOf(objectOf(object.spec).driver)
+    if (driver === driver.toLowerCase()) return []
+    return [
+      `spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`,
+    ]
+  },
+  fields: object => ({
+    'spec.nodeName': textOf(objectOf(object.spec).nodeName),
+    'spec.driver': textOf(objectOf(object.spec).driver),
+  }),
+  cells(object, now) {
+    const { nodeName, driver, pool } = objectOf(object.spec)
+    return [
+      nameCell(object),
+      textOf(nodeName),
+      textOf(driver),
+      textOf(objectOf(pool).name),
+      ageCell(object, now),
+    ]
+  },
+}
+
+/** A taint counts from when it was first seen. */
+function stampTaints(object: JsonObject, now: number): void {
+  for (const device of devicesOf(object))
+    for (const taint of listOf(device.taints)) taint.timeAdded ??= formatTime(now)
+}
+
+const listAttributes = ['bools', 'ints', 'strings', 'versions']
+
+/** Fields that are still being tried out upstream are not kept, unless they are there already. */
+function dropDisabled(object: JsonObject, old: JsonObject | undefined): void {
+  const hasLists = (device: JsonObject) =>
+    Object.values(objectOf(device.attributes)).some(value =>
+      listAttributes.some(name => objectOf(value)[name] !== undefined),
+    )
+  const before = old ? devicesOf(old) : []
+  const keepsLists = before.some(hasLists)
+  const keepsMappings = before.some(device => device.nodeAllocatableResourceMappings !== undefined)
+  for (const device of devicesOf(object)) {
+    if (!keepsMappings) delete device.nodeAllocatableResourceMappings
+    if (keepsLists) continue
+    for (const value of Object.values(objectOf(device.attributes)))
+      if (isObject(value)) for (const name of listAttributes) delete value[name]
+  }
+}
+
+function* validateSlice(spec: JsonObject, old: JsonObject | undefined): Findings {
+  const path = field.Path.of('spec')
+  const before = old && objectOf(old.spec)
+  yield* validateDriverName(textOf(spec.driver), path.child('driver'))
+  yield* validatePool(objectOf(spec.pool), path.child('pool'))
+  if (before) {
+    const pool = textOf(objectOf(spec.pool).name)
+    yield* validateImmutableField(pool, textOf(objectOf(before.pool).name), path.child('pool', 'name'))
+    yield* validateImmutableField(textOf(spec.driver), textOf(before.driver), path.child('driver'))
+    yield* validateImmutableField(spec.nodeName ?? null, before.nodeName ?? null, path.child('nodeName'))
+  }
+  yield* validateNodes(spec, path)
+  const devices = listOf(spec.devices)
+  if (Array.isArray(spec.sharedCounters) && Array.isArray(spec.devices))
+    yield field.invalid(path, '', 'only one of `sharedCounters` or `devices` is allowed')
+  const isAdvanced = devices.some(
+    ({ taints, consumesCounters }) => listOf(taints).length > 0 || listOf(consumesCounters).length > 0,
+  )
+  yield* validateSet(
+    devices,
+    isAdvanced ? maxAdvancedDevices : maxDevices,
+    {
+      rule: (device, at) =>
+        validateDevice(
+          device,
+          listOf(before?.devices).find(({ name }) => name === device.name),
+          spec.perDeviceNodeSelection === true,
+          at,
+        ),
+      keyOf: ({ name }) => textOf(name),
+    },
+    path.child('devices'),
+  )
+  yield* validateSet(
+    listOf(spec.sharedCounters),
+    maxCounterSets,
+    { rule: (set, at) => validateCounters(set, 'name', at), keyOf: ({ name }) => textOf(name) },
+    path.child('sharedCounters'),
+  )
+}
+
+function* validatePool(pool: JsonObject, path: field.Path): Findings {
+  yield* validatePoolName(textOf(pool.name), path.child('name'))
+  const count = numberOf(pool.resourceSliceCount)
+  const generation = numberOf(pool.generation)
+  if (count <= 0) yield field.invalid(path.child('resourceSliceCount'), count, 'must be greater than zero')
+  if (generation < 0)
+    yield field.invalid(path.child('generation'), generation, 'must be greater than or equal to zero')
+}
+
+/** A slice says in exactly one way on which nodes its devices are. */
+function* validateNodes(spec: JsonObject, path: field.Path): Findings {
+  const set: string[] = []
+  const { nodeName, nodeSelector } = spec
+  if (typeof nodeName === 'string') {
+    const at = path.child('nodeName')
+    if (nodeName === '')
+      yield field.invalid(at, nodeName, 'must be either unset or set to a non-empty string')
+    else {
+      set.push('`nodeName`')
+      yield* invalidBecause(at, nodeName, nameIsDNSSubdomain(nodeName, false))
+    }
+  }
+  if (isObject(nodeSelector)) {
+    const at = path.child('nodeSelector')
+    const terms = listOf(nodeSelector.nodeSelectorTerms)
+    set.push('`nodeSelector`')
+    yield* validateNodeSelector(nodeSelector, at)
+    if (terms.length !== 1)
+      yield field.invalid(
+        at.child('nodeSelectorTerms'),
+        printed(nodeSelectorTermsForm(nodeSelector)),
+        'must have exactly one node selector term',
+      )
+  }
+  for (const name of ['allNodes', 'perDeviceNodeSelection']) {
+    if (spec[name] === true) set.push(`\`${name}\``)
+    if (spec[name] === false)
+      yield field.invalid(path.child(name), false, 'must be either unset or set to true')
+  }
+  const detail = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
+  if (set.length === 0) yield field.required(path, detail)
+  else if (set.length > 1)
+    yield field.invalid(path, `{${set.join(', ')}}`, `${detail}, but multiple fields are set`)
+}

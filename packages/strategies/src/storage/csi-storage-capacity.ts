@@ -1,0 +1,55 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import {
+  deepEqual,
+  type FieldError,
+  field,
+  nameIsDNSSubdomain,
+  parseQuantity,
+  validateLabelSelector,
+} from '@coxswain/apimachinery'
+import { nodeLabelDeprecation } from '../core/node-selector.ts'
+import { invalidBecause, listOf, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+
+export const csiStorageCapacityStrategy: Strategy = {
+  unconditionalUpdate: false,
+  validate(object): FieldError[] {
+    const name = textOf(object.storageClassName)
+    const errors = [
+      ...validateLabelSelector(object.nodeTopology as never, field.Path.of('nodeTopology')),
+      ...invalidBecause(field.Path.of('storageClassName'), name, nameIsDNSSubdomain(name, false)),
+    ]
+    const capacity = textOf(object.capacity)
+    if (capacity !== '' && parseQuantity(capacity).sign < 0)
+      errors.push(field.invalid(field.Path.of('capacity'), capacity, 'must be greater than or equal to 0'))
+    return errors
+  },
+  validateUpdate(object, old): FieldError[] {
+    const errors: FieldError[] = []
+    if (!deepEqual(object.nodeTopology ?? null, old.nodeTopology ?? null)) {
+      const shown = object.nodeTopology === undefined ? null : printed(object.nodeTopology)
+      errors.push(field.invalid(field.Path.of('nodeTopology'), shown, 'field is immutable'))
+    }
+    if (object.storageClassName !== old.storageClassName) {
+      const path = field.Path.of('storageClassName')
+      errors.push(field.invalid(path, textOf(object.storageClassName), 'field is immutable'))
+    }
+    return errors
+  },
+  warnings: warnAboutTopology,
+}
+
+function warnAboutTopology(object: JsonObject): string[] {
+  const topology = objectOf(object.nodeTopology)
+  const path = field.Path.of('nodeTopology')
+  const expressions = listOf(topology.matchExpressions).flatMap(({ key }, index) => {
+    const message = nodeLabelDeprecation(textOf(key))
+    const at = path.child('matchExpressions').index(index).child('key')
+    return message === undefined ? [] : [`${at}: ${textOf(key)} is ${message}`]
+  })
+  const labels = Object.keys(recordOf(topology.matchLabels)).flatMap(label => {
+    const message = nodeLabelDeprecation(label)
+    return message === undefined ? [] : [`${path.child('matchLabels', label)}: ${message}`]
+  })
+  return [...expressions, ...labels]
+}

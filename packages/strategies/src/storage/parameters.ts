@@ -1,0 +1,29 @@
+import { field } from '@coxswain/apimachinery'
+import { textLength } from '../core/data.ts'
+import { type Findings, recordOf, textOf, validateQualifiedName } from '../shared/reading.ts'
+
+const maxSize = 256 * 1024
+const maxCount = 512
+
+/** The bytes of all keys and values. */
+export function mapSize(map: Record<string, string>): number {
+  return Object.entries(map).reduce((size, [key, value]) => size + textLength(key) + textLength(value), 0)
+}
+
+/** What a class tells its driver. */
+export function* validateParameters(value: unknown, path: field.Path): Findings {
+  const parameters = recordOf(value)
+  if (Object.keys(parameters).length > maxCount) {
+    yield field.tooLong(path, maxCount)
+    return
+  }
+  if (Object.hasOwn(parameters, '')) yield field.invalid(path, '', 'field can not be empty.')
+  if (mapSize(parameters) > maxSize) yield field.tooLong(path, maxSize)
+}
+
+/** The name of a driver that provisions volumes. */
+export function* validateProvisioner(value: unknown, path: field.Path): Findings {
+  const name = textOf(value)
+  if (name === '') yield field.required(path)
+  else yield* validateQualifiedName(name.toLowerCase(), path)
+}

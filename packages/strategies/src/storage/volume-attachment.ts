@@ -1,0 +1,121 @@
+import {
+  deepEqual,
+  type FieldError,
+  field,
+  isObject,
+  type JsonObject,
+  nameIsDNSSubdomain,
+} from '@coxswain/apimachinery'
+import { validateAccessModes } from '../core/access-modes.ts'
+import { validateDriverName } from '../core/pod/validation/remote-volumes.ts'
+import { validateSource } from '../core/volume-sources.ts'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import { type Findings, invalidBecause, numberOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
+import type { Strategy } from '../strategy.ts'
+import { mapSize } from './parameters.ts'
+import { attachmentSpecForm } from './volume-attachment-form.ts'
+
+const maxMetadata = 256 * 1024
+const maxMessage = 1024
+const onlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+
+export const volumeAttachmentStrategy: Strategy = {
+  returnsDeleted: true,
+  unconditionalUpdate: false,
+  prepareForStatusUpdate(object, old) {
+    const { managedFields } = object.metadata as JsonObject
+    const metadata: JsonObject = { ...(old.metadata as JsonObject) }
+    if (managedFields === undefined) delete metadata.managedFields
+    else metadata.managedFields = managedFields
+    object.metadata = metadata
+  },
+  validate: object => [...validateAttachment(object)],
+  validateUpdate: validateSpecKept,
+  validateStatusUpdate: (object, old) => [...validateAttachment(object), ...validateSpecKept(object, old)],
+  cells: (object, now) => {
+    const spec = objectOf(object.spec)
+    return [
+      nameCell(object),
+      textOf(spec.attacher),
+      textOf(objectOf(spec.source).persistentVolumeName),
+      textOf(spec.nodeName),
+      objectOf(object.status).attached ?? false,
+      ageCell(object, now),
+    ]
+  },
+}
+
+function* validateAttachment(object: JsonObject): Findings {
+  const spec = objectOf(object.spec)
+  const path = field.Path.of('spec')
+  yield* validateDriverName(textOf(spec.attacher), path.child('attacher'))
+  const source = objectOf(spec.source)
+  yield* validateAttachmentSource(source, path.child('source'))
+  const node = textOf(spec.nodeName)
+  yield* invalidBecause(path.child('nodeName'), node, nameIsDNSSubdomain(node, false))
+  yield* validateStatus(objectOf(object.status), field.Path.of('status'))
+  if (source.persistentVolumeName !== undefined) {
+    const volume = textOf(source.persistentVolumeName)
+    const at = field.Path.of('spec.source.persistentVolumeName')
+    yield* invalidBecause(at, volume, nameIsDNSSubdomain(volume, false))
+  }
+}
+
+function* validateAttachmentSource(source: JsonObject, path: field.Path): Findings {
+  const { inlineVolumeSpec, persistentVolumeName } = source
+  if (inlineVolumeSpec === undefined && persistentVolumeName === undefined)
+    yield field.required(path, onlyOne)
+  else if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined)
+    yield field.forbidden(path, onlyOne)
+  else if (persistentVolumeName === '')
+    yield field.required(path.child('persistentVolumeName'), 'must specify non empty persistentVolumeName')
+  else if (isObject(inlineVolumeSpec)) yield* validateInline(inlineVolumeSpec, path.child('inlineVolumeSpec'))
+}
+
+/** A volume that has no object of its own is one of a CSI driver, and belongs to nobody. */
+function* validateInline(spec: JsonObject, path: field.Path): Findings {
+  const forbid = (member: string) =>
+    field.forbidden(path.child(member), 'may not be specified in the context of inline volumes')
+  if (spec.claimRef !== undefined) yield forbid('claimRef')
+  if (Object.keys(recordOf(spec.capacity)).length > 0) yield forbid('capacity')
+  if (!isObject(spec.csi))
+    yield field.required(path.child('csi'), 'has to be specified in the context of inline volumes')
+  if (!Array.isArray(spec.accessModes) || spec.accessModes.length === 0)
+    yield field.required(path.child('accessModes'))
+  yield* validateAccessModes(spec.accessModes, path.child('accessModes'))
+  const policy = textOf(spec.persistentVolumeReclaimPolicy)
+  if (policy !== '' && policy !== 'Retain') {
+    const at = path.child('persistentVolumeReclaimPolicy')
+    yield field.forbidden(at, 'may only be Retain in the context of inline volumes')
+  }
+  if (spec.nodeAffinity !== undefined) yield forbid('nodeAffinity')
+  yield* validateSource(spec, '', path)
+  if (textOf(spec.storageClassName) !== '') yield forbid('storageClassName')
+  if (spec.volumeMode !== undefined && spec.volumeMode !== 'Filesystem') {
+    const message = 'may not specify volumeMode other than Filesystem in the context of inline volumes'
+    yield field.forbidden(path.child('volumeMode'), message)
+  }
+}
+
+function* validateStatus(status: JsonObject, path: field.Path): Findings {
+  if (mapSize(recordOf(status.attachmentMetadata)) > maxMetadata)
+    yield field.tooLong(path.child('attachmentMetadata'), maxMetadata)
+  for (const member of ['attachError', 'detachError']) {
+    const error = status[member]
+    if (!isObject(error)) continue
+    const at = path.child(member)
+    if (textOf(error.message).length > maxMessage) yield field.tooLong(at.child('message'), maxMetadata)
+    if (error.errorCode !== undefined && numberOf(error.errorCode) < 0)
+      yield field.invalid(
+        at.child('errorCode'),
+        error.errorCode,
+        'must be between 0 and 2147483647, inclusive',
+      )
+  }
+}
+
+function validateSpecKept(object: JsonObject, old: JsonObject): FieldError[] {
+  if (deepEqual(object.spec ?? null, old.spec ?? null)) return []
+  const shown = attachmentSpecForm(objectOf(object.spec))
+  return [field.invalid(field.Path.of('spec'), field.Printed.inOrder(shown), 'field is immutable')]
+}
