@@ -16,7 +16,7 @@ export {
   type PluginChoice,
   type PluginConfigurations,
 } from './admission/plugins.ts'
-export type { AuthenticationOptions } from './authn/authentication.ts'
+export type { AuthenticationOptions } from './authentication/authentication.ts'
 export {
   type Authentication,
   type Authenticator,
@@ -27,11 +27,11 @@ export {
   type TokenAuthenticator,
   type TokenOwner,
   type TokenQuestion,
-} from './authn/authenticator.ts'
-export { signJwt } from './authn/jwt/jwt.ts'
-export type { Jwk, SignatureAlgorithm, SigningKey, VerificationKey } from './authn/jwt/keys.ts'
-export type { ServiceAccountOptions } from './authn/service-account/issuer.ts'
-export { parseTokenFile } from './authn/token-file.ts'
+} from './authentication/authenticator.ts'
+export { signJwt } from './authentication/jwt/jwt.ts'
+export type { Jwk, SignatureAlgorithm, SigningKey, VerificationKey } from './authentication/jwt/keys.ts'
+export type { ServiceAccountOptions } from './authentication/service-account/issuer.ts'
+export { parseTokenFile } from './authentication/token-file.ts'
 export {
   type Access,
   type Authorizer,
@@ -41,11 +41,11 @@ export {
   type Decision,
   deny,
   noOpinion,
-} from './authz/authorizer.ts'
-export { createRbacAuthorizer } from './authz/rbac/rbac-authorizer.ts'
-export { authorizePrivileged, createDefaultAuthorizer, createUnionAuthorizer } from './authz/union.ts'
-export { isProxyPath } from './handlers/proxies.ts'
-export type { ComponentCheck, ComponentHealth } from './health.ts'
+} from './authorization/authorizer.ts'
+export { createRbacAuthorizer } from './authorization/rbac/rbac-authorizer.ts'
+export { authorizePrivileged, createDefaultAuthorizer, createUnionAuthorizer } from './authorization/union.ts'
+export type { ComponentCheck, ComponentHealth } from './endpoints/health.ts'
+export { isProxyPath } from './endpoints/proxies.ts'
 export type { Dialer, DialTls } from './nodes/dialer.ts'
 export type { KubeletClient } from './nodes/kubelet.ts'
 export type {

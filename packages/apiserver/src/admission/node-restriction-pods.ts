@@ -1,5 +1,5 @@
 import { deepEqual, isObject, type JsonObject, newNotFound } from '@coxswain/apimachinery'
-import { findPodReferences } from '../authz/node/references.ts'
+import { findPodReferences } from '../authorization/node/references.ts'
 import type { ServerState } from '../request/context.ts'
 import type { RequestVerb } from '../request/request-info.ts'
 import type { Attributes } from './admission.ts'

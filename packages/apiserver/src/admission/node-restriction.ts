@@ -1,6 +1,6 @@
 import { deepEqual, isObject, type JsonObject, newForbidden, type StatusError } from '@coxswain/apimachinery'
 import { readCertificateRequest } from '@coxswain/strategies'
-import { nodeNameOf } from '../authz/node/identity.ts'
+import { nodeNameOf } from '../authorization/node/identity.ts'
 import type { AdmissionPlugin, Attributes } from './admission.ts'
 import {
   restrictPod,

@@ -1,8 +1,8 @@
 import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
 import { compileSchema, field, isObject, type JsonObject } from '@coxswain/apimachinery'
-import { applyDefaults } from '../handlers/incoming.ts'
 import { serveOne } from '../registry/convert.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
+import { applyDefaults } from '../write/incoming.ts'
 import type { Attributes } from './admission.ts'
 import type { Equivalent } from './matching/equivalents.ts'
 

@@ -6,9 +6,9 @@ import { type AuditRecord, createEvent } from '../audit/event.ts'
 import { readRequestObject, readResponseObject, withoutManagedFields } from '../audit/objects.ts'
 import { type AuditPolicy, createEvaluator, isAtLeast, type Stage, type Verdict } from '../audit/policy.ts'
 import type { RequestContext } from '../request/context.ts'
-import { whenOver } from '../response.ts'
-import type { Filter, Next } from './filter.ts'
-import { isLongRunning } from './long-running.ts'
+import type { Filter, Next } from '../request/filter.ts'
+import { isLongRunning } from '../request/long-running.ts'
+import { whenOver } from '../request/response.ts'
 
 export interface Auditing {
   readonly policy: AuditPolicy

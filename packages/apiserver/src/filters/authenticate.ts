@@ -1,11 +1,11 @@
 import { newUnauthorized } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
-import { authenticateToken } from '../authn/authentication.ts'
-import { type Authentication, anonymous, withAuthenticatedGroup } from '../authn/authenticator.ts'
-import { findBearerToken } from '../authn/bearer-token.ts'
+import { authenticateToken } from '../authentication/authentication.ts'
+import { type Authentication, anonymous, withAuthenticatedGroup } from '../authentication/authenticator.ts'
+import { findBearerToken } from '../authentication/bearer-token.ts'
 import type { RequestContext, UserInfo } from '../request/context.ts'
+import type { Answer, Filter, Next } from '../request/filter.ts'
 import { withoutHeaders } from '../request/without-headers.ts'
-import type { Answer, Filter, Next } from './filter.ts'
 
 /**
  * Finds out whose request it is: by what the connection proves, then by the bearer token. A credential that is no good

@@ -1,9 +1,9 @@
 import { newForbidden, newInternalError } from '@coxswain/apimachinery'
-import { type Authorizer, type Decision, describeRefusal } from '../authz/authorizer.ts'
-import { infoForAuthorization } from '../authz/selectors.ts'
+import { type Authorizer, type Decision, describeRefusal } from '../authorization/authorizer.ts'
+import { infoForAuthorization } from '../authorization/selectors.ts'
 import type { RequestContext } from '../request/context.ts'
+import type { Filter } from '../request/filter.ts'
 import type { RequestInfo } from '../request/request-info.ts'
-import type { Filter } from './filter.ts'
 
 const decisionAnnotation = 'authorization.k8s.io/decision'
 const reasonAnnotation = 'authorization.k8s.io/reason'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parsePath, parseQuery, readBody, type WireBody, type WireResponse } from '@coxswain/wire'
-import { acceptsGzip, type Compression } from '../compression.ts'
+import { acceptsGzip, type Compression } from '../request/compression.ts'
 import type { RequestContext } from '../request/context.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { createCompress } from './compress.ts'

@@ -1,7 +1,7 @@
 import { getHeader, isStream, type WireBody, type WireResponse } from '@coxswain/wire'
-import { acceptsGzip, type Compression } from '../compression.ts'
-import type { Filter } from './filter.ts'
-import { isLongRunning } from './long-running.ts'
+import { acceptsGzip, type Compression } from '../request/compression.ts'
+import type { Filter } from '../request/filter.ts'
+import { isLongRunning } from '../request/long-running.ts'
 
 /** Smaller answers are not worth the work: upstream's limit. */
 const smallest = 128 * 1024

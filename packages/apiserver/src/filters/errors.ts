@@ -1,9 +1,9 @@
 import { isStatusError, newInternalError } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
-import { errorResponse } from '../response.ts'
+import type { Answer, Filter } from '../request/filter.ts'
+import { errorResponse } from '../request/response.ts'
 import { auditIdOf } from './audit.ts'
-import type { Answer, Filter } from './filter.ts'
 import { formatWarnings } from './warning-headers.ts'
 
 /** Turns what is thrown into a Status, adds warnings and the audit id. Outermost: nothing gets past it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Access, type Authorizer, allow, noOpinion } from '../authz/authorizer.ts'
+import { type Access, type Authorizer, allow, noOpinion } from '../authorization/authorizer.ts'
 import { selfReview, selfReviews, startTestServer } from '../test-support/token-server.ts'
 
 const pods = '/api/v1/namespaces/default/pods'

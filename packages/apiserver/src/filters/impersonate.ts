@@ -1,11 +1,15 @@
 import type { StatusError } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
-import { type Mode, modes } from '../authn/impersonation/modes.ts'
-import { isImpersonationHeader, readWantedUser, type WantedUser } from '../authn/impersonation/wanted-user.ts'
-import { infoForAuthorization } from '../authz/selectors.ts'
+import { type Mode, modes } from '../authentication/impersonation/modes.ts'
+import {
+  isImpersonationHeader,
+  readWantedUser,
+  type WantedUser,
+} from '../authentication/impersonation/wanted-user.ts'
+import { infoForAuthorization } from '../authorization/selectors.ts'
 import type { RequestContext } from '../request/context.ts'
+import type { Filter, Next } from '../request/filter.ts'
 import { withoutHeaders } from '../request/without-headers.ts'
-import type { Filter, Next } from './filter.ts'
 
 /** How many impersonators are remembered with the mode that let them. */
 const rememberedUsers = 10_000

@@ -1,6 +1,6 @@
 import { newTooManyRequests } from '@coxswain/apimachinery'
-import { type Filter, finallyDo } from './filter.ts'
-import { isLongRunning } from './long-running.ts'
+import { type Filter, finallyDo } from '../request/filter.ts'
+import { isLongRunning } from '../request/long-running.ts'
 
 export interface InFlightLimits {
   /** Requests that only read, at one time. */

@@ -2,8 +2,8 @@ import { isMachineryError, newBadRequest } from '@coxswain/apimachinery'
 import { decodeText } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
+import type { Filter, Next } from '../request/filter.ts'
 import { withBody } from '../request/with-body.ts'
-import type { Filter, Next } from './filter.ts'
 
 /**
  * Reads a YAML document and gives it as JSON, without holding up the caller's thread. Rejects with a MachineryError,

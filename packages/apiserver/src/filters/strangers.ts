@@ -1,7 +1,7 @@
 import type { WireResponse } from '@coxswain/wire'
-import { anonymous } from '../authn/authenticator.ts'
+import { anonymous } from '../authentication/authenticator.ts'
 import type { RequestContext } from '../request/context.ts'
-import type { Filter } from './filter.ts'
+import type { Filter } from '../request/filter.ts'
 
 /**
  * An HTTP/2 connection costs the server more than it costs its client. Whoever has not said who they are gets one

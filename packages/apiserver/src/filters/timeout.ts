@@ -8,8 +8,8 @@ import {
 import type { Clock, Timer } from '@coxswain/kit'
 import { discardBody, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
-import type { Filter } from './filter.ts'
-import { isLongRunning } from './long-running.ts'
+import type { Filter } from '../request/filter.ts'
+import { isLongRunning } from '../request/long-running.ts'
 
 /** The longest that a request may take; a client may ask for less with `?timeout=`. */
 const longest = 60_000

@@ -1,10 +1,10 @@
 import type { Clock } from '@coxswain/kit'
 import type { BoundCounter, BoundHistogram, Counter, Histogram, MetricsRegistry } from '@coxswain/kit/metrics'
 import { isStream, type WireBody, type WireResponse } from '@coxswain/wire'
-import type { Filter } from '../filters/filter.ts'
-import { isLongRunning } from '../filters/long-running.ts'
 import type { RequestContext } from '../request/context.ts'
-import { whenOver } from '../response.ts'
+import type { Filter } from '../request/filter.ts'
+import { isLongRunning } from '../request/long-running.ts'
+import { whenOver } from '../request/response.ts'
 
 const durationBuckets = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,

@@ -8,7 +8,7 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import type { Jwk, SignatureAlgorithm, SigningKey, VerificationKey } from '../authn/jwt/keys.ts'
+import type { Jwk, SignatureAlgorithm, SigningKey, VerificationKey } from '../authentication/jwt/keys.ts'
 
 /** Algorithms by the curve of the key. */
 const curves: Readonly<Record<string, SignatureAlgorithm>> = {

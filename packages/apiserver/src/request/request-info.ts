@@ -1,5 +1,5 @@
 import type { QueryParameters } from '@coxswain/wire'
-import type { Selectors } from '../authz/selectors.ts'
+import type { Selectors } from '../authorization/selectors.ts'
 
 /** What a request asks for, read off its method, path and query once. Authorization and routing use this same value. */
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo

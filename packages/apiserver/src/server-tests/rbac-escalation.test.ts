@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery'
-import { type RunningServer, startServer, type TestUser } from '../authz/test-support/running-server.ts'
+import {
+  type RunningServer,
+  startServer,
+  type TestUser,
+} from '../authorization/test-support/running-server.ts'
 
 const group = 'rbac.authorization.k8s.io'
 const base = `/apis/${group}/v1`

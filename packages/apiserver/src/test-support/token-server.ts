@@ -2,7 +2,7 @@ import type { JsonObject } from '@coxswain/apimachinery'
 import { encodeText, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import type { PeerCertificate, WireHeaders } from '@coxswain/wire'
-import type { ServiceAccountOptions } from '../authn/service-account/issuer.ts'
+import type { ServiceAccountOptions } from '../authentication/service-account/issuer.ts'
 import { generateSigningKey, readSigningKey, readVerificationKeys } from '../node/keys.ts'
 import { type ApiServerOptions, createApiServer } from '../server.ts'
 

@@ -2,7 +2,7 @@ import { nameCell } from '../shared/cells.ts'
 import { listOf, objectOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
-/** Shown, never stored: `handlers/component-status.ts` makes them. */
+/** Shown, never stored: the endpoint `componentstatuses` of the API server makes them. */
 export const componentStatusStrategy: Strategy = {
   deprecated: 'v1 ComponentStatus is deprecated in v1.19+',
   cells: object => {

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { type CompiledExpression, type ExpressionOptions, PolicyVariables } from '@coxswain/strategies'
+import { CachedView } from '../../cache/cached-view.ts'
 import type { Endpoint } from '../../registry/registry.ts'
 import type { ServerState } from '../../request/context.ts'
 import type { Attributes } from '../admission.ts'
 import { isNamespaceResource } from '../attributes.ts'
-import { CachedView } from '../cached-view.ts'
 import { compileConditions } from '../expressions/match-conditions.ts'
 import { type MatchResources, mayMatch, readMatchResources } from './match-resources.ts'
 import {

@@ -7,7 +7,7 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
-import type { Compression } from '../../compression.ts'
+import type { Compression } from '../../request/compression.ts'
 import type { Backend } from './backend.ts'
 import { explain } from './explain.ts'
 import { forwardUpgrade } from './forward-upgrade.ts'

@@ -1,0 +1,327 @@
+import {
+  type CustomResourceDefinition,
+  childObject,
+  deepEqual,
+  formatTime,
+  isNotFound,
+  isObject,
+  type JsonObject,
+  resourceInfoFromCrd,
+} from '@coxswain/apimachinery'
+import { AsyncQueue, type Timer } from '@coxswain/kit'
+import type { ConvertAll } from '@coxswain/strategies'
+import type { CacheWatcher } from '../cache/resource-cache.ts'
+import type { StoredObject } from '../cache/stored-object.ts'
+import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
+import type { ServerState } from '../request/context.ts'
+import { deleteObject } from '../write/delete.ts'
+import { guaranteedUpdate } from '../write/guaranteed-update.ts'
+import { metadataOf } from '../write/lifecycle.ts'
+import {
+  isConditionTrue,
+  setApproval,
+  setCondition,
+  setEstablished,
+  setNames,
+  setNonStructural,
+} from './conditions.ts'
+import { createCustomStrategy } from './custom-strategy.ts'
+import { type DefinitionNames, readDefinition } from './definition.ts'
+import { type TakenNames, takenNames } from './names.ts'
+import { createStaleReader } from './stale-objects.ts'
+import { cleanupFinalizer } from './strategy.ts'
+import { type ConversionWebhook, createWebhookConverter } from './webhook-converter.ts'
+
+const definitionsKey = '/apiextensions.k8s.io/customresourcedefinitions/'
+
+/** Requests that began before a schema changed may still write under the old one; none of them lives longer. */
+const longestRequest = 60_000
+
+/** Who deletes the objects of a definition that goes. */
+const finalizer = { name: 'system:apiserver', groups: ['system:masters'] }
+
+/** A definition as it was when it was put up. */
+interface Serving {
+  readonly resource: ServedResource
+  readonly spec: unknown
+  readonly names: unknown
+  /** Ends the time in which writes under an earlier schema may come. */
+  readonly settling: Timer | undefined
+}
+
+interface AcceptedNames {
+  readonly group: string
+  readonly names: DefinitionNames
+}
+
+/**
+ * Turns CustomResourceDefinitions into served resources: accepts their names, marks them established, follows their
+ * changes, and empties them before they go.
+ */
+export class CrdController {
+  readonly #state: ServerState
+  readonly #definitions: ServedResource
+  readonly #served = new Map<string, Serving>()
+  /** Definitions whose objects are being deleted: what tells when the last one is gone. */
+  readonly #emptying = new Map<string, CacheWatcher>()
+  /** Definitions that want names which others have. */
+  readonly #waiting = new Set<string>()
+  /** What each version of a definition holds: definitions are large, and every new one looks at its whole group. */
+  readonly #accepted = new WeakMap<StoredObject, AcceptedNames>()
+  readonly #queue = new AsyncQueue<string>()
+  /** Not while what was there before is being put up again. */
+  #running = false
+
+  constructor(state: ServerState, definitions: ServedResource) {
+    this.#state = state
+    this.#definitions = definitions
+  }
+
+  /** Serves what is established already. For the start, before the server is ready. */
+  loadEstablished(): void {
+    for (const stored of this.#definitions.cache.list()) {
+      const definition = stored.parse()
+      if (isConditionTrue(definition.status as JsonObject, 'Established')) this.#serve(definition)
+    }
+  }
+
+  /** Follows the definitions until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#running = true
+    const { cache } = this.#definitions
+    const watcher: CacheWatcher = {
+      namespace: '',
+      onEvent: event => this.#queue.push(event.object.name),
+      onEnd: () => this.#queue.end(),
+    }
+    cache.addWatcher(watcher)
+    const stop = () => this.#queue.end()
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    for (const stored of cache.list()) this.#queue.push(stored.name)
+    try {
+      for await (const name of this.#queue) {
+        if (signal.aborted) return
+        await this.#reconcile(name).catch(error => this.#onFailure(name, error))
+      }
+    } finally {
+      cache.removeWatcher(watcher)
+      signal.removeEventListener('abort', stop)
+      for (const { settling } of this.#served.values()) settling?.cancel()
+    }
+  }
+
+  #onFailure(name: string, error: unknown): void {
+    if (isNotFound(error)) return
+    this.#state.env.log.error('custom resource definition could not be put up', { name, error })
+  }
+
+  async #reconcile(name: string): Promise<void> {
+    const stored = this.#definitions.cache.get(definitionsKey + name)
+    if (!stored) {
+      this.#withdraw(name)
+      return
+    }
+    const definition = stored.parse()
+    if (metadataOf(definition).deletionTimestamp) {
+      await this.#finalize(name, definition)
+      return
+    }
+    const status = definition.status as JsonObject | undefined
+    const now = formatTime(this.#state.env.clock.now())
+    // It is served before anybody is told that it is established, but not before it has its names.
+    if (isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) {
+      this.#serve(definition)
+    }
+    const { changed } = await this.#change(name, current => {
+      const read = readDefinition(current)
+      const currentStatus = childObject(current, 'status')
+      setNames(read, currentStatus, () => this.#taken(name, read.spec.group ?? ''), now)
+      if (isConditionTrue(currentStatus, 'NamesAccepted')) this.#waiting.delete(name)
+      else this.#waiting.add(name)
+      setApproval(read, currentStatus, now)
+      setNonStructural(read, currentStatus, now)
+    })
+    // The change comes back as an event; what it made possible is done then.
+    if (changed) this.#reconsiderGroup(name)
+    else
+      await this.#change(name, current => {
+        setEstablished(readDefinition(current), childObject(current, 'status'), now)
+      })
+  }
+
+  /** The names that other definitions of the group hold. */
+  #taken(self: string, group: string): TakenNames {
+    const held: DefinitionNames[] = []
+    for (const stored of this.#definitions.cache.list()) {
+      if (stored.name === self || !stored.name.endsWith(`.${group}`)) continue
+      const accepted = this.#acceptedNames(stored)
+      if (accepted.group === group) held.push(accepted.names)
+    }
+    return takenNames(held)
+  }
+
+  #acceptedNames(stored: StoredObject): AcceptedNames {
+    let accepted = this.#accepted.get(stored)
+    if (!accepted) {
+      const { spec, status } = stored.parse() as { spec?: { group?: string }; status?: JsonObject }
+      accepted = { group: spec?.group ?? '', names: (status?.acceptedNames ?? {}) as DefinitionNames }
+      this.#accepted.set(stored, accepted)
+    }
+    return accepted
+  }
+
+  /** A definition may have let go of names that others in its group wait for. */
+  #reconsiderGroup(self: string): void {
+    const group = self.slice(self.indexOf('.'))
+    for (const name of this.#waiting) if (name !== self && name.endsWith(group)) this.#queue.push(name)
+  }
+
+  #serve(definition: JsonObject): void {
+    const { name } = metadataOf(definition) as { name: string }
+    const spec = definition.spec as JsonObject
+    const names = (definition.status as JsonObject).acceptedNames
+    const before = this.#served.get(name)
+    if (before && deepEqual(before.spec, spec) && deepEqual(before.names, names)) return
+    const info = resourceInfoFromCrd({
+      ...definition,
+      spec: { ...spec, names },
+    } as unknown as CustomResourceDefinition)
+    const { registry, cache, env } = this.#state
+    if (registry.findResource(info.group, info.resource)?.custom === false) return
+    const resource = createServedResource(
+      info,
+      createCustomStrategy(info, {
+        isTerminating: () => this.#emptying.has(name),
+        convertAll: this.#converterOf(spec),
+      }),
+      { custom: true, cacheOf: prefix => cache.resource(prefix) },
+    )
+    registry.add(resource)
+    before?.settling?.cancel()
+    // Watches begin anew: what was told before may not be what objects look like now.
+    if (this.#running) resource.cache.forgetHistory(cache.revision)
+    let settling: Timer | undefined
+    if (before) {
+      resource.cache.setReader(createStaleReader(resource, Number.POSITIVE_INFINITY))
+      settling = env.clock.after(longestRequest, () => resource.cache.setReader(undefined))
+      resource.cache.endWatches()
+    } else {
+      // Written before the last change of the definition: perhaps under another schema.
+      const { resourceVersion = '0' } = metadataOf(definition)
+      resource.cache.setReader(createStaleReader(resource, Number(resourceVersion)))
+      resource.cache.setReader(undefined)
+    }
+    this.#served.set(name, { resource, spec, names, settling })
+  }
+
+  #converterOf({ conversion }: JsonObject): ConvertAll | undefined {
+    const { strategy, webhook } = isObject(conversion) ? conversion : {}
+    return strategy === 'Webhook' && isObject(webhook)
+      ? createWebhookConverter(this.#state, webhook as ConversionWebhook)
+      : undefined
+  }
+
+  #withdraw(name: string): void {
+    this.#stopEmptying(name)
+    this.#waiting.delete(name)
+    this.#reconsiderGroup(name)
+    const serving = this.#served.get(name)
+    if (!serving) return
+    this.#served.delete(name)
+    serving.settling?.cancel()
+    const { info, cache } = serving.resource
+    this.#state.registry.remove(info.group, info.resource)
+    cache.setReader(undefined)
+    cache.endWatches()
+  }
+
+  /** Deletes every object of the definition; lets the definition go when the last one has gone. */
+  async #finalize(name: string, definition: JsonObject): Promise<void> {
+    if (!metadataOf(definition).finalizers?.includes(cleanupFinalizer)) return
+    const now = formatTime(this.#state.env.clock.now())
+    const setTerminating = (status: 'True' | 'False', reason: string, message: string) =>
+      this.#change(name, current =>
+        setCondition(childObject(current, 'status'), { type: 'Terminating', status, reason, message }, now),
+      )
+    await setTerminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
+    const resource = this.#served.get(name)?.resource
+    if (resource) {
+      this.#startEmptying(name, resource)
+      await this.#deleteObjects(resource)
+      if (resource.cache.size > 0) return
+      await setTerminating('False', 'InstanceDeletionCompleted', 'removed all instances')
+    } else {
+      await setTerminating('False', 'NeverEstablished', 'resource was never established')
+    }
+    await this.#change(name, current => {
+      const metadata = metadataOf(current)
+      metadata.finalizers = (metadata.finalizers ?? []).filter(held => held !== cleanupFinalizer)
+      if (metadata.finalizers.length === 0) delete metadata.finalizers
+    })
+  }
+
+  async #deleteObjects(resource: ServedResource): Promise<void> {
+    const endpoint = { resource, version: resource.storageVersion }
+    const options = {
+      dryRun: false,
+      gracePeriodSeconds: undefined,
+      propagationPolicy: undefined,
+      preconditions: {},
+      admitted: true,
+    }
+    for (const { namespace, name } of resource.cache.list().slice()) {
+      await deleteObject({ state: this.#state, user: finalizer }, endpoint, namespace, name, options).catch(
+        error => {
+          if (!isNotFound(error)) throw error
+        },
+      )
+    }
+  }
+
+  #startEmptying(name: string, { cache }: ServedResource): void {
+    if (this.#emptying.has(name)) return
+    const watcher: CacheWatcher = {
+      namespace: '',
+      onEvent: event => {
+        if (event.type === 'DELETED' && cache.size === 0) this.#queue.push(name)
+      },
+      onEnd: () => {
+        this.#emptying.delete(name)
+        this.#queue.push(name)
+      },
+    }
+    cache.addWatcher(watcher)
+    this.#emptying.set(name, watcher)
+  }
+
+  #stopEmptying(name: string): void {
+    const watcher = this.#emptying.get(name)
+    if (watcher) this.#served.get(name)?.resource.cache.removeWatcher(watcher)
+    this.#emptying.delete(name)
+  }
+
+  /** Changes a definition in the store. Says whether that made a difference. */
+  async #change(
+    name: string,
+    change: (definition: JsonObject) => void,
+  ): Promise<{ readonly changed: boolean }> {
+    let before: unknown
+    const result = await guaranteedUpdate(this.#state, {
+      endpoint: { resource: this.#definitions, version: this.#definitions.storageVersion },
+      namespace: '',
+      name,
+      dryRun: false,
+      conditional: () => false,
+      change: async definition => {
+        before = metadataOf(definition).resourceVersion
+        change(definition)
+        const { deletionTimestamp, finalizers } = metadataOf(definition)
+        return deletionTimestamp && !finalizers
+          ? { type: 'delete', object: definition }
+          : { type: 'put', object: definition }
+      },
+    })
+    return { changed: !('revision' in result) || String(result.revision) !== before }
+  }
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parsePath, parseQuery } from '@coxswain/wire'
+import type { RequestContext } from '../request/context.ts'
+import { createHealthChecks, serveHealth } from './health.ts'
+
+const facts = { isLoaded: true, isReady: true, isDraining: false, failure: undefined as unknown }
+
+function ask(url: string, changes: Partial<typeof facts> = {}) {
+  const now = { ...facts, ...changes }
+  const checks = createHealthChecks({
+    cache: { isLoaded: now.isLoaded, failure: now.failure ? { error: now.failure } : undefined },
+    isReady: () => now.isReady,
+    isDraining: () => now.isDraining,
+  })
+  const [path = '', query = ''] = url.split('?')
+  const context = { path: parsePath(path), query: parseQuery(query) } as unknown as RequestContext
+  const { status, body } = serveHealth(context, checks)!
+  return { status, text: new TextDecoder().decode(body as Uint8Array) }
+}
+
+describe('serveHealth', () => {
+  it('says ok, and everything when asked', () => {
+    for (const endpoint of ['healthz', 'livez', 'readyz']) {
+      assert.deepEqual(ask(`/${endpoint}`), { status: 200, text: 'ok' })
+      const { text } = ask(`/${endpoint}?verbose`)
+      assert.match(text, /^\[\+\]ping ok\n\[\+\]log ok\n\[\+\]etcd ok\n/)
+      assert.ok(text.endsWith(`${endpoint} check passed\n`))
+    }
+  })
+
+  it('answers single checks, also those with a slash in their name', () => {
+    assert.deepEqual(ask('/livez/ping'), { status: 200, text: 'ok' })
+    assert.deepEqual(ask('/readyz/poststarthook/rbac/bootstrap-roles'), { status: 200, text: 'ok' })
+    const failed = ask('/readyz/poststarthook/rbac/bootstrap-roles', { isReady: false })
+    assert.deepEqual(failed, { status: 500, text: 'internal server error: not finished\n' })
+    assert.equal(ask('/readyz/nonsense').status, 404)
+    assert.equal(ask('/livez/shutdown').status, 404)
+  })
+
+  it('withholds the reason of a failure from the public', () => {
+    const { status, text } = ask('/livez', { failure: 'a secret' })
+    assert.equal(status, 500)
+    assert.match(text, /^\[-\]etcd failed: reason withheld$/m)
+    assert.ok(text.endsWith('livez check failed\n'))
+    assert.ok(!text.includes('secret'))
+  })
+
+  it('leaves out what is excluded, and tells what cannot be', () => {
+    const { status, text } = ask('/readyz?verbose&exclude=etcd&exclude=etcd-readiness&exclude=x', {
+      failure: 'gone',
+    })
+    assert.equal(status, 200)
+    assert.match(text, /^\[\+\]etcd excluded: ok$/m)
+    assert.match(text, /^warn: some health checks cannot be excluded: no matches for "x"$/m)
+  })
+
+  it('is alive but not ready while it stops', () => {
+    assert.equal(ask('/readyz', { isDraining: true }).status, 500)
+    assert.equal(ask('/livez', { isDraining: true }).status, 200)
+  })
+})

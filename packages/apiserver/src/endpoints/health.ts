@@ -1,0 +1,95 @@
+import type { WireResponse } from '@coxswain/wire'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { RequestContext } from '../request/context.ts'
+import { notFoundPage, textResponse } from '../request/response.ts'
+
+/** Something that has to be in order. */
+export interface HealthCheck {
+  readonly name: string
+  /** Undefined when all is well, else what is wrong. */
+  readonly check: () => string | undefined
+  /** Whether the server is alive without it: then only readiness asks. @default false */
+  readonly readyOnly?: boolean
+}
+
+/** How a part of the control plane is. */
+export type ComponentHealth =
+  | { readonly healthy: true; readonly message: string }
+  /** `unknown` when it could not be asked. */
+  | { readonly healthy: false | 'unknown'; readonly message?: string; readonly error?: string }
+
+/** Asks a part how it is; never rejects. */
+export type ComponentCheck = () => Promise<ComponentHealth>
+
+/** What the server has to have done before it is ready, by upstream's names for it. */
+const startSteps = [
+  'start-apiextensions-controllers',
+  'crd-informer-synced',
+  'start-service-ip-repair-controllers',
+  'rbac/bootstrap-roles',
+  'scheduling/bootstrap-system-priority-classes',
+  'bootstrap-controller',
+]
+
+export interface HealthFacts {
+  readonly cache: Pick<WatchCache, 'failure' | 'isLoaded'>
+  readonly isReady: () => boolean
+  readonly isDraining: () => boolean
+}
+
+/** In the order in which they are shown. */
+export function createHealthChecks({ cache, isReady, isDraining }: HealthFacts): HealthCheck[] {
+  const failWhen = (failed: () => unknown, text: string) => () => (failed() ? text : undefined)
+  const store = failWhen(() => cache.failure, 'the store has failed')
+  return [
+    { name: 'ping', check: () => undefined },
+    { name: 'log', check: () => undefined },
+    { name: 'etcd', check: store },
+    { name: 'etcd-readiness', check: store, readyOnly: true },
+    { name: 'informer-sync', check: failWhen(() => !cache.isLoaded, 'not loaded'), readyOnly: true },
+    ...startSteps.map(step => ({
+      name: `poststarthook/${step}`,
+      check: failWhen(() => !isReady(), 'not finished'),
+    })),
+    { name: 'shutdown', check: failWhen(isDraining, 'process is shutting down'), readyOnly: true },
+  ]
+}
+
+/** `/healthz`, `/livez` and `/readyz`, whole or one check at a time. */
+export function serveHealth(
+  context: RequestContext,
+  checks: readonly HealthCheck[],
+): WireResponse | undefined {
+  const [endpoint, ...rest] = context.path.segments
+  if (endpoint !== 'healthz' && endpoint !== 'livez' && endpoint !== 'readyz') return undefined
+  const asked = checks.filter(({ readyOnly }) => endpoint === 'readyz' || !readyOnly)
+  if (rest.length > 0) {
+    const name = rest.join('/')
+    const found = asked.find(check => check.name === name)
+    if (!found) return notFoundPage
+    const failure = found.check()
+    return failure === undefined
+      ? textResponse(200, 'ok')
+      : textResponse(500, `internal server error: ${failure}\n`)
+  }
+  const excluded = new Set(context.query.getAll('exclude'))
+  const unknown = new Set(excluded)
+  let failed = false
+  let lines = ''
+  for (const { name: checkName, check } of asked) {
+    if (excluded.has(checkName)) {
+      unknown.delete(checkName)
+      lines += `[+]${checkName} excluded: ok\n`
+      continue
+    }
+    const failure = check()
+    if (failure !== undefined) failed = true
+    lines += failure === undefined ? `[+]${checkName} ok\n` : `[-]${checkName} failed: reason withheld\n`
+  }
+  if (unknown.size > 0) {
+    const names = [...unknown].sort().map(each => JSON.stringify(each))
+    lines += `warn: some health checks cannot be excluded: no matches for ${names.join(',')}\n`
+  }
+  if (failed) return textResponse(500, `${lines}${endpoint} check failed\n`)
+  return textResponse(200, context.query.has('verbose') ? `${lines}${endpoint} check passed\n` : 'ok')
+}

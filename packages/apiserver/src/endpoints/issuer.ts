@@ -1,0 +1,35 @@
+import type { WireResponse } from '@coxswain/wire'
+import { describeIssuer, describeKeys } from '../authentication/service-account/issuer.ts'
+import type { RequestContext, ServerState } from '../request/context.ts'
+
+const configurationPath = '/.well-known/openid-configuration'
+const keysPath = '/openid/v1/jwks'
+/** Relying parties may keep what they have read for an hour. */
+const cacheControl = 'public, max-age=3600'
+
+/** What others need to verify the tokens of service accounts. Undefined for other paths, and where nobody signs any. */
+export async function serveIssuer({ state, request }: RequestContext): Promise<WireResponse | undefined> {
+  const accounts = state.authentication.serviceAccounts
+  if (!accounts) return undefined
+  const answer = (type: string, body: Uint8Array): WireResponse => ({
+    status: 200,
+    headers: { 'content-type': type, 'cache-control': cacheControl },
+    body,
+  })
+  if (!isHttpsUrl(accounts.issuers[0]!)) return undefined
+  if (request.path === keysPath) return answer('application/jwk-set+json', describeKeys(accounts))
+  if (request.path !== configurationPath) return undefined
+  return answer('application/json', describeIssuer(accounts, await locateKeys(state, accounts.jwksUri)))
+}
+
+/** Upstream serves neither document for an issuer of another form. */
+function isHttpsUrl(issuer: string): boolean {
+  return /^https:\/\/[^?#]*$/.test(issuer)
+}
+
+async function locateKeys({ network }: ServerState, given: string | undefined): Promise<string> {
+  if (given !== undefined) return given
+  const { address, port } = await network.advertise()
+  const host = address.includes(':') ? `[${address}]` : address
+  return `https://${host}:${port}${keysPath}`
+}

@@ -1,0 +1,116 @@
+import { decodeBuiltin } from '@coxswain/api'
+import {
+  childObject,
+  field,
+  formatTime,
+  type JsonObject,
+  newBadRequest,
+  newConflict,
+  newInvalid,
+  type StatusError,
+  successStatus,
+} from '@coxswain/apimachinery'
+import { setPodCondition } from '@coxswain/strategies'
+import { getHeader, type WireResponse } from '@coxswain/wire'
+import { admitPart } from '../admission/admit-part.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { statusResponse } from '../request/response.ts'
+import { parseWriteOptions } from '../request/write-options.ts'
+import { readBody } from '../write/body.ts'
+import { guaranteedUpdate } from '../write/guaranteed-update.ts'
+import { metadataOf } from '../write/lifecycle.ts'
+
+const bindingKind = { group: '', version: 'v1', kind: 'Binding' }
+const bindingResource = { group: '', resource: 'pods/binding' }
+
+/** `pods/binding`: assigns a pod to a node, once. */
+export async function bindPod(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const binding = readBinding(context)
+  if (metadataOf(binding).name !== context.info.name)
+    throw newBadRequest('name in URL does not match name in Binding object')
+  return await assign(context, endpoint, binding)
+}
+
+/** `bindings`: the same by an older way, where only the binding names its pod. */
+export async function createBinding(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  return await assign(context, endpoint, readBinding(context))
+}
+
+function readBinding(context: ResourceContext): JsonObject {
+  const { object, literals } = readBody(context, false, { apiVersion: 'v1', kind: 'Binding' })
+  return decodeBuiltin(bindingKind, object, { literals }).object
+}
+
+async function assign(
+  context: ResourceContext,
+  endpoint: Endpoint,
+  binding: JsonObject,
+): Promise<WireResponse> {
+  const pods = context.state.registry.find('', 'v1', 'pods')!
+  const { name = '' } = metadataOf(binding)
+  const options = parseWriteOptions(context, 'CreateOptions')
+  await admitPart(context, endpoint, { kind: bindingKind, object: binding, dryRun: options.dryRun, name })
+  const { uid, resourceVersion, annotations = {}, labels = {} } = metadataOf(binding)
+  const target = (binding.target ?? {}) as { kind?: string; name?: string }
+  checkTarget(name, target)
+  await guaranteedUpdate(context.state, {
+    endpoint: pods,
+    namespace: context.info.namespace,
+    name,
+    dryRun: options.dryRun,
+    conditional: () => Boolean(resourceVersion),
+    change: async pod => {
+      checkPrecondition(pods, pod, 'UID', uid)
+      checkPrecondition(pods, pod, 'ResourceVersion', resourceVersion)
+      checkAssignable(pod)
+      childObject(pod, 'spec').nodeName = target.name
+      const metadata = metadataOf(pod)
+      if (Object.keys(annotations).length > 0)
+        metadata.annotations = { ...metadata.annotations, ...annotations }
+      if (Object.keys(labels).length > 0) metadata.labels = { ...metadata.labels, ...labels }
+      const status = childObject(pod, 'status')
+      delete status.nominatedNodeName
+      const now = formatTime(context.state.env.clock.now())
+      setPodCondition(status, { type: 'PodScheduled', status: 'True' }, now)
+      return { type: 'put', object: pod }
+    },
+  })
+  return statusResponse(successStatus(undefined, 201), getHeader(context.request.headers, 'accept'))
+}
+
+/** Upstream answers these mistakes of the client with a 500. */
+function checkTarget(name: string, target: { readonly kind?: string; readonly name?: string }): void {
+  const errors = []
+  if (target.kind && target.kind !== 'Node')
+    errors.push(field.notSupported(field.Path.of('target', 'kind'), target.kind, ['Node', '<empty>']))
+  if (!target.name) errors.push(field.required(field.Path.of('target', 'name')))
+  if (errors.length > 0) throw newInvalid(bindingKind, name, errors)
+}
+
+function checkPrecondition(
+  { resource }: Endpoint,
+  pod: JsonObject,
+  what: 'UID' | 'ResourceVersion',
+  wanted: string | undefined,
+): void {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadataOf(pod)
+  const found = what === 'UID' ? uid : resourceVersion
+  if (!wanted || wanted === found) return
+  const detail = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`
+  throw newConflict(
+    resource.info,
+    name,
+    `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
+  )
+}
+
+function checkAssignable(pod: JsonObject): void {
+  const { name = '', deletionTimestamp } = metadataOf(pod)
+  const spec = childObject(pod, 'spec')
+  const refuse = (detail: string): StatusError => newConflict(bindingResource, name, detail)
+  if (deletionTimestamp) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
+  if (spec.nodeName) throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`)
+  if (Array.isArray(spec.schedulingGates) && spec.schedulingGates.length > 0)
+    throw refuse(`pod ${name} has non-empty .spec.schedulingGates`)
+}

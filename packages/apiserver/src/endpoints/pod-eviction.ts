@@ -1,0 +1,249 @@
+import { decodeBuiltin } from '@coxswain/api'
+import {
+  field,
+  formatTime,
+  isConflict,
+  isObject,
+  type JsonObject,
+  type LabelSelector,
+  labelSelectorAsSelector,
+  newBadRequest,
+  newForbidden,
+  newInvalid,
+  newNotFound,
+  newTooManyRequests,
+  StatusError,
+  successStatus,
+} from '@coxswain/apimachinery'
+import { isPodReady, listOf, numberOf, objectOf, setPodCondition, textOf } from '@coxswain/strategies'
+import { getHeader, type WireResponse } from '@coxswain/wire'
+import { admitPart } from '../admission/admit-part.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import { objectKey } from '../registry/served-resource.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { statusResponse } from '../request/response.ts'
+import { type DeleteOptions, parseDeleteOptions, parseWriteOptions } from '../request/write-options.ts'
+import { readBody } from '../write/body.ts'
+import { deleteObject } from '../write/delete.ts'
+import { guaranteedUpdate } from '../write/guaranteed-update.ts'
+import { checkPreconditions, metadataOf } from '../write/lifecycle.ts'
+
+const evictionKind = { group: 'policy', version: 'v1', kind: 'Eviction' }
+const retrySeconds = 10
+const maxDisruptedPods = 2000
+
+/** `pods/eviction`: deletes a pod unless a disruption budget wants it to stay. */
+export async function evictPod(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const { name, namespace } = context.info
+  const { object, literals } = readBody(context, false, { apiVersion: 'policy/v1', kind: 'Eviction' })
+  checkVersion(object)
+  const eviction = decodeBuiltin(evictionKind, object, { literals }).object
+  if (metadataOf(eviction).name !== name)
+    throw newBadRequest('name in URL does not match name in Eviction object')
+  const options = readOptions(context, eviction)
+  await context.state.cache.fresh()
+  await admitPart(context, endpoint, { kind: evictionKind, object: eviction, dryRun: options.dryRun })
+  const stored = endpoint.resource.cache.get(objectKey(endpoint.resource, namespace, name))
+  if (!stored) throw newNotFound(endpoint.resource.info, name)
+  const pod = stored.parse()
+  const pinned = isDisposable(pod) ? undefined : await askBudget(context, pod, options.dryRun)
+  await removePod(context, endpoint, pinned ? pinTo(options, pod) : options).catch(error => {
+    if (pinned && isConflict(error) && !options.preconditions.resourceVersion) throw stillProcessed(pinned)
+    throw error
+  })
+  return statusResponse(successStatus(undefined, 201), getHeader(context.request.headers, 'accept'))
+}
+
+function checkVersion({ apiVersion = '', kind = '' }: JsonObject): void {
+  if (kind !== '' && kind !== 'Eviction')
+    throw newBadRequest(`the kind in the data (${kind}) does not match the expected kind (Eviction)`)
+  if (apiVersion === '' || apiVersion === 'policy/v1' || apiVersion === 'policy/v1beta1') return
+  throw newBadRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (policy/v1)`,
+  )
+}
+
+/** The options of the delete: those in the eviction, and the request's own dry run. */
+function readOptions(context: ResourceContext, eviction: JsonObject): DeleteOptions {
+  const given = objectOf(eviction.deleteOptions)
+  if (given.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
+    const path = field.Path.of('deleteOptions', 'ignoreStoreReadErrorWithClusterBreakingPotential')
+    const message = 'can not be set for pod eviction, try after removing the option'
+    throw newInvalid(evictionKind, context.info.name, [field.invalid(path, true, message)])
+  }
+  const { dryRun } = parseWriteOptions(context, 'CreateOptions')
+  const options = parseDeleteOptions(given)
+  return dryRun ? { ...options, dryRun } : options
+}
+
+/** A pod that has ended, has not begun or is going already disrupts nobody. */
+function isDisposable(pod: JsonObject): boolean {
+  const { phase } = objectOf(pod.status)
+  return (
+    phase === 'Succeeded' ||
+    phase === 'Failed' ||
+    phase === 'Pending' ||
+    metadataOf(pod).deletionTimestamp !== undefined
+  )
+}
+
+function pinTo(options: DeleteOptions, pod: JsonObject): DeleteOptions {
+  const resourceVersion = metadataOf(pod).resourceVersion!
+  return { ...options, preconditions: { ...options.preconditions, resourceVersion } }
+}
+
+/**
+ * Takes the disruption from the budget that covers the pod. Answers with the budget's name when nothing was taken
+ * because the pod is not healthy anyway: it must then still be so when it goes. Throws when the budget says no.
+ */
+async function askBudget(
+  context: ResourceContext,
+  pod: JsonObject,
+  dryRun: boolean,
+): Promise<string | undefined> {
+  const budgets = context.state.registry.find('policy', 'v1', 'poddisruptionbudgets')!
+  const found = budgetsOf(budgets, pod)
+  if (found.length > 1) {
+    const message =
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'
+    throw new StatusError({ ...successStatus(), status: 'Failure', message, code: 500 })
+  }
+  const [budget] = found
+  if (!budget) return undefined
+  const { name = '' } = metadataOf(budget)
+  if (!isPodReady(pod)) {
+    const { unhealthyPodEvictionPolicy } = objectOf(budget.spec)
+    const { currentHealthy, desiredHealthy } = objectOf(budget.status)
+    const enough = numberOf(currentHealthy) >= numberOf(desiredHealthy) && numberOf(desiredHealthy) > 0
+    if (unhealthyPodEvictionPolicy === 'AlwaysAllow' || enough) return name
+  }
+  await guaranteedUpdate(context.state, {
+    endpoint: budgets,
+    namespace: context.info.namespace,
+    name,
+    dryRun,
+    conditional: () => false,
+    change: async current => {
+      takeDisruption(current, metadataOf(pod).name!, formatTime(context.state.env.clock.now()))
+      return { type: 'put', object: current }
+    },
+  })
+  return undefined
+}
+
+function budgetsOf({ resource }: Endpoint, pod: JsonObject): JsonObject[] {
+  const { labels, namespace } = metadataOf(pod)
+  return resource.cache
+    .list()
+    .filter(stored => stored.namespace === namespace)
+    .map(stored => stored.parse())
+    .filter(budget => selects(objectOf(budget.spec).selector, labels))
+}
+
+function selects(selector: unknown, labels: Readonly<Record<string, string>> | undefined): boolean {
+  if (!isObject(selector)) return false
+  try {
+    return labelSelectorAsSelector(selector as LabelSelector).matches(labels)
+  } catch {
+    return false
+  }
+}
+
+/** Counts one disruption less and notes the pod, so that the budget's controller does not count it as healthy. */
+function takeDisruption(budget: JsonObject, podName: string, now: string): void {
+  const status = objectOf(budget.status)
+  const { name = '', generation = 0 } = metadataOf(budget)
+  const resource = { group: 'policy', resource: 'poddisruptionbudget' }
+  if (numberOf(status.observedGeneration) < generation) throw stillProcessed(name)
+  const allowed = numberOf(status.disruptionsAllowed)
+  if (allowed < 0) throw newForbidden(resource, name, 'pdb disruptions allowed is negative')
+  const disrupted = objectOf(status.disruptedPods)
+  if (Object.keys(disrupted).length > maxDisruptedPods) {
+    const message = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller'
+    throw newForbidden(resource, name, message)
+  }
+  if (allowed === 0) throw refusal(refusalText(name, status), 0)
+  status.disruptionsAllowed = allowed - 1
+  if (allowed === 1) noteExhausted(budget, status, now)
+  status.disruptedPods = { ...disrupted, [podName]: now }
+  budget.status = status
+}
+
+function noteExhausted(budget: JsonObject, status: JsonObject, now: string): void {
+  const conditions = listOf(status.conditions)
+  const index = conditions.findIndex(({ type }) => type === 'DisruptionAllowed')
+  const old = conditions[index]
+  const condition = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    observedGeneration: numberOf(status.observedGeneration) || metadataOf(budget).generation,
+    lastTransitionTime: old?.status === 'False' ? old.lastTransitionTime : now,
+    reason: 'InsufficientPods',
+    message: '',
+  }
+  status.conditions = old ? conditions.with(index, condition) : [...conditions, condition]
+}
+
+const violation = "Cannot evict pod as it would violate the pod's disruption budget."
+
+function refusal(cause: string, retryAfterSeconds: number): StatusError {
+  const { status } = newTooManyRequests(violation, retryAfterSeconds)
+  const { retryAfterSeconds: _, ...details } = status.details ?? {}
+  const causes = [{ reason: 'DisruptionBudget' as never, message: cause }]
+  return new StatusError({
+    ...status,
+    details: { ...details, causes, ...(retryAfterSeconds > 0 && { retryAfterSeconds }) },
+  })
+}
+
+function stillProcessed(name: string): StatusError {
+  return refusal(`The disruption budget ${name} is still being processed by the server.`, retrySeconds)
+}
+
+function refusalText(name: string, status: JsonObject): string {
+  const condition = listOf(status.conditions).find(({ type }) => type === 'DisruptionAllowed')
+  const current = numberOf(status.currentHealthy)
+  const desired = numberOf(status.desiredHealthy)
+  const message = condition?.status === 'False' ? textOf(condition.message) : ''
+  if (message !== '' && condition?.reason === 'SyncFailed')
+    return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${message}`
+  if (current <= desired)
+    return `The disruption budget ${name} needs ${desired} healthy pods and has ${current} currently`
+  const why = message === '' ? '' : ` (${textOf(condition?.reason)}): ${message}`
+  return `The disruption budget ${name} does not allow evicting pods currently${why}`
+}
+
+/** Says in the pod's status why it goes, then deletes it. */
+async function removePod(
+  context: ResourceContext,
+  endpoint: Endpoint,
+  options: DeleteOptions,
+): Promise<void> {
+  const { name, namespace } = context.info
+  let preconditions = options.preconditions
+  if (!options.dryRun) {
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'EvictionByEvictionAPI',
+      message: 'Eviction API: evicting',
+    } as const
+    const marked = await guaranteedUpdate(context.state, {
+      endpoint,
+      namespace,
+      name,
+      dryRun: false,
+      conditional: () => Boolean(options.preconditions.resourceVersion),
+      change: async pod => {
+        checkPreconditions(endpoint.resource, pod, options.preconditions)
+        const status = objectOf(pod.status)
+        setPodCondition(status, condition, formatTime(context.state.env.clock.now()))
+        pod.status = status
+        return { type: 'put', object: pod }
+      },
+    })
+    if (preconditions.resourceVersion && 'revision' in marked)
+      preconditions = { ...preconditions, resourceVersion: String(marked.revision) }
+  }
+  await deleteObject(context, endpoint, namespace, name, { ...options, preconditions, admitted: true })
+}

@@ -1,0 +1,234 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { field, newBadRequest, newForbidden, newInternalError, newInvalid } from '@coxswain/apimachinery'
+import { listOf, objectOf, textOf } from '@coxswain/strategies'
+import { getHeader, type WireResponse } from '@coxswain/wire'
+import { admitConnect } from '../admission/admit-part.ts'
+import { connectOptions } from '../admission/connect-options.ts'
+import { getNode } from '../nodes/kubelet.ts'
+import { readFromKubelet, upgradeToKubelet } from '../nodes/kubelet-request.ts'
+import type { NodeConnection, PodAddress } from '../nodes/node-connection.ts'
+import { createPortConversation } from '../nodes/port-forward.ts'
+import { createCommandConversation, type RunCommand } from '../nodes/remote-command.ts'
+import { type AcceptSpdy, createSpdyCommandConversation, createSpdyPortConversation } from '../nodes/spdy.ts'
+import { freshen, getStored } from '../read/read.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { readInteger } from '../request/query.ts'
+
+/** `pods/log`. A pod that no node runs has said nothing yet. */
+export async function readLog(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  checkLogOptions(context)
+  const pod = await readPod(context, endpoint)
+  const { query, request } = context
+  const container = chooseContainer(pod, query.get('container') ?? '')
+  if (nodeOf(pod) === '') return { status: 204, headers: {}, body: new Uint8Array() }
+  const nodes = ownNodeOf(context, pod)
+  if (!nodes) return { ...plainText, body: await readForeignLog(context, pod, container) }
+  const since = sinceOf(context)
+  const tailLines = readInteger(query, 'tailLines')
+  const limitBytes = readInteger(query, 'limitBytes')
+  const body = await nodes.readLog(addressOf(pod), container, {
+    follow: isTrue(query.get('follow')),
+    previous: isTrue(query.get('previous')),
+    timestamps: isTrue(query.get('timestamps')),
+    ...(since !== undefined && { since }),
+    ...(tailLines !== undefined && { tailLines }),
+    ...(limitBytes !== undefined && { limitBytes }),
+    signal: request.signal,
+  })
+  return { ...plainText, body }
+}
+
+const plainText = { status: 200, headers: { 'content-type': 'text/plain' }, unhurried: true }
+
+/** From the kubelet of a node that is not ours. */
+async function readForeignLog(
+  { state, query, request }: ResourceContext,
+  pod: JsonObject,
+  container: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const { namespace, name } = addressOf(pod)
+  const isSet = (parameter: string) => (isTrue(query.get(parameter)) ? 'true' : undefined)
+  const given = (parameter: string) => query.get(parameter) || undefined
+  const asked = {
+    node: nodeOf(pod),
+    path: `/containerLogs/${namespace}/${name}/${container}`,
+    query: {
+      follow: isSet('follow'),
+      limitBytes: given('limitBytes'),
+      previous: isSet('previous'),
+      sinceSeconds: given('sinceSeconds'),
+      sinceTime: given('sinceTime'),
+      tailLines: given('tailLines'),
+      timestamps: isSet('timestamps'),
+    },
+  }
+  const insecure = isTrue(query.get('insecureSkipTLSVerifyBackend'))
+  return await readFromKubelet(state, asked, { signal: request.signal, name, insecure, resource: 'pods/log' })
+}
+
+/** `pods/exec` and `pods/attach`. */
+export async function openTerminal(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  await beginConnect(context, endpoint)
+  const pod = await readPod(context, endpoint)
+  const { query, info } = context
+  const container = chooseContainer(pod, query.get('container') ?? '')
+  checkHost(pod)
+  const nodes = ownNodeOf(context, pod)
+  requireUpgrade(context)
+  if (!nodes) {
+    const { namespace, name } = addressOf(pod)
+    const isSet = (parameter: string) => (isTrue(query.get(parameter)) ? '1' : undefined)
+    return await upgradeToKubelet(context.state, context.request, {
+      node: nodeOf(pod),
+      path: `/${info.subresource}/${namespace}/${name}/${container}`,
+      query: {
+        ...(info.subresource === 'exec' && { command: query.getAll('command') }),
+        error: isSet('stderr'),
+        input: isSet('stdin'),
+        output: isSet('stdout'),
+        tty: isSet('tty'),
+      },
+    })
+  }
+  const request = { stdin: isTrue(query.get('stdin')), tty: isTrue(query.get('tty')) }
+  const run: RunCommand = async streams => {
+    if (info.subresource === 'exec')
+      return await nodes.exec(addressOf(pod), container, query.getAll('command'), streams)
+    await nodes.attach(addressOf(pod), container, streams)
+    return undefined
+  }
+  const outputs = { stdout: isTrue(query.get('stdout')), stderr: isTrue(query.get('stderr')) }
+  const conversation = wantsSpdy(context)
+    ? createSpdyCommandConversation(spdyOf(context), { ...request, ...outputs }, run)
+    : createCommandConversation(request, run)
+  return { status: 101, headers: {}, conversation }
+}
+
+/** `pods/portforward`. */
+export async function forwardPort(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  await beginConnect(context, endpoint)
+  const pod = await readPod(context, endpoint)
+  checkHost(pod)
+  const nodes = ownNodeOf(context, pod)
+  requireUpgrade(context)
+  const ports = context.query.getAll('ports').flatMap(text => text.split(',').map(Number))
+  if (!nodes) {
+    const { namespace, name } = addressOf(pod)
+    return await upgradeToKubelet(context.state, context.request, {
+      node: nodeOf(pod),
+      path: `/portForward/${namespace}/${name}`,
+      query: { port: ports.length > 0 ? ports.join(',') : undefined },
+    })
+  }
+  const dial = (port: number) => nodes.dial(addressOf(pod), port)
+  const isTunnel = /(?:^|[\s,])SPDY\/3\.1\+/.test(
+    getHeader(context.request.headers, 'sec-websocket-protocol') ?? '',
+  )
+  const conversation =
+    isTunnel || wantsSpdy(context)
+      ? createSpdyPortConversation(spdyOf(context), dial)
+      : createPortConversation(ports, dial)
+  return { status: 101, headers: {}, conversation }
+}
+
+/**
+ * Asks those who may object to a connection. A WebSocket begins with a GET, which roles that may only read allow: what it
+ * opens is a `create`, and has to be allowed as one.
+ */
+async function beginConnect(context: ResourceContext, endpoint: Endpoint): Promise<void> {
+  const { state, user, info, query } = context
+  if (query.has('dryRun')) throw newBadRequest('dryRun is not supported')
+  await admitConnect(context, endpoint, connectOptions(context))
+  if (info.verb === 'create') return
+  const {
+    verdict,
+    reason = '',
+    error,
+  } = await state.authorizer({ state, user, info: { ...info, verb: 'create' } })
+  if (verdict === 'allow') return
+  if (error) throw newInternalError(error)
+  throw newForbidden({ group: info.group, resource: info.resource }, info.name, reason)
+}
+
+/** The way to the pod's node where it is one of ours. Throws a 404 when there is no such node. */
+function ownNodeOf({ state }: ResourceContext, pod: JsonObject): NodeConnection | undefined {
+  const name = nodeOf(pod)
+  getNode(state, name, 'pods')
+  return state.nodes?.hasNode(name) ? state.nodes : undefined
+}
+
+const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1'
+
+const wantsSpdy = ({ request }: ResourceContext): boolean =>
+  /^spdy\/3\.1$/i.test(getHeader(request.headers, 'upgrade') ?? '')
+
+function spdyOf({ state }: ResourceContext): AcceptSpdy {
+  if (state.acceptSpdy) return state.acceptSpdy
+  throw newBadRequest('SPDY is not spoken here')
+}
+
+/** Milliseconds since the epoch. */
+function sinceOf({ query, state }: ResourceContext): number | undefined {
+  const seconds = readInteger(query, 'sinceSeconds')
+  if (seconds !== undefined) return state.env.clock.now() - seconds * 1000
+  const time = query.get('sinceTime') ?? ''
+  return time === '' ? undefined : Date.parse(time)
+}
+
+function addressOf(pod: JsonObject): PodAddress {
+  const { namespace, name } = objectOf(pod.metadata)
+  return { namespace: textOf(namespace), name: textOf(name) }
+}
+
+function requireUpgrade({ request }: ResourceContext): void {
+  if (getHeader(request.headers, 'upgrade') === undefined) throw newBadRequest('Upgrade request required')
+}
+
+async function readPod(context: ResourceContext, endpoint: Endpoint): Promise<JsonObject> {
+  await freshen(context, '', 0)
+  return getStored(context, endpoint).parse()
+}
+
+const nodeOf = (pod: JsonObject): string => textOf(objectOf(pod.spec).nodeName)
+const nameOf = (pod: JsonObject): string => textOf(objectOf(pod.metadata).name)
+
+/** The one that was asked for, or the pod's only one. Throws a 400 when there is no such container. */
+function chooseContainer(pod: JsonObject, container: string): string {
+  const spec = objectOf(pod.spec)
+  const names = ['initContainers', 'containers', 'ephemeralContainers'].flatMap(kind =>
+    listOf(spec[kind]).map(({ name }) => textOf(name)),
+  )
+  if (container !== '') {
+    if (names.includes(container)) return container
+    throw newBadRequest(`container ${container} is not valid for pod ${nameOf(pod)}`)
+  }
+  const count = listOf(spec.containers).length
+  if (count === 1) return textOf(listOf(spec.containers)[0]!.name)
+  const choice = count === 0 ? '' : `, choose one of: [${names.join(' ')}]`
+  throw newBadRequest(`a container name must be specified for pod ${nameOf(pod)}${choice}`)
+}
+
+function checkHost(pod: JsonObject): void {
+  if (nodeOf(pod) === '') throw newBadRequest(`pod ${nameOf(pod)} does not have a host assigned`)
+}
+
+function checkLogOptions({ query }: ResourceContext): void {
+  const errors = []
+  const tailLines = readInteger(query, 'tailLines')
+  const limitBytes = readInteger(query, 'limitBytes')
+  const sinceSeconds = readInteger(query, 'sinceSeconds')
+  if (tailLines !== undefined && tailLines < 0)
+    errors.push(field.invalid(field.Path.of('tailLines'), tailLines, 'must be greater than or equal to 0'))
+  if (limitBytes !== undefined && limitBytes < 1)
+    errors.push(field.invalid(field.Path.of('limitBytes'), limitBytes, 'must be greater than 0'))
+  if (sinceSeconds !== undefined && query.get('sinceTime') !== undefined) {
+    const message = 'at most one of `sinceTime` or `sinceSeconds` may be specified'
+    errors.push(field.forbidden(field.Path.of(''), message))
+  } else if (sinceSeconds !== undefined && sinceSeconds < 1) {
+    errors.push(field.invalid(field.Path.of('sinceSeconds'), sinceSeconds, 'must be greater than 0'))
+  }
+  if (query.get('stream') !== undefined)
+    errors.push(field.forbidden(field.Path.of('stream'), 'may not be specified'))
+  if (errors.length > 0) throw newInvalid({ group: '', kind: 'PodLogOptions' }, '', errors)
+}

@@ -1,0 +1,41 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { formatTime, newBadRequest } from '@coxswain/apimachinery'
+import { authenticateToken } from '../../authentication/authentication.ts'
+import { intersect, withAuthenticatedGroup } from '../../authentication/authenticator.ts'
+import type { UserInfo } from '../../request/context.ts'
+import type { Review } from './index.ts'
+
+/** Who am I? */
+export const reviewSelf: Review = ({ state, user }, { kind, apiVersion }) => ({
+  kind,
+  apiVersion,
+  metadata: { creationTimestamp: formatTime(state.env.clock.now()) },
+  status: { userInfo: printUser(user) },
+})
+
+/** Whose token is this, and is it meant for me? */
+export const reviewToken: Review = async ({ state }, question) => {
+  const { token, audiences = [] } = (question.spec ?? {}) as { token?: string; audiences?: readonly string[] }
+  if (!token) throw newBadRequest('token is required for TokenReview in authentication')
+  const asked = audiences.length > 0 ? audiences : state.authentication.audiences
+  const owner = await authenticateToken(state, token, { state, audiences: asked })
+  if ('error' in owner) return { ...question, status: { user: {}, error: owner.error } }
+  if (asked.length > 0 && intersect(asked, owner.audiences).length === 0) {
+    throw new Error('error validating audiences')
+  }
+  const status = {
+    authenticated: true,
+    user: printUser(withAuthenticatedGroup(owner.user)),
+    ...(owner.audiences.length > 0 && { audiences: owner.audiences }),
+  }
+  return { ...question, status }
+}
+
+function printUser({ name, uid, groups, extra = {} }: UserInfo): JsonObject {
+  return {
+    ...(name !== '' && { username: name }),
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups }),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  }
+}

@@ -1,0 +1,213 @@
+import { decodeBuiltin } from '@coxswain/api'
+import {
+  field,
+  formatTime,
+  isMachineryError,
+  isObject,
+  type JsonObject,
+  newBadRequest,
+  newConflict,
+  newInvalid,
+  newNotFound,
+  newUnknownError,
+  StatusError,
+} from '@coxswain/apimachinery'
+import type { WireResponse } from '@coxswain/wire'
+import { signJwt } from '../authentication/jwt/jwt.ts'
+import { type BoundResource, findBoundObject } from '../authentication/service-account/bound-objects.ts'
+import { type Reference, writeClaims } from '../authentication/service-account/claims.ts'
+import type { ServiceAccounts } from '../authentication/service-account/issuer.ts'
+import { View } from '../read/view.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import type { ResourceContext } from '../request/context.ts'
+import { parseWriteOptions } from '../request/write-options.ts'
+import { readBody } from '../write/body.ts'
+import { metadataOf } from '../write/lifecycle.ts'
+
+const requestKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
+const requestVersion = 'authentication.k8s.io/v1'
+const shortest = 600
+const longest = 2 ** 32
+const defaultSeconds = 3600
+/** What pods ask for that know nothing of tokens that end; theirs are extended to a year. */
+const extendableSeconds = 3607
+const extendedSeconds = 365 * 24 * 3600
+
+interface TokenSpec {
+  readonly audiences?: readonly string[]
+  readonly expirationSeconds?: number | bigint
+  readonly boundObjectRef?: {
+    readonly kind?: string
+    readonly apiVersion?: string
+    readonly name?: string
+    readonly uid?: string
+  }
+}
+
+/** `serviceaccounts/token`: a new token of the account. Throws a 501 where nobody signs any. */
+export async function createToken(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+  const { state, info, user } = context
+  const accounts = state.authentication.serviceAccounts
+  if (!accounts) throw withoutIssuer()
+  const { name, namespace } = info
+  const view = new View(context, tokenEndpoint(endpoint))
+  const options = parseWriteOptions(context, 'CreateOptions')
+  const request = readRequest(context)
+  const attributes = {
+    operation: 'CREATE' as const,
+    resource: endpoint.resource,
+    version: endpoint.version,
+    kind: requestKind,
+    subresource: 'token',
+    namespace,
+    name,
+    object: request,
+    oldObject: undefined,
+    dryRun: options.dryRun,
+    user,
+    state,
+    warn: (text: string) => void context.warnings.push(text),
+  }
+  await state.admission.mutate(attributes)
+  const metadata = metadataOf(request)
+  checkPlace(context, metadata.name, metadata.namespace)
+  await state.cache.fresh()
+  const account = findBoundObject(state, 'serviceaccounts', namespace, name)
+  if (!account) throw newNotFound(endpoint.resource.info, name)
+  if (metadata.uid && metadata.uid !== account.uid) {
+    const detail = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${account.uid})`
+    throw newConflict({ group: requestKind.group, resource: requestKind.kind }, name, detail)
+  }
+  const spec = (request.spec ?? {}) as TokenSpec
+  const audiences = spec.audiences?.length ? spec.audiences : state.authentication.audiences
+  const requested = Number(spec.expirationSeconds ?? defaultSeconds)
+  checkExpiration(requested)
+  await state.admission.validate(attributes)
+  const bound = spec.boundObjectRef ? findBound(context, spec.boundObjectRef) : {}
+  const seconds = shorten(context, accounts, requested)
+  const isExtended =
+    accounts.extendExpiration &&
+    bound.pod !== undefined &&
+    seconds === extendableSeconds &&
+    audiences.every(audience => state.authentication.audiences.includes(audience))
+  const now = state.env.clock.now()
+  const id = state.env.random.uuid()
+  const claims = writeClaims(
+    {
+      namespace,
+      serviceAccount: { name, uid: account.uid },
+      ...bound,
+      ...(isExtended && { warnAfter: Math.floor(now / 1000) + seconds }),
+      audiences,
+      now,
+      expirationSeconds: isExtended ? extend(accounts) : seconds,
+      id,
+    },
+    accounts.issuers[0]!,
+  )
+  context.auditAnnotations.set('authentication.kubernetes.io/issued-credential-id', `JTI=${id}`)
+  return view.object(201, {
+    kind: requestKind.kind,
+    apiVersion: requestVersion,
+    metadata: { ...metadata, name, namespace, uid: account.uid, creationTimestamp: formatTime(now) },
+    spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec.boundObjectRef ?? null },
+    status: {
+      token: signJwt(claims, accounts.signingKey),
+      expirationTimestamp: formatTime(now + seconds * 1000),
+    },
+  })
+}
+
+function withoutIssuer(): StatusError {
+  const { status } = newUnknownError('this server signs no tokens of service accounts')
+  return new StatusError({ ...status, reason: 'NotImplemented', code: 501 })
+}
+
+function readRequest(context: ResourceContext): JsonObject {
+  const body = readBody(context, false, { apiVersion: requestVersion, kind: requestKind.kind })
+  const { apiVersion = '', kind = '' } = body.object as { apiVersion?: string; kind?: string }
+  if (kind !== '' && kind !== requestKind.kind)
+    throw newBadRequest(`the kind in the data (${kind}) does not match the expected kind (TokenRequest)`)
+  if (apiVersion !== '' && apiVersion !== requestVersion) {
+    throw newBadRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${requestVersion})`,
+    )
+  }
+  try {
+    const { object } = decodeBuiltin(requestKind, body.object, { literals: body.literals })
+    return { ...object, metadata: isObject(object.metadata) ? object.metadata : {} }
+  } catch (error) {
+    if (!isMachineryError(error)) throw error
+    throw newBadRequest(`TokenRequest in version "v1" cannot be handled as a TokenRequest: ${error.message}`)
+  }
+}
+
+function checkPlace({ info }: ResourceContext, name = '', namespace = ''): void {
+  const refuse = (member: string, value: string) => {
+    const detail = `must match the service account ${member} if specified`
+    return newInvalid(requestKind, info.name, [
+      field.invalid(field.Path.of('metadata', member), value, detail),
+    ])
+  }
+  if (name !== '' && name !== info.name) throw refuse('name', name)
+  if (namespace !== '' && namespace !== info.namespace) throw refuse('namespace', namespace)
+}
+
+function checkExpiration(seconds: number): void {
+  const path = field.Path.of('spec', 'expirationSeconds')
+  const detail =
+    seconds < shortest
+      ? 'may not specify a duration less than 10 minutes'
+      : seconds > longest && 'may not specify a duration larger than 2^32 seconds'
+  if (detail) throw newInvalid(requestKind, '', [field.invalid(path, seconds, detail)])
+}
+
+function shorten({ warnings }: ResourceContext, { maxExpiration }: ServiceAccounts, seconds: number): number {
+  if (maxExpiration === undefined || seconds <= maxExpiration) return seconds
+  warnings.push(`requested expiration of ${seconds} seconds shortened to ${maxExpiration} seconds`)
+  return maxExpiration
+}
+
+function extend({ maxExpiration }: ServiceAccounts): number {
+  return maxExpiration === undefined ? extendedSeconds : Math.min(extendedSeconds, maxExpiration)
+}
+
+const bindable: Readonly<Record<string, BoundResource>> = { Pod: 'pods', Node: 'nodes', Secret: 'secrets' }
+
+/** The object that the token is to die with; it has to be there. */
+function findBound(
+  { state, info }: ResourceContext,
+  { kind = '', apiVersion = '', name = '', uid = '' }: NonNullable<TokenSpec['boundObjectRef']>,
+): { readonly pod?: Reference; readonly node?: Reference; readonly secret?: Reference } {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  const resource = group === '' ? bindable[kind] : undefined
+  if (!resource) throw newBadRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
+  const object = findBoundObject(state, resource, info.namespace, name)
+  if (!object) throw newNotFound({ group: '', resource }, name)
+  const { serviceAccountName, nodeName } = (object.parse().spec ?? {}) as {
+    serviceAccountName?: string
+    nodeName?: string
+  }
+  if (resource === 'pods' && serviceAccountName !== info.name) {
+    throw newBadRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(info.name)} to pod running with different serviceaccount name.`,
+    )
+  }
+  if (uid !== '' && uid !== object.uid) {
+    const detail = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw newConflict({ group: '', resource: kind }, name, detail)
+  }
+  const reference = { name, uid: object.uid }
+  if (resource === 'secrets') return { secret: reference }
+  if (resource === 'nodes') return { node: reference }
+  if (!nodeName) return { pod: reference }
+  const node = findBoundObject(state, 'nodes', '', nodeName)
+  return { pod: reference, node: { name: nodeName, uid: node?.uid ?? '' } }
+}
+
+/** The endpoint for showing what is answered: a TokenRequest, not an account. */
+function tokenEndpoint({ resource, version }: Endpoint): Endpoint {
+  const shown = { ...version, name: requestKind.version }
+  const info = { ...resource.info, group: requestKind.group, kind: requestKind.kind }
+  return { resource: { ...resource, info, storageVersion: shown, strategy: {} }, version: shown }
+}

@@ -1,0 +1,147 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { newTooManyRequests } from '@coxswain/apimachinery'
+import type { WireHeaders, WireResponse } from '@coxswain/wire'
+import { CachedView } from '../cache/cached-view.ts'
+import type { RequestContext, ServerState } from '../request/context.ts'
+import { type Answer, type Filter, finallyDo, type Next } from '../request/filter.ts'
+import { isLongRunning } from '../request/long-running.ts'
+import type { Refusal, Seat } from './fair-queues.ts'
+import { comparePrecedence, compileFlowSchema, type FlowSchema } from './flow-schemas.ts'
+import { balanceLevels, type Level, readLevel, updateLevels } from './priority-levels.ts'
+import { estimateSeats } from './seats.ts'
+
+export const flowGroup = 'flowcontrol.apiserver.k8s.io'
+const schemaPrefix = `/${flowGroup}/flowschemas/`
+const levelPrefix = `/${flowGroup}/prioritylevelconfigurations/`
+
+/** How often unused seats are lent and taken back. */
+const balancePeriod = 10_000
+/** How long a request waits for a seat at most. */
+const longestWait = 15_000
+const retryAfterSeconds = 1
+
+export interface FlowCounts {
+  readonly level: string
+  readonly schema: string
+  dispatched: number
+  readonly rejected: Map<Refusal, number>
+}
+
+interface Flow {
+  readonly schema: FlowSchema
+  readonly level: Level
+}
+
+/** The headers of answers together with a flow's: nearly all answers have one of a few constant records. */
+const flowHeaders = new WeakMap<WireHeaders, { readonly flow: Flow; readonly headers: WireHeaders }>()
+
+function withFlow(response: WireResponse, schema: FlowSchema, level: Level): WireResponse {
+  const { status, headers, body } = response
+  let known = flowHeaders.get(headers)
+  if (known?.flow.schema !== schema || known.flow.level !== level) {
+    const uids = {
+      'x-kubernetes-pf-flowschema-uid': schema.uid,
+      'x-kubernetes-pf-prioritylevel-uid': level.config.uid,
+    }
+    known = { flow: { schema, level }, headers: { ...headers, ...uids } }
+    flowHeaders.set(headers, known)
+  }
+  if (response.conversation) return { ...response, headers: known.headers }
+  return body === undefined ? { status, headers: known.headers } : { status, headers: known.headers, body }
+}
+
+/** Priority and fairness: who waits when there is more to do than the server takes on at once. */
+export class FlowControl {
+  readonly #state: ServerState
+  readonly #seats: number
+  readonly #schemas: CachedView<readonly FlowSchema[]>
+  readonly #configs: CachedView<object>
+  #levels: ReadonlyMap<string, Level> = new Map()
+  #known: object | undefined
+  /** What became of requests, by level and schema; for metrics and the debug pages. */
+  readonly counts: Map<string, FlowCounts> = new Map()
+
+  constructor(state: ServerState, seats: number) {
+    this.#state = state
+    this.#seats = seats
+    this.#schemas = new CachedView(state, [schemaPrefix], () =>
+      this.#stored('flowschemas').map(compileFlowSchema).sort(comparePrecedence),
+    )
+    this.#configs = new CachedView(state, [levelPrefix], () => ({}))
+  }
+
+  /** Lends seats until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#state.env
+    for (;;) {
+      await clock.sleep(balancePeriod, { signal })
+      balanceLevels(this.levels().values(), this.#seats)
+    }
+  }
+
+  levels(): ReadonlyMap<string, Level> {
+    const configs = this.#configs.value
+    if (this.#known !== configs) {
+      this.#known = configs
+      const read = this.#stored('prioritylevelconfigurations').map(readLevel)
+      this.#levels = updateLevels(this.#levels, read, this.#seats, this.#state.env.clock)
+    }
+    return this.#levels
+  }
+
+  readonly filter: Filter = (context, next) => {
+    const { info } = context
+    const isWatch = info.verb === 'watch'
+    if (isLongRunning(info) && !isWatch) return next(context)
+    const found = this.classify(context)
+    if (!found) return next(context)
+    const { schema, level } = found
+    const entered = level.queues.enter(`${schema.name} ${schema.flowOf(context)}`, estimateSeats(context), {
+      ms: longestWait,
+      request: context.request,
+    })
+    return entered instanceof Promise
+      ? entered.then(seat => this.#goOn(context, next, found, seat))
+      : this.#goOn(context, next, found, entered)
+  }
+
+  #goOn(context: RequestContext, next: Next, { schema, level }: Flow, seat: Seat | Refusal): Answer {
+    const counts = this.#countsOf(level, schema)
+    if (typeof seat === 'string') {
+      counts.rejected.set(seat, (counts.rejected.get(seat) ?? 0) + 1)
+      throw newTooManyRequests('Too many requests, please try again later.', retryAfterSeconds)
+    }
+    counts.dispatched++
+    // A watch holds its seat until it has begun: what it does later is little.
+    const answer = finallyDo(next, context, seat.release)
+    return answer instanceof Promise
+      ? answer.then(response => withFlow(response, schema, level))
+      : withFlow(answer, schema, level)
+  }
+
+  /** Undefined before the configuration is loaded. */
+  classify({ user, info }: RequestContext): Flow | undefined {
+    const levels = this.levels()
+    for (const schema of this.#schemas.value) {
+      if (!schema.matches(user, info)) continue
+      const level = levels.get(schema.level)
+      if (level) return { schema, level }
+    }
+    return undefined
+  }
+
+  #countsOf(level: Level, schema: FlowSchema): FlowCounts {
+    const key = `${level.config.name} ${schema.name}`
+    let counts = this.counts.get(key)
+    if (!counts) {
+      counts = { level: level.config.name, schema: schema.name, dispatched: 0, rejected: new Map() }
+      this.counts.set(key, counts)
+    }
+    return counts
+  }
+
+  #stored(resource: string): JsonObject[] {
+    const found = this.#state.registry.findResource(flowGroup, resource)
+    return found ? found.cache.list().map(stored => stored.parse()) : []
+  }
+}

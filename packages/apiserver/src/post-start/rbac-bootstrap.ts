@@ -1,0 +1,145 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import { deepEqual, formatTime } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
+import type { Condition, Operation } from '@coxswain/storage'
+import { findUncovered, readRules } from '@coxswain/strategies'
+import {
+  type BootstrapObject,
+  bootstrapAnnotations,
+  readBootstrapPolicy,
+} from '../authorization/rbac/bootstrap-policy.ts'
+import { rbacPrefixes } from '../authorization/rbac/policy.ts'
+import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
+import type { ServerState } from '../request/context.ts'
+
+/** etcd takes no more than 128 operations at once. */
+const chunkSize = 100
+/** Another server may be at the same work. */
+const attempts = 5
+
+/**
+ * Makes the roles and bindings that every cluster has, and gives those there are what they lack: rules, selectors and
+ * subjects. What an administrator added stays, and an object with `autoupdate: "false"` is left alone altogether.
+ */
+export async function reconcileBootstrapPolicy(state: ServerState): Promise<void> {
+  const wanted = readBootstrapPolicy()
+  for (let attempt = 1; ; attempt++) {
+    const changes = wanted.flatMap(object => findChange(state, object) ?? [])
+    if (changes.length === 0) return
+    const isDone = await Promise.all(chunksOf(changes).map(chunk => write(state, chunk)))
+    if (isDone.every(Boolean)) {
+      if (!changes.some(({ operation }) => operation.type === 'delete')) return
+    } else if (attempt >= attempts) {
+      throw new Error('the bootstrap roles are being changed by somebody else all the time')
+    }
+  }
+}
+
+interface Change {
+  readonly condition: Condition
+  readonly operation: Operation
+}
+
+async function write({ store, cache }: ServerState, changes: readonly Change[]): Promise<boolean> {
+  const { committed, revision } = await store.transact({
+    conditions: changes.map(({ condition }) => condition),
+    operations: changes.map(({ operation }) => operation),
+  })
+  await cache.waitFor(revision)
+  return committed
+}
+
+function chunksOf(changes: readonly Change[]): Change[][] {
+  const chunks: Change[][] = []
+  for (let at = 0; at < changes.length; at += chunkSize) chunks.push(changes.slice(at, at + chunkSize))
+  return chunks
+}
+
+/** Undefined when everything is as it should be. A binding to another role is deleted, and made at the next look. */
+function findChange(state: ServerState, wanted: BootstrapObject): Change | undefined {
+  const prefix = rbacPrefixes[wanted.kind]
+  const key = prefix + (wanted.namespace === '' ? wanted.name : `${wanted.namespace}/${wanted.name}`)
+  const stored = state.cache.resource(prefix).get(key)
+  const tail = printTail(wanted)
+  if (!stored)
+    return {
+      condition: { key, modRevision: 0 },
+      operation: { type: 'put', key, value: printObject(state, wanted, tail) },
+    }
+  if (stored.endsWith(encodeText(tail))) return undefined
+  const condition = { key, modRevision: stored.revision }
+  const object = stored.parse()
+  const metadata = object.metadata as { readonly annotations?: JsonObject }
+  if (metadata.annotations?.['rbac.authorization.kubernetes.io/autoupdate'] === 'false') return undefined
+  if (wanted.roleRef && !deepEqual(wanted.roleRef, object.roleRef))
+    return { condition, operation: { type: 'delete', key } }
+  const value = updateObject(object, stored, wanted)
+  return value && { condition, operation: { type: 'put', key, value } }
+}
+
+/** The stored form from the labels on: what is the same wherever the object is made. */
+function printTail({ labels, rules, aggregationRule, roleRef, subjects = [] }: BootstrapObject): string {
+  const rest = {
+    ...(rules && { rules: rules.length > 0 ? rules : null }),
+    ...(aggregationRule && { aggregationRule }),
+    ...(subjects.length > 0 && { subjects }),
+    ...(roleRef && { roleRef }),
+  }
+  const labelled = `"labels":${JSON.stringify(labels)},"annotations":${JSON.stringify(bootstrapAnnotations)}}`
+  return `${labelled},${JSON.stringify(rest).slice(1)}`
+}
+
+/** As `encodeStored` has it; a start makes many of these. */
+function printObject(
+  { env }: ServerState,
+  { kind, namespace, name }: BootstrapObject,
+  tail: string,
+): Uint8Array {
+  const place = namespace === '' ? '' : `"namespace":"${namespace}",`
+  const made = `"uid":"${env.random.uuid()}","creationTimestamp":"${formatTime(env.clock.now())}"`
+  return encodeText(
+    `{"kind":"${kind}","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"${name}",${place}${made},${tail}`,
+  )
+}
+
+/** The bytes to store; undefined when they are there. */
+function updateObject(
+  object: JsonObject,
+  stored: StoredObject,
+  wanted: BootstrapObject,
+): Uint8Array | undefined {
+  const metadata = object.metadata as JsonObject
+  metadata.labels = withMissing(metadata.labels, wanted.labels)
+  metadata.annotations = withMissing(metadata.annotations, bootstrapAnnotations)
+  if (wanted.rules) {
+    const present = readRules(object)
+    const missing = findUncovered(present, wanted.rules)
+    if (missing.length > 0) object.rules = [...present, ...missing]
+    updateAggregation(object, wanted)
+  }
+  if (wanted.subjects) {
+    const present = (object.subjects ?? []) as JsonObject[]
+    const missing = wanted.subjects.filter(subject => !present.some(one => deepEqual(one, subject)))
+    if (missing.length > 0) object.subjects = [...present, ...missing]
+  }
+  const bytes = encodeStored(object)
+  return stored.hasBytes(bytes) ? undefined : bytes
+}
+
+function withMissing(present: unknown, wanted: Readonly<Record<string, string>>): JsonObject {
+  const values = { ...(present as Record<string, string> | undefined) }
+  for (const [key, value] of Object.entries(wanted)) values[key] ??= value
+  return values
+}
+
+function updateAggregation(object: JsonObject, { aggregationRule }: BootstrapObject): void {
+  if (!aggregationRule) {
+    delete object.aggregationRule
+    return
+  }
+  const selectorsOf = (rule: unknown) =>
+    ((rule as JsonObject | undefined)?.clusterRoleSelectors ?? []) as JsonObject[]
+  const present = selectorsOf(object.aggregationRule)
+  const missing = selectorsOf(aggregationRule).filter(one => !present.some(other => deepEqual(one, other)))
+  if (missing.length > 0) object.aggregationRule = { clusterRoleSelectors: [...present, ...missing] }
+}
