@@ -117,7 +117,7 @@ describe('layers', () => {
 
   it('catches a cycle in the ladder itself', async () => {
     const found = await findingsWith(layers, {
-      'layers.json': JSON.stringify({ kit: ['wire'], wire: ['kit'] }),
+      'layers.json': JSON.stringify({ packages: { kit: ['wire'], wire: ['kit'] } }),
     })
     assert.ok(
       found.some(text => /layers.json has a cycle: kit -> wire -> kit/.test(text)),
@@ -127,7 +127,7 @@ describe('layers', () => {
 
   it('catches a package the ladder does not know, and one it knows that is not there', async () => {
     const found = await findingsWith(layers, {
-      'layers.json': JSON.stringify({ kit: [], gone: ['kit', 'away'] }),
+      'layers.json': JSON.stringify({ packages: { gone: ['kit', 'away'], kit: [] } }),
     })
     assert.ok(found.includes('error layers.json says nothing about packages/wire'))
     assert.ok(found.includes('error layers.json names gone, which is no package'))

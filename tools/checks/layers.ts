@@ -1,16 +1,22 @@
 /**
- * The ladder: `layers.json` names, for each package, the packages it may import. No upward edge, cycle, deep import,
- * undeclared or unused dependency, and no `node:` module in the core outside `src/node/`. Examples stand where users do:
- * they import what is published and declared.
+ * The ladder: `packages` of `layers.json` names, from top to bottom, the packages that each package may import. No upward
+ * edge, cycle, deep import, undeclared or unused dependency, and no `node:` module in the core outside `src/node/`. What
+ * holds inside a package is in `rooms.ts`. Examples stand where users do: they import what is published and declared.
  */
 import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import type { Check, Finding } from './finding.ts'
+import { checkRooms, type FolderLadders } from './rooms.ts'
 import { findImports, isTest, readSources } from './source.ts'
 import { entryPoints, readManifest, readPackages, type WorkspacePackage } from './workspace.ts'
 
 type Layers = Readonly<Record<string, readonly string[]>>
+
+interface LayerFile {
+  readonly packages: Layers
+  readonly folders?: FolderLadders
+}
 
 /** Packages that live on a machine; everything else runs anywhere JavaScript runs. */
 const machineBound = new Set(['cli', 'coxswain', 'project', 'dashboard'])
@@ -21,10 +27,15 @@ const testOnly = 'testing'
 export const layers: Check = {
   name: 'layers',
   async run(root) {
-    const ladder = JSON.parse(await readFile(join(root, 'layers.json'), 'utf8')) as Layers
+    const { packages: ladder, folders = {} } = JSON.parse(
+      await readFile(join(root, 'layers.json'), 'utf8'),
+    ) as LayerFile
     const packages = await readPackages(root)
     const findings = [...checkLadder(ladder, packages)]
-    for (const each of packages) findings.push(...(await checkPackage(root, each, ladder, packages)))
+    for (const each of packages) {
+      findings.push(...(await checkPackage(root, each, ladder, packages)))
+      findings.push(...(await checkRooms(root, each.folder, folders)))
+    }
     findings.push(...(await checkExamples(root, packages)))
     return findings
   },
@@ -40,6 +51,13 @@ function* checkLadder(ladder: Layers, packages: readonly WorkspacePackage[]): Ge
       yield { file, message: `names ${name}, which is no package` }
     for (const below of allowed) {
       if (!ladder[below]) yield { file, message: `lets ${name} import ${below}, which is no package` }
+    }
+  }
+  const rows = Object.keys(ladder)
+  for (const [name, allowed] of Object.entries(ladder)) {
+    for (const below of allowed) {
+      if (rows.includes(below) && rows.indexOf(below) < rows.indexOf(name))
+        yield { file, message: `names ${below} above ${name}, which imports it` }
     }
   }
   const cycle = findCycle(ladder)
