@@ -1,4 +1,4 @@
-import { type Authorizer, alwaysAllow, createApiServer, createDefaultAuthorizer } from '@coxswain/apiserver'
+import { type AuthorizerFactory, alwaysAllow, createApiServer, defaultAuthorizer } from '@coxswain/apiserver'
 import { createRealEnv, TaskGroup } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import type { Handler, WireRequest } from '@coxswain/wire'
@@ -10,7 +10,7 @@ const gets = 20_000
 const objectPath = '/api/v1/namespaces/default/configmaps/c'
 
 /** A server in this process with a ConfigMap of 2 KB, a user who may read it, and a thousand bindings besides. */
-async function startServer(stack: AsyncDisposableStack, authorizer: Authorizer): Promise<Handler> {
+async function startServer(stack: AsyncDisposableStack, authorizer: AuthorizerFactory): Promise<Handler> {
   const env = createRealEnv()
   const store = stack.use(createMemoryStore({ env }))
   const server = createApiServer({ env, store, authorizer })
@@ -51,8 +51,8 @@ async function startServer(stack: AsyncDisposableStack, authorizer: Authorizer):
 }
 
 export async function rbacCases(stack: AsyncDisposableStack): Promise<BenchCase[]> {
-  const withRbac = await startServer(stack, createDefaultAuthorizer())
-  const withoutAny = await startServer(stack, alwaysAllow)
+  const withRbac = await startServer(stack, defaultAuthorizer)
+  const withoutAny = await startServer(stack, () => alwaysAllow)
   return [
     {
       name: 'get, RBAC with the bootstrap roles and 1,000 bindings',

@@ -42,8 +42,14 @@ export {
   deny,
   noOpinion,
 } from './authorization/authorizer.ts'
-export { createRbacAuthorizer } from './authorization/rbac/rbac-authorizer.ts'
-export { authorizePrivileged, createDefaultAuthorizer, createUnionAuthorizer } from './authorization/union.ts'
+export {
+  type AuthorizationPorts,
+  type AuthorizerFactory,
+  defaultAuthorizer,
+  rbacAuthorizer,
+  unionAuthorizer,
+} from './authorization/authorizer-factory.ts'
+export { authorizePrivileged } from './authorization/union.ts'
 export type { ComponentCheck, ComponentHealth } from './endpoints/health.ts'
 export { isProxyPath } from './endpoints/proxies.ts'
 export type { Dialer, DialTls } from './nodes/dialer.ts'

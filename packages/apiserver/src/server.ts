@@ -11,9 +11,9 @@ import { defaultAdmissionPlugins } from './admission/plugins.ts'
 import { type AuthenticationOptions, resolveAuthentication } from './authentication/authentication.ts'
 import { anonymous } from './authentication/authenticator.ts'
 import { keepAuthenticationTrust } from './authentication/trust.ts'
-import type { Authorizer } from './authorization/authorizer.ts'
+import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
 import { createGrantReader } from './authorization/rbac/grants.ts'
-import { createDefaultAuthorizer } from './authorization/union.ts'
+import { createPolicyReader } from './authorization/rbac/policy.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { CrdController } from './custom-resources/controller.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
@@ -60,8 +60,8 @@ export interface ApiServerOptions {
   readonly store: Store
   /** How it is found out who sent a request. @default client certificates */
   readonly authentication?: AuthenticationOptions
-  /** @default {@link createDefaultAuthorizer}: `system:masters` may do everything, others what roles allow them */
-  readonly authorizer?: Authorizer
+  /** @default {@link defaultAuthorizer}: `system:masters` may do everything, others what roles allow them */
+  readonly authorizer?: AuthorizerFactory
   /** How many requests are worked on at once. @default 400 that read and 200 that write */
   readonly inFlightLimits?: Partial<InFlightLimits>
   /** Whether FlowSchemas say who waits when there are more; otherwise what is too much is refused. @default true */
@@ -138,6 +138,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     outbound,
     ...(options.webhookAuthentication && { authentication: options.webhookAuthentication }),
   })
+  const readPolicy = createPolicyReader(cache)
+  const authorizer = (options.authorizer ?? defaultAuthorizer)({ env, cache, outbound, readPolicy })
   const state: ServerState = {
     env,
     store,
@@ -157,8 +159,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       advertise: options.advertise ?? (() => nowhere),
     },
     authentication: resolveAuthentication(options.authentication),
-    authorizer: options.authorizer ?? createDefaultAuthorizer(),
-    grants: createGrantReader(() => state),
+    authorizer,
+    grants: createGrantReader(readPolicy, authorizer),
     outbound,
     webhooks,
     ...(options.nodes && { nodes: options.nodes }),
@@ -192,7 +194,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),
     authenticate,
     ...(options.audit ? [createAudit(options.audit)] : []),
-    createImpersonate(),
+    createImpersonate(state.authorizer),
     inFlightLimit,
     ...(flow ? [flow.filter] : []),
     waitForStart,

@@ -69,7 +69,6 @@ async function maySign(attributes: Attributes, verb: string, signer: string): Pr
   const { state, user } = attributes
   const mayActAs = async (name: string) => {
     const { verdict } = await state.authorizer({
-      state,
       user,
       info: {
         isResource: true,

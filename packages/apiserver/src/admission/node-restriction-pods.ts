@@ -179,7 +179,7 @@ async function restrictAudience(
     rest: [],
     legacyWatch: false,
   }
-  if ((await state.authorizer({ state, user, info })).verdict === 'allow') return undefined
+  if ((await state.authorizer({ user, info })).verdict === 'allow') return undefined
   return `audience ${quote(audience)} not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`
 }
 

@@ -95,5 +95,5 @@ type Asked = Pick<
 
 async function ask({ state, user }: Attributes, verb: RequestVerb, asked: Asked): Promise<Decision> {
   const info = { isResource: true, verb, rest: [], legacyWatch: false, ...asked } as const
-  return await state.authorizer({ state, user, info })
+  return await state.authorizer({ user, info })
 }

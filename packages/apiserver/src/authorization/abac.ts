@@ -1,4 +1,4 @@
-import type { ServerState, UserInfo } from '../request/context.ts'
+import type { UserInfo } from '../request/context.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { type Access, type AccessRules, type Authorizer, allow, type Decision } from './authorizer.ts'
 
@@ -91,7 +91,7 @@ export function createAbacAuthorizer(policies: readonly AbacPolicy[]): Authorize
   const authorize = ({ user, info }: Access): Decision =>
     policies.some(policy => isFor(policy, user) && allows(policy, info)) ? allow : noMatch
   return Object.assign(authorize, {
-    rulesFor: (_state: ServerState, user: UserInfo, namespace: string): AccessRules => {
+    rulesFor: (user: UserInfo, namespace: string): AccessRules => {
       const own = policies.filter(
         policy => isFor(policy, user) && (policy.namespace === '*' || policy.namespace === namespace),
       )

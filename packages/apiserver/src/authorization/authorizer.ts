@@ -1,9 +1,8 @@
-import type { ServerState, UserInfo } from '../request/context.ts'
+import type { UserInfo } from '@coxswain/strategies'
 import type { RequestInfo } from '../request/request-info.ts'
 
-/** What somebody wants to do: a request on its way, or one that is only asked about. */
+/** What a user is about to do: a request on its way, or one that a review asks about. */
 export interface Access {
-  readonly state: ServerState
   readonly user: UserInfo
   readonly info: RequestInfo
 }
@@ -47,11 +46,7 @@ export const noOpinion: Decision = { verdict: 'no opinion' }
 export interface Authorizer {
   (access: Access): Decision | Promise<Decision>
   /** Lists what a user may do. An authorizer without it cannot say. */
-  readonly rulesFor?: (
-    state: ServerState,
-    user: UserInfo,
-    namespace: string,
-  ) => AccessRules | Promise<AccessRules>
+  readonly rulesFor?: (user: UserInfo, namespace: string) => AccessRules | Promise<AccessRules>
   /** Lets go of what it holds; called when the server stops. */
   readonly dispose?: () => Promise<void>
 }

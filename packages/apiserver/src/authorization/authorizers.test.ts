@@ -7,6 +7,7 @@ import type { RequestContext, ServerState, UserInfo } from '../request/context.t
 import type { RequestInfo } from '../request/request-info.ts'
 import { createAbacAuthorizer, parseAbacPolicy } from './abac.ts'
 import { type Access, type Authorizer, alwaysAllow, alwaysDeny, type Decision, deny } from './authorizer.ts'
+import type { AuthorizationPorts } from './authorizer-factory.ts'
 import { authorizePrivileged, createUnionAuthorizer } from './union.ts'
 import { compileMatchConditions } from './webhook/match-conditions.ts'
 import { createWebhookAuthorizer, type WebhookAuthorizerOptions } from './webhook/webhook-authorizer.ts'
@@ -27,11 +28,7 @@ const resource = (verb: string, namespace: string, name: string): RequestInfo =>
     legacyWatch: false,
   }) as RequestInfo
 
-const accessOf = (info: RequestInfo, user = jane, state = {} as ServerState): Access => ({
-  state,
-  user,
-  info,
-})
+const accessOf = (info: RequestInfo, user = jane): Access => ({ user, info })
 const listPods = accessOf(resource('list', 'ns', 'pods'))
 
 describe('several authorizers', () => {
@@ -113,7 +110,6 @@ describe('ABAC', () => {
 interface Hook {
   readonly authorizer: Authorizer
   readonly reviews: { spec: Record<string, unknown>; apiVersion: string }[]
-  readonly state: ServerState
   readonly world: VirtualWorld
 }
 
@@ -142,15 +138,15 @@ function hookThat(
     unauthorizedTtl: 30_000,
     failurePolicy: 'NoOpinion',
     ...options,
-  })
-  return { authorizer, reviews, world, state: { env: world, outbound } as unknown as ServerState }
+  })({ env: world, outbound } as unknown as AuthorizationPorts)
+  return { authorizer, reviews, world }
 }
 
 const reviewed = (status: object) => ({ status: 200, body: { kind: 'SubjectAccessReview', status } })
 
 describe('the webhook', () => {
-  const ask = async ({ authorizer, state, world }: Hook, info = resource('list', 'ns', 'pods')) =>
-    await world.run(Promise.resolve(authorizer(accessOf(info, jane, state))))
+  const ask = async ({ authorizer, world }: Hook, info = resource('list', 'ns', 'pods')) =>
+    await world.run(Promise.resolve(authorizer(accessOf(info))))
 
   it('is asked by a SubjectAccessReview, and its answer is kept for a time', async () => {
     const hook = hookThat(() => reviewed({ allowed: true, reason: 'because' }))

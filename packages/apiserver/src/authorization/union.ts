@@ -1,5 +1,5 @@
 import { joinErrors } from '@coxswain/apimachinery'
-import type { ServerState, UserInfo } from '../request/context.ts'
+import type { UserInfo } from '@coxswain/strategies'
 import {
   type Access,
   type AccessRules,
@@ -8,7 +8,6 @@ import {
   type Decision,
   noOpinion,
 } from './authorizer.ts'
-import { createRbacAuthorizer } from './rbac/rbac-authorizer.ts'
 
 const privilegedGroup = 'system:masters'
 
@@ -29,8 +28,7 @@ export function createUnionAuthorizer(authorizers: readonly Authorizer[]): Autho
     return noOpinion
   }
   return Object.assign(authorize, {
-    rulesFor: (state: ServerState, user: UserInfo, namespace: string) =>
-      listRules(authorizers, state, user, namespace),
+    rulesFor: (user: UserInfo, namespace: string) => listRules(authorizers, user, namespace),
     dispose: async () => {
       for (const { dispose } of authorizers) await dispose?.()
     },
@@ -62,12 +60,11 @@ function collect(
 
 async function listRules(
   authorizers: readonly Authorizer[],
-  state: ServerState,
   user: UserInfo,
   namespace: string,
 ): Promise<AccessRules> {
   const all: AccessRules[] = []
-  for (const { rulesFor } of authorizers) if (rulesFor) all.push(await rulesFor(state, user, namespace))
+  for (const { rulesFor } of authorizers) if (rulesFor) all.push(await rulesFor(user, namespace))
   const error = joinErrors(all.flatMap(({ evaluationError }) => evaluationError ?? []))
   return {
     resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
@@ -75,9 +72,4 @@ async function listRules(
     incomplete: all.some(({ incomplete }) => incomplete),
     ...(error !== '' && { evaluationError: error }),
   }
-}
-
-/** What a server without another wish does: `system:masters`, then roles. */
-export function createDefaultAuthorizer(): Authorizer {
-  return createUnionAuthorizer([authorizePrivileged, createRbacAuthorizer()])
 }

@@ -141,11 +141,7 @@ async function beginConnect(context: ResourceContext, endpoint: Endpoint): Promi
   if (query.has('dryRun')) throw newBadRequest('dryRun is not supported')
   await admitConnect(context, endpoint, connectOptions(context))
   if (info.verb === 'create') return
-  const {
-    verdict,
-    reason = '',
-    error,
-  } = await state.authorizer({ state, user, info: { ...info, verb: 'create' } })
+  const { verdict, reason = '', error } = await state.authorizer({ user, info: { ...info, verb: 'create' } })
   if (verdict === 'allow') return
   if (error) throw newInternalError(error)
   throw newForbidden({ group: info.group, resource: info.resource }, info.name, reason)

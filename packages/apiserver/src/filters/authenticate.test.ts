@@ -14,7 +14,7 @@ const jane: UserInfo = { name: 'jane', uid: 'u1', groups: ['devs'] }
 const tokens = [createTokenAuthenticator(new Map([['jane-token', jane]]))]
 
 async function startOpen(authentication: Parameters<typeof startTestServer>[0] = {}) {
-  return await startTestServer({ authorizer: alwaysAllow, ...authentication })
+  return await startTestServer({ authorizer: () => alwaysAllow, ...authentication })
 }
 
 type Server = Awaited<ReturnType<typeof startTestServer>>

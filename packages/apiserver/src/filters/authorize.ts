@@ -18,9 +18,7 @@ export function createAuthorize(authorize: Authorizer): Filter {
   }
   return (context, next) => {
     const info = infoForAuthorization(context)
-    const answer = authorize(
-      info === context.info ? context : { state: context.state, user: context.user, info },
-    )
+    const answer = authorize(info === context.info ? context : { user: context.user, info })
     if (answer instanceof Promise) {
       return answer.then(decision => {
         check(context, info, decision)

@@ -25,7 +25,7 @@ function authorizerOf(allowed: RegExp, asked: string[] = []): Authorizer {
 
 describe('impersonation', () => {
   it("makes the request the other user's, with all that the headers say", async () => {
-    await using server = await startTestServer({ authorizer: authorizerOf(/: impersonate /) })
+    await using server = await startTestServer({ authorizer: () => authorizerOf(/: impersonate /) })
     const { body } = await server.send('POST', selfReviews, {
       body: selfReview,
       peer: jane,
@@ -47,7 +47,7 @@ describe('impersonation', () => {
 
   it('asks for every part whether it may be claimed', async () => {
     const asked: string[] = []
-    await using server = await startTestServer({ authorizer: authorizerOf(/: impersonate /, asked) })
+    await using server = await startTestServer({ authorizer: () => authorizerOf(/: impersonate /, asked) })
     const headers = {
       'impersonate-user': 'joe',
       'impersonate-group': 'devs',
@@ -81,7 +81,7 @@ describe('impersonation', () => {
       const names = { user: 'users', group: 'groups', uid: 'uids', extra: 'userextras' }
       const others = Object.entries(names).filter(([key]) => key !== part)
       const allowed = new RegExp(`: impersonate .*/(${others.map(([, name]) => name).join('|')})`)
-      await using server = await startTestServer({ authorizer: authorizerOf(allowed) })
+      await using server = await startTestServer({ authorizer: () => authorizerOf(allowed) })
       const first = await server.send('GET', pods, {
         peer: jane,
         headers: { 'impersonate-user': 'joe', ...headers },
@@ -105,7 +105,7 @@ describe('impersonation', () => {
 
   it('refuses what the impersonated user may not do, in that name', async () => {
     const authorizer: Authorizer = ({ user }) => (user.name === 'jane' ? allow : noOpinion)
-    await using server = await startTestServer({ authorizer })
+    await using server = await startTestServer({ authorizer: () => authorizer })
     const { status, body } = await server.send('GET', pods, {
       peer: jane,
       headers: { 'impersonate-user': 'joe' },
@@ -119,7 +119,7 @@ describe('impersonation', () => {
 
   it('knows the groups of service accounts and asks for the account', async () => {
     const asked: string[] = []
-    await using server = await startTestServer({ authorizer: authorizerOf(/: impersonate /, asked) })
+    await using server = await startTestServer({ authorizer: () => authorizerOf(/: impersonate /, asked) })
     const { body } = await server.send('POST', selfReviews, {
       body: selfReview,
       peer: jane,
@@ -134,7 +134,7 @@ describe('impersonation', () => {
   })
 
   it('adds no group to the anonymous user but their own', async () => {
-    await using server = await startTestServer({ authorizer: authorizerOf(/: impersonate /) })
+    await using server = await startTestServer({ authorizer: () => authorizerOf(/: impersonate /) })
     const groupsAs = async (headers: Record<string, string>) => {
       const { body } = await server.send('POST', selfReviews, { body: selfReview, peer: jane, headers })
       return body.status.userInfo.groups
@@ -177,7 +177,7 @@ describe('constrained impersonation', () => {
   it('allows one thing as one user, and nothing else', async () => {
     const allowed =
       /: (impersonate-on:user-info:list \/pods |impersonate:user-info authentication.k8s.io\/users \/joe)/
-    await using server = await startTestServer({ authorizer: authorizerOf(allowed) })
+    await using server = await startTestServer({ authorizer: () => authorizerOf(allowed) })
     const as = (name: string, url: string) =>
       server.send('GET', url, { peer: jane, headers: { 'impersonate-user': name } })
     assert.equal((await as('joe', pods)).status, 200)
@@ -186,7 +186,9 @@ describe('constrained impersonation', () => {
   })
 
   it('never makes anybody a member of system:masters', async () => {
-    await using server = await startTestServer({ authorizer: authorizerOf(/impersonate(-on)?:user-info/) })
+    await using server = await startTestServer({
+      authorizer: () => authorizerOf(/impersonate(-on)?:user-info/),
+    })
     const headers = { 'impersonate-user': 'joe', 'impersonate-group': 'system:masters' }
     const { status, body } = await server.send('GET', pods, { peer: jane, headers })
     assert.equal(status, 403)
@@ -194,7 +196,9 @@ describe('constrained impersonation', () => {
   })
 
   it('takes extra of keys with a domain alone', async () => {
-    await using server = await startTestServer({ authorizer: authorizerOf(/impersonate(-on)?:user-info/) })
+    await using server = await startTestServer({
+      authorizer: () => authorizerOf(/impersonate(-on)?:user-info/),
+    })
     const as = (headers: Record<string, string>) =>
       server.send('GET', pods, { peer: jane, headers: { 'impersonate-user': 'joe', ...headers } })
     assert.equal((await as({ 'impersonate-extra-acme.com%2fk': 'v' })).status, 200)
@@ -205,7 +209,7 @@ describe('constrained impersonation', () => {
 
   it('lets a service account be the node that it runs on, and no other', async () => {
     const authorizer = authorizerOf(/:associated-node/)
-    await using server = await startTestServer({ authorizer })
+    await using server = await startTestServer({ authorizer: () => authorizer })
     await server.create('/api/v1/nodes', { metadata: { name: 'n1' } })
     await server.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'agent' } })
     await server.create(pods, {

@@ -6,6 +6,7 @@ import {
   readWantedUser,
   type WantedUser,
 } from '../authentication/impersonation/wanted-user.ts'
+import type { Authorizer } from '../authorization/authorizer.ts'
 import { infoForAuthorization } from '../authorization/selectors.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { Filter, Next } from '../request/filter.ts'
@@ -18,7 +19,7 @@ const rememberedUsers = 10_000
  * Acts on the `Impersonate-*` headers: the request goes on as the wanted user's when its sender may impersonate them,
  * and is refused with a 403 otherwise. Nobody behind this filter can tell, save by `context.impersonation`.
  */
-export function createImpersonate(): Filter {
+export function createImpersonate(authorizer: Authorizer): Filter {
   /** By the impersonator's name. What is remembered only decides which mode is tried first. */
   const lastMode = new Map<string, Mode>()
 
@@ -29,13 +30,13 @@ export function createImpersonate(): Filter {
 
   async function goOnAs(context: RequestContext, wanted: WantedUser, next: Next): Promise<WireResponse> {
     context.request = withoutHeaders(context.request, isImpersonationHeader)
-    const { state, user: requester } = context
+    const { user: requester } = context
     const info = infoForAuthorization(context)
     let refusal: StatusError | undefined
     const first = lastMode.get(requester.name)
     const order = first ? [first, ...modes.filter(mode => mode !== first)] : modes
     for (const mode of order) {
-      const answer = await mode(wanted, { state, user: requester, info })
+      const answer = await mode(wanted, { authorizer, user: requester, info })
       if (!answer) continue
       if ('user' in answer) {
         remember(requester.name, mode)

@@ -24,7 +24,7 @@ export class RequestAuthorizer {
     if (known) return known
     const { state, user } = this.#attributes
     const asker = check.serviceAccount ? serviceAccountUser(check.serviceAccount) : user
-    const answer = state.authorizer({ state, user: asker, info: infoOf(check) })
+    const answer = state.authorizer({ user: asker, info: infoOf(check) })
     const note = ({ verdict, reason = '', error }: Awaited<typeof answer>): AuthorizationDecision => {
       const decision = { allowed: verdict === 'allow', reason, ...(error !== undefined && { error }) }
       this.#known.set(key, decision)

@@ -6,7 +6,11 @@
  * @module
  */
 import { nameIsDNSSubdomain, newForbidden, type StatusError } from '@coxswain/apimachinery'
-import { type Access, describeRefusal } from '../../authorization/authorizer.ts'
+import {
+  type Authorizer,
+  type Access as AuthorizerAccess,
+  describeRefusal,
+} from '../../authorization/authorizer.ts'
 import type { UserInfo } from '../../request/context.ts'
 import type { RequestVerb, ResourceRequestInfo } from '../../request/request-info.ts'
 import { allAuthenticated, allUnauthenticated, anonymous } from '../authenticator.ts'
@@ -22,6 +26,9 @@ export interface Impersonation {
 }
 
 /** Resolves with undefined when the mode is not about such a user, with an error when it does not allow it. */
+/** What the impersonator is about to do, and who decides whether that is allowed. */
+export type Access = AuthorizerAccess & { readonly authorizer: Authorizer }
+
 export type Mode = (wanted: WantedUser, access: Access) => Promise<Impersonation | StatusError | undefined>
 
 const nodeNameKey = 'authentication.kubernetes.io/node-name'
@@ -139,7 +146,7 @@ function resultOf({ name, uid, extra }: WantedUser, groups: readonly string[]): 
 }
 
 async function check(access: Access): Promise<StatusError | undefined> {
-  const { verdict, reason = '', error } = await access.state.authorizer(access)
+  const { verdict, reason = '', error } = await access.authorizer(access)
   if (verdict === 'allow') return undefined
   if (error === undefined) return forbidden(access, reason)
   return forbidden(access, reason === '' ? error : `${error}: ${reason}`)

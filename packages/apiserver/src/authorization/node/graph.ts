@@ -21,17 +21,6 @@ interface Volume {
 }
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
-const graphs = new WeakMap<WatchCache, NodeGraph>()
-
-/** The graph of a server; there is one, made when a node first asks. */
-export function nodeGraphOf(cache: WatchCache): NodeGraph {
-  let graph = graphs.get(cache)
-  if (!graph) {
-    graph = new NodeGraph(cache)
-    graphs.set(cache, graph)
-  }
-  return graph
-}
 
 /**
  * Which objects a node has to do with: those that its pods refer to, the volumes of their claims, the secrets of those

@@ -1,5 +1,6 @@
+import type { UserInfo } from '@coxswain/strategies'
 import { allowsPath, allowsResource, type CompiledRule, compileRule } from '@coxswain/strategies'
-import type { ServerState, UserInfo } from '../../request/context.ts'
+import type { WatchCache } from '../../cache/watch-cache.ts'
 import type { ResourceRequestInfo } from '../../request/request-info.ts'
 import {
   type Access,
@@ -11,28 +12,30 @@ import {
 } from '../authorizer.ts'
 import { readBootstrapPolicy } from '../rbac/bootstrap-policy.ts'
 import { requiredField } from '../selectors.ts'
-import { type NodeVertex, nodeGraphOf } from './graph.ts'
+import { NodeGraph, type NodeVertex } from './graph.ts'
 import { nodeNameOf } from './identity.ts'
 
 const leaseNamespace = 'kube-node-lease'
 
 /** What a node may do with a resource that is not the same for all nodes: undefined for yes, else why not. */
-type NodeRule = (node: string, info: ResourceRequestInfo, state: ServerState) => string | undefined
+type NodeRule = (node: string, info: ResourceRequestInfo, graph: NodeGraph) => string | undefined
 
 /**
  * Kubelets (`system:node:NAME` of `system:nodes`) get at what has to do with their node: its pods and what those refer to.
  * What a node may write is narrowed further by the admission plug-in NodeRestriction.
  */
-export function createNodeAuthorizer(): Authorizer {
+export function createNodeAuthorizer({ cache }: { readonly cache: WatchCache }): Authorizer {
   let common: readonly CompiledRule[] | undefined
-  const authorize = ({ state, user, info }: Access): Decision => {
+  let graph: NodeGraph | undefined
+  const authorize = ({ user, info }: Access): Decision => {
     const node = nodeNameOf(user)
     if (node === undefined) return noOpinion
     if (node === '') return refuse(`unknown node for user ${JSON.stringify(user.name)}`)
     const rule = info.isResource ? rules[`${info.group}/${info.resource}`] : undefined
     if (rule && info.isResource) {
-      if (!state.cache.isLoaded) return noOpinion
-      const problem = rule(node, info, state)
+      if (!cache.isLoaded) return noOpinion
+      graph ??= new NodeGraph(cache)
+      const problem = rule(node, info, graph)
       return problem === undefined ? allow : refuse(problem)
     }
     common ??= readCommonRules()
@@ -43,7 +46,7 @@ export function createNodeAuthorizer(): Authorizer {
 
 const refuse = (reason: string): Decision => (reason === '' ? noOpinion : { verdict: 'no opinion', reason })
 
-function listRules(_state: ServerState, user: UserInfo): AccessRules {
+function listRules(user: UserInfo): AccessRules {
   const nothing = { resourceRules: [], nonResourceRules: [] }
   return nodeNameOf(user) === undefined
     ? { ...nothing, incomplete: false }
@@ -70,44 +73,44 @@ function allowsInfo(rule: CompiledRule, info: Access['info']): boolean {
 }
 
 function related(kind: NodeVertex): NodeRule {
-  return (node, { namespace, name }, { cache }) => {
+  return (node, { namespace, name }, graph) => {
     if (name === '') return 'No Object name found'
-    return nodeGraphOf(cache).connects(node, kind, namespace, name)
+    return graph.connects(node, kind, namespace, name)
       ? undefined
       : `no relationship found between node '${node}' and this object`
   }
 }
 
 function getOnly(kind: NodeVertex): NodeRule {
-  return (node, info, state) => {
+  return (node, info, graph) => {
     if (info.verb !== 'get') return 'can only get individual resources of this type'
     if (info.subresource !== '') return 'cannot get subresource'
-    return related(kind)(node, info, state)
+    return related(kind)(node, info, graph)
   }
 }
 
 function readNamespaced(kind: NodeVertex): NodeRule {
-  return (node, info, state) => {
+  return (node, info, graph) => {
     if (!['get', 'list', 'watch'].includes(info.verb)) return 'can only read resources of this type'
     if (info.subresource !== '') return 'cannot read subresource'
     if (info.namespace === '') return 'can only read namespaced object of this type'
-    return related(kind)(node, info, state)
+    return related(kind)(node, info, graph)
   }
 }
 
-const claims: NodeRule = (node, info, state) => {
-  if (info.subresource !== 'status') return getOnly('pvc')(node, info, state)
+const claims: NodeRule = (node, info, graph) => {
+  if (info.subresource !== 'status') return getOnly('pvc')(node, info, graph)
   if (info.verb !== 'update' && info.verb !== 'patch') return 'can only get/update/patch this type'
-  return related('pvc')(node, info, state)
+  return related('pvc')(node, info, graph)
 }
 
-const serviceAccounts: NodeRule = (node, info, state) => {
+const serviceAccounts: NodeRule = (node, info, graph) => {
   if (info.verb === 'get' && info.subresource === '')
-    return readNamespaced('serviceaccount')(node, info, state)
+    return readNamespaced('serviceaccount')(node, info, graph)
   if (info.verb !== 'create' || info.name === '')
     return 'can only create tokens for individual service accounts'
   if (info.subresource !== 'token') return 'can only create token subresource of serviceaccount'
-  return related('serviceaccount')(node, info, state)
+  return related('serviceaccount')(node, info, graph)
 }
 
 const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete']
@@ -130,7 +133,7 @@ const csiNodes: NodeRule = (node, { verb, subresource, name }) => {
   return undefined
 }
 
-const resourceSlices: NodeRule = (node, info, state) => {
+const resourceSlices: NodeRule = (node, info, graph) => {
   if (info.subresource !== '') return 'cannot authorize ResourceSlice subresources'
   switch (info.verb) {
     case 'create':
@@ -139,7 +142,7 @@ const resourceSlices: NodeRule = (node, info, state) => {
     case 'update':
     case 'patch':
     case 'delete':
-      return related('resourceslice')(node, info, state)
+      return related('resourceslice')(node, info, graph)
     case 'watch':
     case 'list':
     case 'deletecollection':
@@ -163,20 +166,20 @@ const nodes: NodeRule = (node, { verb, subresource, name }) => {
     : `node '${node}' cannot read '${name}', only its own Node object`
 }
 
-const pods: NodeRule = (node, info, state) => {
+const pods: NodeRule = (node, info, graph) => {
   const { verb, subresource } = info
   if (subresource === 'status') return verb === 'update' || verb === 'patch' ? undefined : ''
   if (subresource === 'eviction') return verb === 'create' ? undefined : ''
   if (subresource !== '') return ''
   switch (verb) {
     case 'get':
-      return getOnly('pod')(node, info, state)
+      return getOnly('pod')(node, info, graph)
     case 'list':
     case 'watch':
       if (requiredField(info, 'spec.nodeName') === node) return undefined
       return info.name === ''
         ? 'can only list/watch pods with spec.nodeName field selector'
-        : related('pod')(node, info, state)
+        : related('pod')(node, info, graph)
     case 'create':
     case 'delete':
       return undefined

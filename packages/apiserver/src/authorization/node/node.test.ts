@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery'
-import { createRbacAuthorizer } from '../rbac/rbac-authorizer.ts'
+import { rbacAuthorizer, unionAuthorizer } from '../authorizer-factory.ts'
 import { type RunningServer, startServer, type TestUser } from '../test-support/running-server.ts'
-import { authorizePrivileged, createUnionAuthorizer } from '../union.ts'
+import { authorizePrivileged } from '../union.ts'
 import { createNodeAuthorizer } from './node-authorizer.ts'
 
 const one: TestUser = { name: 'system:node:one', groups: ['system:nodes'] }
@@ -13,7 +13,7 @@ const inDefault = '/api/v1/namespaces/default'
 /** Node `one` runs the pod `p`, which needs some things; `two` runs nothing. */
 async function startWithNodes(): Promise<RunningServer> {
   const server = await startServer({
-    authorizer: createUnionAuthorizer([authorizePrivileged, createNodeAuthorizer(), createRbacAuthorizer()]),
+    authorizer: unionAuthorizer([() => authorizePrivileged, createNodeAuthorizer, rbacAuthorizer]),
   })
   for (const name of ['one', 'two']) await server.write('POST', '/api/v1/nodes', { metadata: { name } })
   await server.write('POST', `${inDefault}/serviceaccounts`, { metadata: { name: 'default' } })

@@ -1,15 +1,14 @@
 import type { GrantReader } from '@coxswain/strategies'
-import type { ServerState } from '../../request/context.ts'
 import type { RequestVerb } from '../../request/request-info.ts'
+import type { Authorizer } from '../authorizer.ts'
 import { roleRefOf } from './binding.ts'
-import { rbacPolicyOf } from './policy.ts'
+import type { PolicyReader } from './policy.ts'
 
-/** What the server's roles and bindings grant, read from its cache. */
-export function createGrantReader(stateOf: () => ServerState): GrantReader {
+/** What roles and bindings grant, and what `authorizer` says of `escalate` and `bind`. */
+export function createGrantReader(readPolicy: PolicyReader, authorizer: Authorizer): GrantReader {
   return {
-    rulesFor: (user, namespace) => rbacPolicyOf(stateOf().cache).rulesFor(user, namespace),
-    rulesOfRole: (kind, name, namespace) =>
-      rbacPolicyOf(stateOf().cache).rulesOfRole(roleRefOf(kind, name, namespace)),
+    rulesFor: (user, namespace) => readPolicy()?.rulesFor(user, namespace) ?? { rules: [], missing: [] },
+    rulesOfRole: (kind, name, namespace) => readPolicy()?.rulesOfRole(roleRefOf(kind, name, namespace)),
     async mayUse(user, { verb, resource, namespace, name }) {
       const info = {
         isResource: true as const,
@@ -23,8 +22,7 @@ export function createGrantReader(stateOf: () => ServerState): GrantReader {
         rest: [],
         legacyWatch: false,
       }
-      const state = stateOf()
-      return (await state.authorizer({ state, user, info })).verdict === 'allow'
+      return (await authorizer({ user, info })).verdict === 'allow'
     },
   }
 }

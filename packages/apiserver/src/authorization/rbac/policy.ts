@@ -58,16 +58,16 @@ export interface GrantedRules {
   readonly missing: readonly MissingRole[]
 }
 
-const policies = new WeakMap<WatchCache, RbacPolicy>()
+/** Gives the policy; undefined while the cache has not been loaded. */
+export type PolicyReader = () => RbacPolicy | undefined
 
-/** The policy of a server; there is one. To be asked for when the cache has been loaded. */
-export function rbacPolicyOf(cache: WatchCache): RbacPolicy {
-  let policy = policies.get(cache)
-  if (!policy) {
-    policy = new RbacPolicy(cache)
-    policies.set(cache, policy)
+/** The policy that follows `cache`, made when it is first asked for after the cache was loaded. */
+export function createPolicyReader(cache: WatchCache): PolicyReader {
+  let policy: RbacPolicy | undefined
+  return () => {
+    if (!policy && cache.isLoaded) policy = new RbacPolicy(cache)
+    return policy
   }
-  return policy
 }
 
 export class RbacPolicy {

@@ -1,18 +1,12 @@
-import type { WatchCache } from '../../cache/watch-cache.ts'
-import type { ServerState, UserInfo } from '../../request/context.ts'
+import type { UserInfo } from '@coxswain/strategies'
 import { type Access, type AccessRules, type Authorizer, type Decision, noOpinion } from '../authorizer.ts'
-import { type MissingRole, type RbacPolicy, rbacPolicyOf } from './policy.ts'
+import type { MissingRole, PolicyReader } from './policy.ts'
 
 /** Allows what roles allow that are bound to the user or to a group of his. It never denies. */
-export function createRbacAuthorizer(): Authorizer {
-  let cache: WatchCache | undefined
-  let policy: RbacPolicy
-  const authorize = ({ state, user, info }: Access): Decision => {
-    if (state.cache !== cache) {
-      if (!state.cache.isLoaded) return noOpinion
-      cache = state.cache
-      policy = rbacPolicyOf(cache)
-    }
+export function createRbacAuthorizer(readPolicy: PolicyReader): Authorizer {
+  const authorize = ({ user, info }: Access): Decision => {
+    const policy = readPolicy()
+    if (!policy) return noOpinion
     const decision = policy.findAllowing(user, info)
     if (decision) return decision
     const missing = policy.findMissing(user, info.isResource ? info.namespace : '')
@@ -20,11 +14,13 @@ export function createRbacAuthorizer(): Authorizer {
       ? noOpinion
       : { verdict: 'no opinion', reason: `RBAC: ${describeMissing(missing)}` }
   }
-  return Object.assign(authorize, { rulesFor: listRules })
+  return Object.assign(authorize, {
+    rulesFor: (user: UserInfo, namespace: string) => listRules(readPolicy, user, namespace),
+  })
 }
 
-function listRules({ cache }: ServerState, user: UserInfo, namespace: string): AccessRules {
-  const { rules, missing } = rbacPolicyOf(cache).rulesFor(user, namespace)
+function listRules(readPolicy: PolicyReader, user: UserInfo, namespace: string): AccessRules {
+  const { rules, missing } = readPolicy()?.rulesFor(user, namespace) ?? { rules: [], missing: [] }
   return {
     resourceRules: rules.flatMap(({ verbs, apiGroups = [], resources = [], resourceNames = [] }) =>
       resources.length === 0

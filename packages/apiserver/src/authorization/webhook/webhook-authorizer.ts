@@ -1,9 +1,10 @@
 import { isObject, type JsonObject, readJson, writeJsonBytes } from '@coxswain/apimachinery'
+import type { Clock } from '@coxswain/kit'
 import type { WireHeaders } from '@coxswain/wire'
 import type { Target } from '../../outbound/outbound.ts'
 import { OutboundPool, type OutboundResult } from '../../outbound/outbound-pool.ts'
-import type { ServerState } from '../../request/context.ts'
-import { type Access, type AccessRules, type Authorizer, type Decision, noOpinion } from '../authorizer.ts'
+import { type Access, type AccessRules, type Decision, noOpinion } from '../authorizer.ts'
+import type { AuthorizerFactory } from '../authorizer-factory.ts'
 import type { MatchConditions } from './match-conditions.ts'
 import { ResponseCache } from './response-cache.ts'
 import { reviewSpecOf } from './review.ts'
@@ -40,44 +41,39 @@ interface ReviewStatus {
 }
 
 /** Asks another server, by SubjectAccessReviews. */
-export function createWebhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
-  let server: { readonly pool: OutboundPool; readonly cache: ResponseCache<ReviewStatus> } | undefined
-  const serverOf = ({ env, outbound }: ServerState) => {
-    server ??= {
-      pool: new OutboundPool({ env, outbound, userAgent: 'kube-apiserver' }),
-      cache: new ResponseCache(env.clock),
+export const createWebhookAuthorizer =
+  (options: WebhookAuthorizerOptions): AuthorizerFactory =>
+  ({ env, outbound }) => {
+    const pool = new OutboundPool({ env, outbound, userAgent: 'kube-apiserver' })
+    const cache = new ResponseCache<ReviewStatus>(env.clock)
+    const failed = (error: string): Decision => ({
+      verdict: options.failurePolicy === 'Deny' ? 'deny' : 'no opinion',
+      error,
+    })
+    const authorize = (access: Access): Decision | Promise<Decision> => {
+      const spec = reviewSpecOf(access)
+      const matches = options.matchConditions?.(spec) ?? true
+      if (typeof matches === 'string') return failed(matches)
+      if (!matches) return noOpinion
+      const key = JSON.stringify(spec)
+      const known = cache.get(key)
+      if (known) return decisionOf(known)
+      return ask(options, pool, env.clock, spec).then(answer => {
+        if (!answer.ok) {
+          env.log.error('the authorization webhook has failed', { reason: answer.reason })
+          return failed(answer.reason)
+        }
+        const { status } = answer
+        if (isWorthRemembering(access))
+          cache.set(key, status, status.allowed ? options.authorizedTtl : options.unauthorizedTtl)
+        return decisionOf(status)
+      })
     }
-    return server
-  }
-  const failed = (error: string): Decision => ({
-    verdict: options.failurePolicy === 'Deny' ? 'deny' : 'no opinion',
-    error,
-  })
-  const authorize = (access: Access): Decision | Promise<Decision> => {
-    const spec = reviewSpecOf(access)
-    const matches = options.matchConditions?.(spec) ?? true
-    if (typeof matches === 'string') return failed(matches)
-    if (!matches) return noOpinion
-    const { pool, cache } = serverOf(access.state)
-    const key = JSON.stringify(spec)
-    const known = cache.get(key)
-    if (known) return decisionOf(known)
-    return ask(options, pool, access.state, spec).then(answer => {
-      if (!answer.ok) {
-        access.state.env.log.error('the authorization webhook has failed', { reason: answer.reason })
-        return failed(answer.reason)
-      }
-      const { status } = answer
-      if (isWorthRemembering(access))
-        cache.set(key, status, status.allowed ? options.authorizedTtl : options.unauthorizedTtl)
-      return decisionOf(status)
+    return Object.assign(authorize, {
+      rulesFor: () => unknownRules,
+      dispose: async () => pool[Symbol.asyncDispose](),
     })
   }
-  return Object.assign(authorize, {
-    rulesFor: () => unknownRules,
-    dispose: async () => server?.pool[Symbol.asyncDispose](),
-  })
-}
 
 const unknownRules: AccessRules = {
   resourceRules: [],
@@ -111,7 +107,7 @@ type Answer =
 async function ask(
   { target, path, headers, version, timeout }: WebhookAuthorizerOptions,
   pool: OutboundPool,
-  { env }: ServerState,
+  clock: Clock,
   spec: JsonObject,
 ): Promise<Answer> {
   const body = writeJsonBytes({
@@ -127,7 +123,7 @@ async function ask(
     const result = await pool.post(request)
     if (result.ok) return readAnswer(result.body)
     if (attempt === attempts || !isWorthRepeating(result)) return { ok: false, reason: result.reason }
-    await env.clock.sleep(pause)
+    await clock.sleep(pause)
     pause *= 1.5
   }
 }

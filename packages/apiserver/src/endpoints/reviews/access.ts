@@ -46,7 +46,7 @@ export const reviewOwnAccess: Review = async (context, question) => {
 export const reviewOwnRules: Review = async ({ state, user }, { kind, apiVersion, spec }) => {
   const namespace = isObject(spec) ? spec.namespace : ''
   if (typeof namespace !== 'string' || namespace === '') throw newBadRequest('no namespace on request')
-  const rules = await state.authorizer.rulesFor?.(state, user, namespace)
+  const rules = await state.authorizer.rulesFor?.(user, namespace)
   const status = rules ?? {
     resourceRules: [],
     nonResourceRules: [],
@@ -68,7 +68,7 @@ function userOf({ user = '', groups = [], uid, extra }: AccessSpec): UserInfo {
 
 async function answer({ state }: ResourceContext, question: JsonObject, user: UserInfo): Promise<JsonObject> {
   const spec = specOf(question)
-  const { verdict, reason, error } = await state.authorizer({ state, user, info: infoOf(spec) })
+  const { verdict, reason, error } = await state.authorizer({ user, info: infoOf(spec) })
   const problems = [error ?? '', describeSelectorProblems(spec.resourceAttributes as JsonObject | undefined)]
   const evaluationError = problems.filter(text => text !== '').join('; ')
   const status = {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { durationToMilliseconds, field, isDNS1123Subdomain, parseDuration } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
-import type { Authorizer } from '@coxswain/apiserver'
+import type { AuthorizerFactory } from '@coxswain/apiserver'
 import {
   compileMatchConditions,
   createWebhookAuthorizer,
@@ -41,7 +41,7 @@ const defaultTtls = { authorizedTTL: '5m0s', unauthorizedTTL: '30s' }
 const secondsAtMost = 30
 
 /** The mode Webhook of the options. Upstream's goes on without an opinion when the server does not answer. */
-export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise<Authorizer> {
+export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise<AuthorizerFactory> {
   const file = flags.authorizationWebhookConfigFile ?? ''
   const version = flags.authorizationWebhookVersion ?? 'v1beta1'
   if (version !== 'v1' && version !== 'v1beta1')
@@ -63,15 +63,15 @@ export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise
 }
 
 /** The authorizers of an AuthorizationConfiguration file, in its order. */
-export async function createConfiguredAuthorizers(file: string): Promise<Authorizer[]> {
+export async function createConfiguredAuthorizers(file: string): Promise<AuthorizerFactory[]> {
   const configurations = readFlagFile(flag, file, readConfiguration)
-  const authorizers: Authorizer[] = []
+  const authorizers: AuthorizerFactory[] = []
   for (const { type = '', webhook } of configurations)
     authorizers.push(webhook ? await createConfiguredWebhook(webhook) : await createAuthorizer(type, {}))
   return authorizers
 }
 
-async function createConfiguredWebhook(webhook: WebhookConfiguration): Promise<Authorizer> {
+async function createConfiguredWebhook(webhook: WebhookConfiguration): Promise<AuthorizerFactory> {
   const { cacheAuthorizedRequests = true, cacheUnauthorizedRequests = true } = webhook
   const { kubeConfigFile = '', type } = webhook.connectionInfo ?? {}
   if (type === 'InClusterConfig')

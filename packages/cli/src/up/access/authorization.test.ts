@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { createRealEnv } from '@coxswain/kit'
 import { createAuthorization } from './authorization.ts'
 import { readConfiguration } from './authorization-config.ts'
 import { type AuthorizationFlags, checkAuthorizationFlags } from './authorization-options.ts'
@@ -41,9 +42,10 @@ describe('the options of authorization', () => {
   })
 
   it('make one authorizer of several', async () => {
-    const authorizer = await createAuthorization({ authorizationMode: ['AlwaysDeny', 'AlwaysAllow'] })
+    const create = await createAuthorization({ authorizationMode: ['AlwaysDeny', 'AlwaysAllow'] })
+    const authorizer = create({} as never)
     const info = { isResource: false as const, verb: 'get', path: '/' }
-    const access = { state: {} as never, user: { name: 'x', groups: [] }, info }
+    const access = { user: { name: 'x', groups: [] }, info }
     assert.equal((await authorizer(access)).verdict, 'allow')
   })
 })
@@ -112,7 +114,8 @@ describe('an AuthorizationConfiguration', () => {
         file,
         `${head}- type: Webhook\n  name: w\n  webhook: {timeout: 3s, subjectAccessReviewVersion: v1, failurePolicy: Deny, connectionInfo: {type: KubeConfigFile, kubeConfigFile: ${kubeconfig}}}\n- {type: RBAC, name: rbac}\n`,
       )
-      const authorizer = await createAuthorization({ authorizationConfig: file })
+      const create = await createAuthorization({ authorizationConfig: file })
+      const authorizer = create({ env: createRealEnv() } as never)
       assert.equal(typeof authorizer.rulesFor, 'function')
       await authorizer.dispose?.()
     } finally {

@@ -1,10 +1,10 @@
 import {
-  type Authorizer,
+  type AuthorizerFactory,
   alwaysAllow,
   alwaysDeny,
   authorizePrivileged,
-  createRbacAuthorizer,
-  createUnionAuthorizer,
+  rbacAuthorizer,
+  unionAuthorizer,
 } from '@coxswain/apiserver'
 import { CommandError } from '../../exit.ts'
 import { readFlagFile } from './authentication.ts'
@@ -15,9 +15,9 @@ import {
 } from './authorization-options.ts'
 
 /** Whatever the options say, members of `system:masters` get in. */
-export async function createAuthorization(options: AuthorizationFlags): Promise<Authorizer> {
+export async function createAuthorization(options: AuthorizationFlags): Promise<AuthorizerFactory> {
   checkAuthorizationFlags(options)
-  const authorizers: Authorizer[] = [authorizePrivileged]
+  const authorizers: AuthorizerFactory[] = [() => authorizePrivileged]
   if (options.authorizationConfig !== undefined) {
     const { createConfiguredAuthorizers } = await import('./authorization-config.ts')
     authorizers.push(...(await createConfiguredAuthorizers(options.authorizationConfig)))
@@ -25,21 +25,24 @@ export async function createAuthorization(options: AuthorizationFlags): Promise<
     for (const mode of options.authorizationMode ?? defaultAuthorizationModes)
       authorizers.push(await createAuthorizer(mode, options))
   }
-  return createUnionAuthorizer(authorizers)
+  return unionAuthorizer(authorizers)
 }
 
 /** What is not asked for is not loaded. */
-export async function createAuthorizer(mode: string, options: AuthorizationFlags): Promise<Authorizer> {
+export async function createAuthorizer(
+  mode: string,
+  options: AuthorizationFlags,
+): Promise<AuthorizerFactory> {
   switch (mode) {
     case 'AlwaysAllow':
-      return alwaysAllow
+      return () => alwaysAllow
     case 'AlwaysDeny':
-      return alwaysDeny
+      return () => alwaysDeny
     case 'RBAC':
-      return createRbacAuthorizer()
+      return rbacAuthorizer
     case 'Node': {
       const { createNodeAuthorizer } = await import('@coxswain/apiserver/authorization')
-      return createNodeAuthorizer()
+      return createNodeAuthorizer
     }
     case 'ABAC':
       return await loadPolicyFile(options.authorizationPolicyFile)
@@ -52,9 +55,12 @@ export async function createAuthorizer(mode: string, options: AuthorizationFlags
   }
 }
 
-async function loadPolicyFile(file: string | undefined): Promise<Authorizer> {
+async function loadPolicyFile(file: string | undefined): Promise<AuthorizerFactory> {
   if (file === undefined)
     throw new CommandError("authorization-mode ABAC's authorization policy file not passed", { exitCode: 2 })
   const { createAbacAuthorizer, parseAbacPolicy } = await import('@coxswain/apiserver/authorization')
-  return readFlagFile('authorization-policy-file', file, text => createAbacAuthorizer(parseAbacPolicy(text)))
+  const abac = readFlagFile('authorization-policy-file', file, text =>
+    createAbacAuthorizer(parseAbacPolicy(text)),
+  )
+  return () => abac
 }
