@@ -6,7 +6,7 @@ import type { Store } from '@coxswain/storage'
 import { strategyFor } from '@coxswain/strategies'
 import { parseServiceRanges } from '@coxswain/strategies/service'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
-import { type AdmissionPlugin, createAdmission } from './admission/admission.ts'
+import { type AdmissionPlugin, createAdmission, openPlugins } from './admission/admission.ts'
 import { defaultAdmissionPlugins } from './admission/plugins.ts'
 import { type AuthenticationOptions, resolveAuthentication } from './authentication/authentication.ts'
 import { anonymous } from './authentication/authenticator.ts'
@@ -140,17 +140,15 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   })
   const readPolicy = createPolicyReader(cache)
   const authorizer = (options.authorizer ?? defaultAuthorizer)({ env, cache, outbound, readPolicy })
+  const admissionPorts = { env, store, cache, registry, authorizer, webhooks }
+  const plugins = openPlugins(options.admission ?? defaultAdmissionPlugins, admissionPorts)
   const state: ServerState = {
     env,
     store,
     cache,
     registry,
     documents: new Documents(registry, options.compression),
-    admission: measureSteps(
-      createAdmission(measurePlugins(options.admission ?? defaultAdmissionPlugins, metrics, env.clock)),
-      metrics,
-      env.clock,
-    ),
+    admission: measureSteps(createAdmission(measurePlugins(plugins, metrics, env.clock)), metrics, env.clock),
     healthChecks,
     components: options.components ?? {},
     metrics,

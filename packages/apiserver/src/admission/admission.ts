@@ -1,7 +1,8 @@
 import type { GroupVersionKind, JsonObject, VersionInfo } from '@coxswain/apimachinery'
 import type { ServedResource } from '../registry/served-resource.ts'
-import type { ServerState, UserInfo } from '../request/context.ts'
+import type { UserInfo } from '../request/context.ts'
 import { keepManagedFields } from './managed-fields.ts'
+import type { AdmissionPorts } from './ports.ts'
 import { Reinvocation } from './reinvocation.ts'
 
 /** What is about to be done. */
@@ -24,7 +25,8 @@ export interface Attributes {
   /** The client's CreateOptions, UpdateOptions or DeleteOptions. */
   readonly options?: JsonObject
   readonly user: UserInfo
-  readonly state: ServerState
+  /** What plug-ins may use of the server. */
+  readonly server: AdmissionPorts
   /** Sends a text in a `Warning` header, whatever becomes of the request. */
   readonly warn?: (text: string) => void
   /** Notes something of the request in the audit log; what is noted first stays. */
@@ -40,6 +42,16 @@ export interface AdmissionPlugin {
   /** Called again, once, when a webhook or policy has changed the object; `reinvocation` tells. */
   readonly mutate?: (attributes: Attributes, reinvocation: Reinvocation) => Promise<void> | void
   readonly validate?: (attributes: Attributes) => Promise<void> | void
+  /** For a plug-in that keeps something for each server: makes what runs there. Called once. */
+  readonly forServer?: (server: AdmissionPorts) => Pick<AdmissionPlugin, 'mutate' | 'validate'>
+}
+
+/** The plug-ins as they run in one server. */
+export function openPlugins(
+  plugins: readonly AdmissionPlugin[],
+  server: AdmissionPorts,
+): readonly AdmissionPlugin[] {
+  return plugins.map(({ forServer, ...plugin }) => ({ ...plugin, ...forServer?.(server) }))
 }
 
 /** Whether pods themselves are about to be written, by one of these operations. */

@@ -24,7 +24,7 @@ export function createAttributes(
     resource,
     version,
     user: context.user,
-    state: context.state,
+    server: context.state,
     warn: (text: string) => void warnings?.push(text),
     annotate: (key: string, value: string) => {
       if (auditAnnotations && !auditAnnotations.has(key)) auditAnnotations.set(key, value)

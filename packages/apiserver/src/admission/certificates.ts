@@ -66,9 +66,9 @@ export const clusterTrustBundleAttest: AdmissionPlugin = {
 
 /** The right may be for the signer itself or for everything in its domain. */
 async function maySign(attributes: Attributes, verb: string, signer: string): Promise<boolean> {
-  const { state, user } = attributes
+  const { server, user } = attributes
   const mayActAs = async (name: string) => {
-    const { verdict } = await state.authorizer({
+    const { verdict } = await server.authorizer({
       user,
       info: {
         isResource: true,

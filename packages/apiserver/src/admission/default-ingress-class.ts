@@ -14,14 +14,14 @@ interface IngressClassMetadata {
 /** Gives a new ingress that names no class the default one; of several, the newest. */
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
-  mutate({ operation, resource, subresource, object, state }) {
+  mutate({ operation, resource, subresource, object, server }) {
     const { group, resource: name } = resource.info
     if (operation !== 'CREATE' || group !== 'networking.k8s.io' || name !== 'ingresses') return
     if (subresource !== '' || !object) return
     const { annotations } = object.metadata as { annotations?: JsonObject }
     const spec = childObject(object, 'spec')
     if (spec.ingressClassName !== undefined || annotations?.[classAnnotation] !== undefined) return
-    const [newest] = state.cache
+    const [newest] = server.cache
       .resource(prefix)
       .list()
       .map(stored => stored.parse().metadata as unknown as IngressClassMetadata)

@@ -6,9 +6,9 @@ import { classOfClaim, findDefaultStorageClass, isClaimWrite } from './storage-c
 export const defaultStorageClass: AdmissionPlugin = {
   name: 'DefaultStorageClass',
   mutate(attributes) {
-    const { object, state } = attributes
+    const { object, server } = attributes
     if (!isClaimWrite(attributes, 'CREATE') || !object || classOfClaim(object) !== undefined) return
-    const found = findDefaultStorageClass(state)
+    const found = findDefaultStorageClass(server)
     if (found) childObject(object, 'spec').storageClassName = found.metadata.name
   },
 }

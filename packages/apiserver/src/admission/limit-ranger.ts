@@ -52,7 +52,7 @@ function isLimited({ resource, subresource, operation, object, oldObject }: Attr
 
 function applicableLimits(attributes: Attributes): Limit[][] {
   if (!isLimited(attributes)) return []
-  return attributes.state.cache
+  return attributes.server.cache
     .resource(prefix)
     .list(`${prefix}${attributes.namespace}/`)
     .map(stored => list((stored.peek().spec as JsonObject | undefined)?.limits) as unknown as Limit[])

@@ -12,11 +12,11 @@ function isInNamespace(attributes: Attributes): boolean {
 export const namespaceAutoProvision: AdmissionPlugin = {
   name: 'NamespaceAutoProvision',
   async mutate(attributes) {
-    const { operation, dryRun, namespace: name, state } = attributes
+    const { operation, dryRun, namespace: name, server } = attributes
     if (operation !== 'CREATE' || dryRun || !isInNamespace(attributes)) return
     const key = `/core/namespaces/${name}`
-    if (state.cache.resource('/core/namespaces/').get(key)) return
-    const { clock, random } = state.env
+    if (server.cache.resource('/core/namespaces/').get(key)) return
+    const { clock, random } = server.env
     const object = {
       kind: 'Namespace',
       apiVersion: 'v1',
@@ -29,11 +29,11 @@ export const namespaceAutoProvision: AdmissionPlugin = {
       spec: { finalizers: ['kubernetes'] },
       status: { phase: 'Active' },
     }
-    const { revision } = await state.store.transact({
+    const { revision } = await server.store.transact({
       conditions: [{ key, modRevision: 0 }],
       operations: [{ type: 'put', key, value: encodeStored(object) }],
     })
-    await state.cache.waitFor(revision)
+    await server.cache.waitFor(revision)
   },
 }
 
@@ -42,6 +42,6 @@ export const namespaceExists: AdmissionPlugin = {
   name: 'NamespaceExists',
   validate(attributes) {
     if (attributes.operation === 'CONNECT' || !isInNamespace(attributes)) return
-    findNamespace(attributes.state, attributes.namespace)
+    findNamespace(attributes.server, attributes.namespace)
   },
 }

@@ -7,14 +7,14 @@ const immortal = new Set(['default', 'kube-system', 'kube-public'])
 /** Nothing is created in a namespace that is not there or is going; the namespaces of the system stay. */
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
-  mutate({ operation, resource, namespace, name, object, state }) {
+  mutate({ operation, resource, namespace, name, object, server }) {
     const { info } = resource
     if (operation === 'DELETE' && info.group === '' && info.resource === 'namespaces' && immortal.has(name)) {
       throw newForbidden(info, name, 'this namespace may not be deleted')
     }
     if (operation !== 'CREATE' || !info.namespaced) return
     if (info.resource === 'localsubjectaccessreviews') return // a question about a namespace, nothing in it
-    const found = state.cache.resource('/core/namespaces/').get(`/core/namespaces/${namespace}`)
+    const found = server.cache.resource('/core/namespaces/').get(`/core/namespaces/${namespace}`)
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace)
     const status = found.peek().status as JsonObject | undefined
     if (status?.phase !== 'Terminating') return

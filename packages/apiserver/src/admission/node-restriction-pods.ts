@@ -1,9 +1,9 @@
 import { deepEqual, isObject, type JsonObject, newNotFound } from '@coxswain/apimachinery'
 import { findPodReferences } from '../authorization/node/references.ts'
-import type { ServerState } from '../request/context.ts'
 import type { RequestVerb } from '../request/request-info.ts'
 import type { Attributes } from './admission.ts'
 import type { NodeRestriction } from './node-restriction.ts'
+import type { AdmissionPorts } from './ports.ts'
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
@@ -11,7 +11,7 @@ const quote = (text: unknown): string => JSON.stringify(text)
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-function findObject({ cache }: ServerState, resource: string, ...place: string[]): JsonObject {
+function findObject({ cache }: AdmissionPorts, resource: string, ...place: string[]): JsonObject {
   const prefix = `/core/${resource}/`
   const found = cache.resource(prefix).get(prefix + place.join('/'))
   if (!found) throw newNotFound({ group: '', resource }, place.at(-1)!)
@@ -30,7 +30,7 @@ export const restrictPod: NodeRestriction = (node, attributes) => {
   return `node ${quote(node)} can only delete pods with spec.nodeName set to itself`
 }
 
-function restrictMirrorPod(node: string, { object = {}, state }: Attributes): string | undefined {
+function restrictMirrorPod(node: string, { object = {}, server }: Attributes): string | undefined {
   const who = `node ${quote(node)}`
   const { annotations, ownerReferences } = objectOf(object.metadata)
   if (!Object.hasOwn(objectOf(annotations), mirrorAnnotation))
@@ -44,7 +44,7 @@ function restrictMirrorPod(node: string, { object = {}, state }: Attributes): st
   if (controller !== true)
     return `${who} can only create pods with a controller owner reference set to itself`
   if (blockOwnerDeletion === true) return `${who} must not set blockOwnerDeletion on an owner reference`
-  const own = objectOf(findObject(state, 'nodes', node).metadata).uid
+  const own = objectOf(findObject(server, 'nodes', node).metadata).uid
   if (uid !== own) return `node ${node} UID mismatch: expected ${uid} got ${own}`
   const reference = findReference(object)
   return reference && `${who} can not create pods that reference ${reference}`
@@ -134,24 +134,27 @@ export const restrictPodStatus: NodeRestriction = (node, { operation, object, ol
   return undefined
 }
 
-export const restrictPodEviction: NodeRestriction = (node, { operation, namespace, name, object, state }) => {
+export const restrictPodEviction: NodeRestriction = (
+  node,
+  { operation, namespace, name, object, server },
+) => {
   if (operation !== 'CREATE') return `unexpected operation ${operation}`
   const podName = name || objectOf(object?.metadata).name
   if (typeof podName !== 'string' || podName === '') return 'could not determine pod from request data'
-  if (nodeOf(findObject(state, 'pods', namespace, podName)) === node) return undefined
+  if (nodeOf(findObject(server, 'pods', namespace, podName)) === node) return undefined
   return `node ${node} can only evict pods with spec.nodeName set to itself`
 }
 
 /** A node asks for tokens of accounts whose pods it runs, bound to such a pod. */
 export const restrictToken: NodeRestriction = async (node, attributes) => {
-  const { operation, subresource, namespace, object, state } = attributes
+  const { operation, subresource, namespace, object, server } = attributes
   if (operation !== 'CREATE' || subresource !== 'token') return undefined
   const { boundObjectRef, audiences } = objectOf(object?.spec)
   const { apiVersion, kind, name, uid } = objectOf(boundObjectRef)
   if (apiVersion !== 'v1' || kind !== 'Pod' || typeof name !== 'string' || name === '')
     return 'node requested token not bound to a pod'
   if (!uid) return 'node requested token with a pod binding without a uid'
-  const pod = findObject(state, 'pods', namespace, name)
+  const pod = findObject(server, 'pods', namespace, name)
   if (uid !== objectOf(pod.metadata).uid)
     return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
   if (nodeOf(pod) !== node) return 'node requested token bound to a pod scheduled on a different node'
@@ -160,13 +163,13 @@ export const restrictToken: NodeRestriction = async (node, attributes) => {
 
 /** Audiences are those that the pod's volumes ask for, unless the node has a right to others. */
 async function restrictAudience(
-  { state, user, namespace, name }: Attributes,
+  { server, user, namespace, name }: Attributes,
   pod: JsonObject,
   audiences: readonly unknown[],
 ): Promise<string | undefined> {
   if (audiences.length > 1) return 'node may only request 0 or 1 audiences'
   const audience = String(audiences[0] ?? '')
-  if (mountedAudiences(state, pod).has(audience)) return undefined
+  if (mountedAudiences(server, pod).has(audience)) return undefined
   const info = {
     isResource: true as const,
     verb: 'request-serviceaccounts-token-audience' as RequestVerb,
@@ -179,11 +182,11 @@ async function restrictAudience(
     rest: [],
     legacyWatch: false,
   }
-  if ((await state.authorizer({ user, info })).verdict === 'allow') return undefined
+  if ((await server.authorizer({ user, info })).verdict === 'allow') return undefined
   return `audience ${quote(audience)} not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`
 }
 
-function mountedAudiences({ cache }: ServerState, pod: JsonObject): Set<string> {
+function mountedAudiences({ cache }: AdmissionPorts, pod: JsonObject): Set<string> {
   const found = new Set<string>()
   const { namespace, name } = objectOf(pod.metadata)
   const find = (prefix: string, key: string) =>

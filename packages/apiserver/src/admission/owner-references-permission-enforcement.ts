@@ -59,7 +59,7 @@ async function requireFinalizers(attributes: Attributes, owners: readonly OwnerR
   if ((await ask(attributes, 'update', any)).verdict === 'allow') return
   for (const { apiVersion, kind, name } of owners) {
     const { group, version } = parseGroupVersion(apiVersion)
-    const found = [...attributes.state.registry.resources()].find(
+    const found = [...attributes.server.registry.resources()].find(
       ({ info }) => info.group === group && info.kind === kind,
     )
     if (!found) {
@@ -93,7 +93,7 @@ type Asked = Pick<
   'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'
 >
 
-async function ask({ state, user }: Attributes, verb: RequestVerb, asked: Asked): Promise<Decision> {
+async function ask({ server, user }: Attributes, verb: RequestVerb, asked: Asked): Promise<Decision> {
   const info = { isResource: true, verb, rest: [], legacyWatch: false, ...asked } as const
-  return await state.authorizer({ user, info })
+  return await server.authorizer({ user, info })
 }

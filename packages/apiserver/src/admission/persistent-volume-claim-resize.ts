@@ -7,14 +7,14 @@ import { classOfClaim, findStorageClass, isClaimWrite } from './storage-classes.
 export const persistentVolumeClaimResize: AdmissionPlugin = {
   name: 'PersistentVolumeClaimResize',
   validate(attributes) {
-    const { object, oldObject, state, resource, name } = attributes
+    const { object, oldObject, server, resource, name } = attributes
     if (!isClaimWrite(attributes, 'UPDATE') || !object || !oldObject) return
     if (requestedStorage(object).compare(requestedStorage(oldObject)) <= 0) return
     if ((oldObject.status as JsonObject | undefined)?.phase !== 'Bound')
       throw newForbidden(resource.info, name, 'Only bound persistent volume claims can be expanded')
     const wanted = classOfClaim(object)
     const isKnown = Boolean(wanted) && wanted === classOfClaim(oldObject)
-    if (isKnown && findStorageClass(state, wanted!)?.allowVolumeExpansion) return
+    if (isKnown && findStorageClass(server, wanted!)?.allowVolumeExpansion) return
     throw newForbidden(
       resource.info,
       name,

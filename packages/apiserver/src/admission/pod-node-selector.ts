@@ -14,7 +14,7 @@ export function createPodNodeSelector(configuration: PodNodeSelectorConfiguratio
     if (!isPodWrite(attributes, 'CREATE') || !attributes.object) return
     const spec = childObject(attributes.object, 'spec')
     const own = isObject(spec.nodeSelector) ? (spec.nodeSelector as Record<string, string>) : {}
-    const { metadata } = findNamespace(attributes.state, attributes.namespace).parse()
+    const { metadata } = findNamespace(attributes.server, attributes.namespace).parse()
     const annotations = isObject(metadata) && isObject(metadata.annotations) ? metadata.annotations : {}
     const wanted = readLabels(
       String(annotations[annotation] ?? configuration.clusterDefaultNodeSelector ?? ''),

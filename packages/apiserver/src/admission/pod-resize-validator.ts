@@ -6,14 +6,14 @@ import { amountsWithOverhead, readAmounts } from './pod-amounts.ts'
 export const podResizeValidator: AdmissionPlugin = {
   name: 'PodResizeValidator',
   validate(attributes) {
-    const { operation, resource, subresource, object, oldObject, state } = attributes
+    const { operation, resource, subresource, object, oldObject, server } = attributes
     if (operation !== 'UPDATE' || subresource !== 'resize') return
     if (resource.info.group !== '' || resource.info.resource !== 'pods' || !isObject(object?.spec)) return
     const { nodeName } = object.spec
     if (typeof nodeName !== 'string' || nodeName === '') return
     const generationOf = (metadata: unknown) => (isObject(metadata) ? metadata.generation : undefined)
     if (generationOf(object.metadata) === generationOf(oldObject?.metadata)) return
-    const node = state.cache.resource('/core/nodes/').get(`/core/nodes/${nodeName}`)
+    const node = server.cache.resource('/core/nodes/').get(`/core/nodes/${nodeName}`)
     if (!node)
       throw newForbidden(resource.info, attributes.name, `node ${JSON.stringify(nodeName)} not found`)
     const os = node.labels['kubernetes.io/os'] ?? 'linux'

@@ -24,8 +24,8 @@ function nodeOfBinding({ target }: JsonObject): string {
   return isObject(target) && target.kind === 'Node' ? String(target.name ?? '') : ''
 }
 
-function copyLabels({ state }: Attributes, object: JsonObject, node: string): void {
-  const labels = state.cache.resource('/core/nodes/').get(`/core/nodes/${node}`)?.labels ?? {}
+function copyLabels({ server }: Attributes, object: JsonObject, node: string): void {
+  const labels = server.cache.resource('/core/nodes/').get(`/core/nodes/${node}`)?.labels ?? {}
   for (const key of copied) {
     const value = labels[key]
     if (value !== undefined) childObject(childObject(object, 'metadata'), 'labels')[key] = value

@@ -1,8 +1,8 @@
 import { childObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
 import { systemPriorityClasses } from '@coxswain/strategies'
-import type { ServerState } from '../request/context.ts'
 import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
 import { forbidden } from './policies/policy-request.ts'
+import type { AdmissionPorts } from './ports.ts'
 
 interface PriorityClass {
   readonly metadata: { readonly name: string }
@@ -61,29 +61,31 @@ function keepSystemClasses(attributes: Attributes): void {
 
 /** A second default class would leave it open which one counts. */
 function keepOneDefault(attributes: Attributes): void {
-  const { operation, resource, name, object, state } = attributes
+  const { operation, resource, name, object, server } = attributes
   if (!object?.globalDefault || !isClass(attributes)) return
-  const other = defaultClasses(state).find(({ metadata }) => operation === 'CREATE' || metadata.name !== name)
+  const other = defaultClasses(server).find(
+    ({ metadata }) => operation === 'CREATE' || metadata.name !== name,
+  )
   if (!other) return
   const detail = `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`
   throw newForbidden(resource.info, name, detail)
 }
 
 function findClass(attributes: Attributes, spec: JsonObject): PriorityClass | undefined {
-  const { state } = attributes
-  const classes = state.cache.resource(prefix)
+  const { server } = attributes
+  const classes = server.cache.resource(prefix)
   const name = spec.priorityClassName as string | undefined
   if (name) {
     const found = classes.get(prefix + name)
     if (found) return found.peek() as unknown as PriorityClass
     throw forbidden(attributes, `no PriorityClass with name ${name} was found`)
   }
-  return defaultClasses(state)[0]
+  return defaultClasses(server)[0]
 }
 
 /** The classes of pods that name none, the lowest first. */
-function defaultClasses(state: ServerState): PriorityClass[] {
-  return state.cache
+function defaultClasses(server: AdmissionPorts): PriorityClass[] {
+  return server.cache
     .resource(prefix)
     .list()
     .map(stored => stored.peek() as unknown as PriorityClass)

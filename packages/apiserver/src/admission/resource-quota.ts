@@ -63,8 +63,8 @@ interface Charge {
   readonly used: Amounts
 }
 
-function quotasOf({ state, namespace }: Attributes): readonly StoredObject[] {
-  return state.cache.resource(prefix).list(`${prefix}${namespace}/`)
+function quotasOf({ server, namespace }: Attributes): readonly StoredObject[] {
+  return server.cache.resource(prefix).list(`${prefix}${namespace}/`)
 }
 
 /** What the quota's usage becomes; nothing when the request does not concern it. Throws a 403 when it does not fit. */
@@ -129,15 +129,15 @@ function scopesOf(spec: JsonObject): QuotaScope[] {
 }
 
 /** False when somebody else has changed the quota. */
-async function writeUsage({ state }: Attributes, { quota, used }: Charge): Promise<boolean> {
+async function writeUsage({ server }: Attributes, { quota, used }: Charge): Promise<boolean> {
   const object = quota.parse()
   const status = childObject(object, 'status')
   const print = ([name, amount]: [string, Quantity]): [string, string] => [name, String(amount)]
   status.used = Object.fromEntries([...used].sort(([a], [b]) => (a < b ? -1 : 1)).map(print))
-  const result = await state.store.transact({
+  const result = await server.store.transact({
     conditions: [{ key: quota.key, modRevision: quota.revision }],
     operations: [{ type: 'put', key: quota.key, value: encodeStored(object) }],
   })
-  await state.cache.waitFor(result.revision)
+  await server.cache.waitFor(result.revision)
   return result.committed
 }

@@ -47,7 +47,7 @@ const isSet = (value: unknown): boolean => isObject(value) && Object.keys(value)
 function findClass(attributes: Attributes, spec: JsonObject): RuntimeClass | undefined {
   const name = spec.runtimeClassName as string | undefined
   if (name === undefined) return undefined
-  const found = attributes.state.cache.resource(prefix).get(prefix + name)
+  const found = attributes.server.cache.resource(prefix).get(prefix + name)
   if (found) return found.parse() as RuntimeClass
   throw forbidden(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
 }

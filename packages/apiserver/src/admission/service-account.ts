@@ -14,7 +14,7 @@ const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.fil
 export const serviceAccount: AdmissionPlugin = {
   name: 'ServiceAccount',
   mutate(attributes) {
-    const { object, namespace, name, state, resource } = attributes
+    const { object, namespace, name, server, resource } = attributes
     if (!isPodWrite(attributes, 'CREATE') || !object) return
     const spec = childObject(object, 'spec')
     const { annotations } = object.metadata as { annotations?: Record<string, string> }
@@ -24,7 +24,7 @@ export const serviceAccount: AdmissionPlugin = {
     spec.serviceAccount = accountName
     const refuse = (detail: string) =>
       newForbidden(resource.info, name || String((object.metadata as JsonObject).generateName ?? ''), detail)
-    const stored = state.cache
+    const stored = server.cache
       .resource('/core/serviceaccounts/')
       .get(`/core/serviceaccounts/${namespace}/${accountName}`)
     if (!stored) {
@@ -34,20 +34,20 @@ export const serviceAccount: AdmissionPlugin = {
     }
     const account = stored.peek()
     if ((spec.automountServiceAccountToken ?? account.automountServiceAccountToken) !== false) {
-      mountToken(spec, `kube-api-access-${state.env.random.suffix(5)}`)
+      mountToken(spec, `kube-api-access-${server.env.random.suffix(5)}`)
     }
     if (list(spec.imagePullSecrets).length === 0 && list(account.imagePullSecrets).length > 0) {
       spec.imagePullSecrets = list(account.imagePullSecrets).map(({ name: secret }) => ({ name: secret }))
     }
   },
   validate(attributes) {
-    const { object, operation, subresource, name, namespace, resource, state } = attributes
+    const { object, operation, subresource, name, namespace, resource, server } = attributes
     if (!object || resource.info.group !== '' || resource.info.resource !== 'pods') return
     const isNew = operation === 'CREATE' && subresource === ''
     const isAddition = operation === 'UPDATE' && subresource === 'ephemeralcontainers'
     if (!isNew && !isAddition) return
     const spec = childObject(object, 'spec')
-    const stored = state.cache
+    const stored = server.cache
       .resource('/core/serviceaccounts/')
       .get(`/core/serviceaccounts/${namespace}/${spec.serviceAccountName}`)
     if (!stored) return // a pod without one is a mirror of what its node runs anyway

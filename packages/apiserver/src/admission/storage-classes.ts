@@ -1,21 +1,21 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { isDefaultStorageClass, type StorageClass } from '@coxswain/strategies'
-import type { ServerState } from '../request/context.ts'
 import type { Attributes } from './admission.ts'
+import type { AdmissionPorts } from './ports.ts'
 
 const prefix = '/storage.k8s.io/storageclasses/'
 const betaAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-export function findStorageClass(state: ServerState, name: string): StorageClass | undefined {
-  return state.cache
+export function findStorageClass(server: AdmissionPorts, name: string): StorageClass | undefined {
+  return server.cache
     .resource(prefix)
     .get(prefix + name)
     ?.parse() as StorageClass | undefined
 }
 
 /** Of several classes that are marked the newest, and of those the first by name. */
-export function findDefaultStorageClass(state: ServerState): StorageClass | undefined {
-  const classes = state.cache
+export function findDefaultStorageClass(server: AdmissionPorts): StorageClass | undefined {
+  const classes = server.cache
     .resource(prefix)
     .list()
     .map(stored => stored.parse() as unknown as StorageClass)

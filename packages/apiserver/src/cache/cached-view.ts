@@ -1,23 +1,29 @@
-import type { ServerState } from '../request/context.ts'
+import type { WatchCache } from './watch-cache.ts'
+
+/** What a view is made of: stored objects, and the resources that are served. */
+export interface ViewPorts {
+  readonly cache: WatchCache
+  readonly registry: { readonly generation: number }
+}
 
 /** Something that is made of stored objects, and made anew when one of them or what is served has changed. */
 export class CachedView<T> {
-  readonly #state: ServerState
+  readonly #ports: ViewPorts
   readonly #make: () => T
   #made: { readonly value: T; readonly generation: number } | undefined
 
-  constructor(state: ServerState, prefixes: readonly string[], make: () => T) {
-    this.#state = state
+  constructor(ports: ViewPorts, prefixes: readonly string[], make: () => T) {
+    this.#ports = ports
     this.#make = make
     const forget = () => {
       this.#made = undefined
     }
     for (const prefix of prefixes)
-      state.cache.resource(prefix).addWatcher({ namespace: '', onEvent: forget, onEnd: forget })
+      ports.cache.resource(prefix).addWatcher({ namespace: '', onEvent: forget, onEnd: forget })
   }
 
   get value(): T {
-    const { generation } = this.#state.registry
+    const { generation } = this.#ports.registry
     if (this.#made?.generation !== generation) this.#made = { value: this.#make(), generation }
     return this.#made.value
   }

@@ -65,7 +65,7 @@ export async function createToken(context: ResourceContext, endpoint: Endpoint):
     oldObject: undefined,
     dryRun: options.dryRun,
     user,
-    state,
+    server: state,
     warn: (text: string) => void context.warnings.push(text),
   }
   await state.admission.mutate(attributes)

@@ -22,9 +22,9 @@ export class RequestAuthorizer {
     const key = JSON.stringify(check)
     const known = this.#known.get(key)
     if (known) return known
-    const { state, user } = this.#attributes
+    const { server, user } = this.#attributes
     const asker = check.serviceAccount ? serviceAccountUser(check.serviceAccount) : user
-    const answer = state.authorizer({ user: asker, info: infoOf(check) })
+    const answer = server.authorizer({ user: asker, info: infoOf(check) })
     const note = ({ verdict, reason = '', error }: Awaited<typeof answer>): AuthorizationDecision => {
       const decision = { allowed: verdict === 'allow', reason, ...(error !== undefined && { error }) }
       this.#known.set(key, decision)

@@ -18,9 +18,9 @@ export function ownResource(attributes: Attributes): Equivalent {
 
 /** The other versions of the request's resource, and those of other groups that show the same objects. */
 export function otherResources(attributes: Attributes): Equivalent[] {
-  const { resource: own, version: ownVersion, kind: ownKind, subresource, state } = attributes
+  const { resource: own, version: ownVersion, kind: ownKind, subresource, server } = attributes
   const found: Equivalent[] = []
-  for (const resource of state.registry.resources()) {
+  for (const resource of server.registry.resources()) {
     if (resource.cache !== own.cache) continue
     const { group, resource: name, kind } = resource.info
     for (const version of resource.info.versions) {

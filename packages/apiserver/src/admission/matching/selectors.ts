@@ -7,9 +7,9 @@ import {
   type Selector,
 } from '@coxswain/apimachinery'
 import type { StoredObject } from '../../cache/stored-object.ts'
-import type { ServerState } from '../../request/context.ts'
 import type { Attributes } from '../admission.ts'
 import { isNamespaceResource, namespaceOf } from '../attributes.ts'
+import type { AdmissionPorts } from '../ports.ts'
 
 /** A selector that is undefined takes everything. */
 export interface Selectors {
@@ -47,17 +47,17 @@ function hasLabels(object: JsonObject | undefined, selector: Selector): boolean 
 
 /** A namespace that is being written counts with the labels that it is about to have. */
 function namespaceLabels(attributes: Attributes, namespace: string): Readonly<Record<string, string>> {
-  const { operation, subresource, object, state } = attributes
+  const { operation, subresource, object, server } = attributes
   const isWrite = operation === 'CREATE' || operation === 'UPDATE'
   if (isNamespaceResource(attributes) && subresource === '' && isWrite && object) {
     const metadata = object.metadata as JsonObject | undefined
     return (metadata?.labels ?? {}) as Record<string, string>
   }
-  return findNamespace(state, namespace).labels
+  return findNamespace(server, namespace).labels
 }
 
 /** Throws a 404. */
-export function findNamespace({ cache }: ServerState, name: string): StoredObject {
+export function findNamespace({ cache }: AdmissionPorts, name: string): StoredObject {
   const found = cache.resource('/core/namespaces/').get(`/core/namespaces/${name}`)
   if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, name)
   return found

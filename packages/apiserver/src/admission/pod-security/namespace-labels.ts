@@ -40,13 +40,13 @@ function checkLabels(labels: Labels): FieldError[] {
   return errors
 }
 
-function warnOfPods({ state, name, warn }: Attributes, labels: Labels, before: Labels): void {
+function warnOfPods({ server, name, warn }: Attributes, labels: Labels, before: Labels): void {
   const level = (labels[`${prefix}enforce`] ?? 'privileged') as Level
   const version = labels[`${prefix}enforce-version`] ?? 'latest'
   const isSame =
     level === before[`${prefix}enforce`] && version === (before[`${prefix}enforce-version`] ?? 'latest')
   if (level === 'privileged' || isSame || !warn) return
-  const { cache } = state.registry.find('', 'v1', 'pods')!.resource
+  const { cache } = server.registry.find('', 'v1', 'pods')!.resource
   const byProblem = new Map<string, string[]>()
   for (const stored of cache.list(`${cache.prefix}${name}/`).slice(0, mostPods)) {
     const pod = stored.parse()

@@ -76,8 +76,8 @@ function judge(
     attributes.annotate?.(`${prefix}audit-violations`, `would violate PodSecurity ${noted}`)
 }
 
-function labelsOf({ state, namespace }: Attributes): Readonly<Record<string, string>> {
-  const { cache } = state.registry.find('', 'v1', 'namespaces')!.resource
+function labelsOf({ server, namespace }: Attributes): Readonly<Record<string, string>> {
+  const { cache } = server.registry.find('', 'v1', 'namespaces')!.resource
   const stored = cache.get(cache.prefix + namespace)
   return stored ? stored.labels : {}
 }

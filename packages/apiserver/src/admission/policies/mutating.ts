@@ -7,7 +7,6 @@ import type { Inputs } from '../expressions/activation.ts'
 import { matchConditions } from '../expressions/match-conditions.ts'
 import { RequestAuthorizer } from '../expressions/request-authorizer.ts'
 import type { Equivalent } from '../matching/equivalents.ts'
-import { perServer } from '../per-server.ts'
 import type { Reinvocation } from '../reinvocation.ts'
 import { convertObjects, takeOver } from '../versions.ts'
 import { matchResources } from './match-resources.ts'
@@ -17,15 +16,19 @@ import { denied, forbidden, isSpared, readNamespaceObject } from './policy-reque
 import { type Binding, type PolicyHook, PolicySource } from './policy-source.ts'
 
 const name = 'MutatingAdmissionPolicy'
-const sourceOf = perServer(state => new PolicySource(state, 'mutatingadmissionpolicy', compileMutatingPolicy))
 
 /** Lets the MutatingAdmissionPolicies that are bound change the object, by name. Nothing is changed of what is deleted. */
 export const mutatingAdmissionPolicy: AdmissionPlugin = {
   name,
-  mutate(attributes, reinvocation) {
-    if (attributes.operation === 'DELETE' || isSpared(attributes)) return
-    const hooks = sourceOf(attributes.state).candidates(attributes)
-    return hooks.length === 0 ? undefined : dispatch(attributes, hooks, reinvocation)
+  forServer(server) {
+    const source = new PolicySource(server, 'mutatingadmissionpolicy', compileMutatingPolicy)
+    return {
+      mutate(attributes, reinvocation) {
+        if (attributes.operation === 'DELETE' || isSpared(attributes)) return
+        const hooks = source.candidates(attributes)
+        return hooks.length === 0 ? undefined : dispatch(attributes, hooks, reinvocation)
+      },
+    }
   },
 }
 

@@ -8,7 +8,7 @@ import {
 import { parseServed } from '../../registry/convert.ts'
 import type { Endpoint } from '../../registry/registry.ts'
 import { objectKey } from '../../registry/served-resource.ts'
-import type { ServerState } from '../../request/context.ts'
+import type { AdmissionPorts } from '../ports.ts'
 
 export interface ParamKind {
   readonly apiVersion: string
@@ -28,7 +28,7 @@ export function readParamKind(value: unknown): ParamKind | undefined {
 }
 
 /** Undefined for a kind that is not served. */
-export function findParamEndpoint({ registry }: ServerState, paramKind: ParamKind): Endpoint | undefined {
+export function findParamEndpoint({ registry }: AdmissionPorts, paramKind: ParamKind): Endpoint | undefined {
   const { group, version } = parseGroupVersion(paramKind.apiVersion)
   for (const resource of registry.resources()) {
     if (resource.info.group === group && resource.info.kind === paramKind.kind)

@@ -44,7 +44,7 @@ export function readNamespaceObject(attributes: Attributes): JsonObject | undefi
     metadata,
     spec = {},
     status = {},
-  } = findNamespace(attributes.state, attributes.namespace).parse()
+  } = findNamespace(attributes.server, attributes.namespace).parse()
   const all = isObject(metadata) ? metadata : {}
   const shown = Object.fromEntries(shownMetadata.filter(key => key in all).map(key => [key, all[key]]))
   return { kind, apiVersion, metadata: shown, spec, status }

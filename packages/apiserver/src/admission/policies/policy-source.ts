@@ -2,10 +2,10 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { type CompiledExpression, type ExpressionOptions, PolicyVariables } from '@coxswain/strategies'
 import { CachedView } from '../../cache/cached-view.ts'
 import type { Endpoint } from '../../registry/registry.ts'
-import type { ServerState } from '../../request/context.ts'
 import type { Attributes } from '../admission.ts'
 import { isNamespaceResource } from '../attributes.ts'
 import { compileConditions } from '../expressions/match-conditions.ts'
+import type { AdmissionPorts } from '../ports.ts'
 import { type MatchResources, mayMatch, readMatchResources } from './match-resources.ts'
 import {
   findParamEndpoint,
@@ -48,25 +48,25 @@ interface Hooks<P extends Policy> {
 
 /** The bound policies of one kind, by name. What is compiled is kept until the policy changes. */
 export class PolicySource<P extends Policy> {
-  readonly #state: ServerState
+  readonly #server: AdmissionPorts
   readonly #prefix: { readonly policies: string; readonly bindings: string }
   readonly #compile: (name: string, spec: JsonObject) => P
   readonly #compiled = new Map<string, { readonly revision: number; readonly policy: P }>()
   readonly #view: CachedView<Hooks<P>>
 
   constructor(
-    state: ServerState,
+    server: AdmissionPorts,
     kind: 'mutatingadmissionpolicy' | 'validatingadmissionpolicy',
     compile: (name: string, spec: JsonObject) => P,
   ) {
     const group = '/admissionregistration.k8s.io'
-    this.#state = state
+    this.#server = server
     this.#compile = compile
     this.#prefix = {
       policies: `${group}/${kind.slice(0, -1)}ies/`,
       bindings: `${group}/${kind}bindings/`,
     }
-    this.#view = new CachedView(state, Object.values(this.#prefix), () => ({
+    this.#view = new CachedView(server, Object.values(this.#prefix), () => ({
       all: this.#read(),
       byRequest: new Map(),
     }))
@@ -89,14 +89,14 @@ export class PolicySource<P extends Policy> {
 
   #read(): PolicyHook<P>[] {
     const bindings = new Map<string, Binding[]>()
-    for (const stored of this.#state.cache.resource(this.#prefix.bindings).list()) {
+    for (const stored of this.#server.cache.resource(this.#prefix.bindings).list()) {
       const spec = specOf(stored.parse())
       const policy = String(spec.policyName ?? '')
       const binding = readBinding(stored.name, spec)
       bindings.set(policy, [...(bindings.get(policy) ?? []), binding])
     }
     const hooks: PolicyHook<P>[] = []
-    const policies = this.#state.cache.resource(this.#prefix.policies)
+    const policies = this.#server.cache.resource(this.#prefix.policies)
     for (const name of this.#compiled.keys())
       if (!policies.get(this.#prefix.policies + name)) this.#compiled.delete(name)
     for (const stored of policies.list()) {
@@ -113,7 +113,7 @@ export class PolicySource<P extends Policy> {
   }
 
   #hook(policy: P, bindings: readonly Binding[]): PolicyHook<P> {
-    const paramEndpoint = policy.paramKind && findParamEndpoint(this.#state, policy.paramKind)
+    const paramEndpoint = policy.paramKind && findParamEndpoint(this.#server, policy.paramKind)
     const error = policy.paramKind && !paramEndpoint ? unknownParamKind(policy.paramKind) : undefined
     return { policy, bindings, paramEndpoint, error }
   }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { schemaVariable, type VariableDeclaration } from '@coxswain/cel'
 import { compileAdmissionExpression, PolicyVariables } from '@coxswain/strategies'
 import type { Endpoint, Registry } from '../../registry/registry.ts'
-import type { ServerState } from '../../request/context.ts'
+import type { AdmissionPorts } from '../ports.ts'
 import { findParamEndpoint, readParamKind } from './params.ts'
 
 /** An entry of `status.typeChecking.expressionWarnings`. */
@@ -19,12 +19,12 @@ const mostKinds = 10
  * What is wrong with the expressions of a ValidatingAdmissionPolicy when objects have the types of the kinds that it
  * names: a field that does not exist, for instance. Kinds behind a star are not looked at.
  */
-export function checkTypes(state: ServerState, policy: JsonObject): ExpressionWarning[] {
+export function checkTypes(server: AdmissionPorts, policy: JsonObject): ExpressionWarning[] {
   const spec = isObject(policy.spec) ? policy.spec : {}
-  const kinds = kindsOf(state.registry, spec.matchConstraints)
+  const kinds = kindsOf(server.registry, spec.matchConstraints)
   if (kinds.length === 0) return []
   const paramKind = readParamKind(spec.paramKind)
-  const params = paramKind && findParamEndpoint(state, paramKind)
+  const params = paramKind && findParamEndpoint(server, paramKind)
   const scopes = kinds.map(
     endpoint => new Scope(endpoint, spec, { hasParams: paramKind !== undefined, params }),
   )

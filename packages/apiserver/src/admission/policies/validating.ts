@@ -4,7 +4,6 @@ import { createAdmissionRequest } from '../admission-request.ts'
 import { namespaceOf } from '../attributes.ts'
 import { RequestAuthorizer } from '../expressions/request-authorizer.ts'
 import type { Equivalent } from '../matching/equivalents.ts'
-import { perServer } from '../per-server.ts'
 import { convertObjects, type VersionedObjects } from '../versions.ts'
 import { matchResources } from './match-resources.ts'
 import { collectParams } from './params.ts'
@@ -17,17 +16,18 @@ import {
   type ValidatingPolicy,
 } from './validation.ts'
 
-const sourceOf = perServer(
-  state => new PolicySource(state, 'validatingadmissionpolicy', compileValidatingPolicy),
-)
-
 /** Asks the ValidatingAdmissionPolicies that are bound; the first refusal, by name, is told. */
 export const validatingAdmissionPolicy: AdmissionPlugin = {
   name: 'ValidatingAdmissionPolicy',
-  validate(attributes) {
-    if (isSpared(attributes)) return
-    const hooks = sourceOf(attributes.state).candidates(attributes)
-    return hooks.length === 0 ? undefined : dispatch(attributes, hooks)
+  forServer(server) {
+    const source = new PolicySource(server, 'validatingadmissionpolicy', compileValidatingPolicy)
+    return {
+      validate(attributes) {
+        if (isSpared(attributes)) return
+        const hooks = source.candidates(attributes)
+        return hooks.length === 0 ? undefined : dispatch(attributes, hooks)
+      },
+    }
   },
 }
 

@@ -52,7 +52,7 @@ export async function callWebhook(
   { objects, mutating }: { readonly objects: VersionedObjects; readonly mutating: boolean },
 ): Promise<CallOutcome> {
   const { webhook } = candidate
-  const { state } = attributes
+  const { server } = attributes
   const fail = (reason: string): CallOutcome => ({
     ok: false,
     reason: `failed calling webhook ${JSON.stringify(webhook.name)}: ${reason}`,
@@ -67,8 +67,8 @@ export async function callWebhook(
     const problem = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)'
     return fail(`could not create admission objects: ${problem}`)
   }
-  const question = { uid: state.env.random.uuid(), version, objects }
-  const result = await state.webhooks.post({
+  const question = { uid: server.env.random.uuid(), version, objects }
+  const result = await server.webhooks.post({
     config: webhook.clientConfig,
     body: encodeReview(attributes, candidate, question),
     query: `timeout=${webhook.timeoutSeconds}s`,

@@ -9,7 +9,6 @@ import {
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
 import { isAdmissionConfiguration } from '../admission-request.ts'
 import { RequestAuthorizer } from '../expressions/request-authorizer.ts'
-import { perServer } from '../per-server.ts'
 import type { Reinvocation } from '../reinvocation.ts'
 import { convertObjects, readChanged, takeOver, type VersionedObjects } from '../versions.ts'
 import { callWebhook, isCalled } from './call.ts'
@@ -17,15 +16,19 @@ import { denial } from './review.ts'
 import { type Candidate, WebhookSource } from './webhook.ts'
 
 const name = 'MutatingAdmissionWebhook'
-const sourceOf = perServer(state => new WebhookSource(state, 'mutatingwebhookconfigurations'))
 
 /** Asks the webhooks of MutatingWebhookConfigurations one after the other; each sees what those before it have made. */
 export const mutatingAdmissionWebhook: AdmissionPlugin = {
   name,
-  mutate(attributes, reinvocation) {
-    if (isAdmissionConfiguration(attributes)) return
-    const candidates = sourceOf(attributes.state).candidates(attributes)
-    return candidates.length === 0 ? undefined : dispatch(attributes, candidates, reinvocation)
+  forServer(server) {
+    const source = new WebhookSource(server, 'mutatingwebhookconfigurations')
+    return {
+      mutate(attributes, reinvocation) {
+        if (isAdmissionConfiguration(attributes)) return
+        const candidates = source.candidates(attributes)
+        return candidates.length === 0 ? undefined : dispatch(attributes, candidates, reinvocation)
+      },
+    }
   },
 }
 
@@ -88,7 +91,7 @@ async function ask(
   }
   note(false)
   if (webhook.failurePolicy === 'Fail') throw newInternalError(problem!)
-  attributes.state.env.log.warn('failed calling webhook, failing open', {
+  attributes.server.env.log.warn('failed calling webhook, failing open', {
     webhook: webhook.name,
     reason: problem,
   })

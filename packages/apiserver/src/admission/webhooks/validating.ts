@@ -2,21 +2,23 @@ import { newInternalError } from '@coxswain/apimachinery'
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
 import { isAdmissionConfiguration } from '../admission-request.ts'
 import { RequestAuthorizer } from '../expressions/request-authorizer.ts'
-import { perServer } from '../per-server.ts'
 import { convertObjects, type VersionedObjects } from '../versions.ts'
 import { callWebhook, isCalled } from './call.ts'
 import { denial } from './review.ts'
 import { type Candidate, WebhookSource } from './webhook.ts'
 
-const sourceOf = perServer(state => new WebhookSource(state, 'validatingwebhookconfigurations'))
-
 /** Asks the webhooks of ValidatingWebhookConfigurations, all at the same time; one refusal is enough. */
 export const validatingAdmissionWebhook: AdmissionPlugin = {
   name: 'ValidatingAdmissionWebhook',
-  validate(attributes) {
-    if (isAdmissionConfiguration(attributes)) return
-    const candidates = sourceOf(attributes.state).candidates(attributes)
-    return candidates.length === 0 ? undefined : dispatch(attributes, candidates)
+  forServer(server) {
+    const source = new WebhookSource(server, 'validatingwebhookconfigurations')
+    return {
+      validate(attributes) {
+        if (isAdmissionConfiguration(attributes)) return
+        const candidates = source.candidates(attributes)
+        return candidates.length === 0 ? undefined : dispatch(attributes, candidates)
+      },
+    }
   },
 }
 
@@ -59,7 +61,7 @@ async function ask(
     return
   }
   if (webhook.failurePolicy === 'Fail') throw newInternalError(outcome.reason)
-  attributes.state.env.log.warn('failed calling webhook, failing open', {
+  attributes.server.env.log.warn('failed calling webhook, failing open', {
     webhook: webhook.name,
     reason: outcome.reason,
   })

@@ -2,13 +2,13 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { CompiledExpression } from '@coxswain/strategies'
 import { CachedView } from '../../cache/cached-view.ts'
 import type { WebhookClientConfig } from '../../outbound/webhook-client.ts'
-import type { ServerState } from '../../request/context.ts'
 import type { Attributes } from '../admission.ts'
 import { isNamespaceResource } from '../attributes.ts'
 import { compileConditions } from '../expressions/match-conditions.ts'
 import { type Equivalent, otherResources, ownResource } from '../matching/equivalents.ts'
 import { matchesRule, type Rule, type RuleSubject } from '../matching/rules.ts'
 import { readSelectors, type Selectors } from '../matching/selectors.ts'
+import type { AdmissionPorts } from '../ports.ts'
 
 /** One webhook of a configuration. */
 export interface Webhook {
@@ -40,7 +40,7 @@ const defaultTimeout = 10
 
 /** The webhooks of one kind of configuration, in the order in which they are called: by name, then as listed. */
 export class WebhookSource {
-  readonly #state: ServerState
+  readonly #server: AdmissionPorts
   readonly #prefix: string
   readonly #view: CachedView<{
     readonly webhooks: readonly Webhook[]
@@ -48,12 +48,12 @@ export class WebhookSource {
   }>
 
   constructor(
-    state: ServerState,
+    server: AdmissionPorts,
     resource: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations',
   ) {
-    this.#state = state
+    this.#server = server
     this.#prefix = `/admissionregistration.k8s.io/${resource}/`
-    this.#view = new CachedView(state, [this.#prefix], () => ({
+    this.#view = new CachedView(server, [this.#prefix], () => ({
       webhooks: this.#read(),
       byRequest: new Map(),
     }))
@@ -79,7 +79,7 @@ export class WebhookSource {
 
   #read(): Webhook[] {
     const webhooks: Webhook[] = []
-    for (const stored of this.#state.cache.resource(this.#prefix).list()) {
+    for (const stored of this.#server.cache.resource(this.#prefix).list()) {
       const { webhooks: listed } = stored.parse()
       const names = new Map<string, number>()
       for (const hook of Array.isArray(listed) ? listed.filter(isObject) : []) {
