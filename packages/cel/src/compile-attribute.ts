@@ -1,5 +1,5 @@
 import type { Expr } from './ast.ts'
-import type { Compiled, Compiler, Local } from './compile.ts'
+import type { Compiled, Compiler, Local } from './compiled.ts'
 import { absorbable, type Frame, type Step } from './frame.ts'
 import { index, lookUp, noSuchKey, optionalIndex } from './operators.ts'
 import { fault, isMapValue, noneValue, ObjectValue, OptionalValue, type Value } from './values.ts'

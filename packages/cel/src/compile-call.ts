@@ -1,5 +1,5 @@
 import type { CallExpr, Expr } from './ast.ts'
-import { type Compiled, type Compiler, constant, ProgramFault } from './compile.ts'
+import { type Compiled, type Compiler, constant, ProgramFault } from './compiled.ts'
 import { findFunction } from './environment.ts'
 import { equals } from './equality.ts'
 import { absorbable, checkCost, Frame, type Step } from './frame.ts'

@@ -1,6 +1,6 @@
 import type { CallExpr, ComprehensionExpr, Expr, ListExpr } from './ast.ts'
-import { type Compiled, type Compiler, type Local, mapKey } from './compile.ts'
 import { tryStep } from './compile-attribute.ts'
+import { type Compiled, type Compiler, type Local, mapKey } from './compiled.ts'
 import { typeOfValue } from './equality.ts'
 import { absorbable, checkCost, type Frame, type Step } from './frame.ts'
 import { describeKey } from './operators.ts'

@@ -1,6 +1,7 @@
 import type { Schema } from '@coxswain/apimachinery'
 import { Checker } from './checker.ts'
-import { Compiler, ProgramFault } from './compile.ts'
+import { ExpressionCompiler } from './compile.ts'
+import { ProgramFault } from './compiled.ts'
 import type { Environment } from './environment.ts'
 import { type Estimate, unknownSize } from './estimate.ts'
 import { checkCost, Frame, type Step } from './frame.ts'
@@ -107,7 +108,7 @@ export function compileExpression(source: string, options: CompileOptions = {}):
       if (problems.length > 0) return fail(problems.map(p => issueAt(source, p.offset, p.message)))
     }
     const type = expr.type ?? { kind: 'dyn', name: 'dyn', params: [] }
-    const compiler = new Compiler(environment, new Set(names))
+    const compiler = new ExpressionCompiler(environment, new Set(names))
     const { step } = compiler.compile(expr)
     const cost = options.check === false ? unknownSize : estimateCost(expr, schemaRoots(variables))
     return { ok: true, program: createProgram(step, type, compiler, variables), type, cost }
@@ -133,7 +134,7 @@ function schemaRoots(
 function createProgram(
   step: Step,
   type: CelType,
-  compiler: Compiler,
+  compiler: ExpressionCompiler,
   variables: Readonly<Record<string, VariableDeclaration>>,
 ): Program {
   const reads = [...compiler.used].map(([name, slot]) => ({

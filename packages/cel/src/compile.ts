@@ -11,35 +11,13 @@ import type {
 import { compileAttribute, isAttribute } from './compile-attribute.ts'
 import { compileCall } from './compile-call.ts'
 import { compileComprehension } from './compile-comprehension.ts'
+import { type Compiled, type Compiler, constant, type Local, mapKey } from './compiled.ts'
 import { candidateNames, type Environment } from './environment.ts'
 import type { Frame, Step } from './frame.ts'
 import { describeKey } from './operators.ts'
 import { dottedName } from './parser.ts'
 import type { StructType } from './struct-types.ts'
-import {
-  EntryMap,
-  fault,
-  ListValue,
-  type MapKey,
-  normalizeKey,
-  OptionalValue,
-  TypeValue,
-  type Value,
-} from './values.ts'
-
-/** A constant part of the expression that cannot be computed. */
-export class ProgramFault {
-  readonly message: string
-  constructor(message: string) {
-    this.message = message
-  }
-}
-
-/** A step with what its users may exploit: a value known beforehand. */
-export interface Compiled {
-  readonly step: Step
-  readonly constant?: { readonly value: Value }
-}
+import { EntryMap, fault, ListValue, type MapKey, OptionalValue, TypeValue, type Value } from './values.ts'
 
 interface StructField {
   readonly name: string
@@ -47,14 +25,8 @@ interface StructField {
   readonly optional: boolean
 }
 
-export interface Local {
-  readonly slot: number
-  /** Bound by cel.bind: computed when first read. */
-  readonly lazy?: Step
-}
-
 /** Turns a checked (or only parsed) expression into closures. */
-export class Compiler {
+export class ExpressionCompiler implements Compiler {
   readonly environment: Environment
   readonly #variables: ReadonlySet<string>
   /** The slot of each variable the expression reads. */
@@ -229,17 +201,6 @@ function structValue(made: StructType, fields: readonly StructField[], f: Frame)
   }
   f.cost += 40
   return made.create(values)
-}
-
-export function constant(value: Value): Compiled {
-  return { step: () => value, constant: { value } }
-}
-
-/** Keys may be strings, booleans and integers of both kinds. */
-export function mapKey(key: Value): MapKey {
-  const isDouble = typeof key === 'object' && key !== null && 'value' in key && typeof key.value === 'number'
-  const normal = isDouble ? undefined : normalizeKey(key)
-  return normal ?? fault('unsupported key type')
 }
 
 function present(value: Value): Value | undefined {

@@ -20,7 +20,8 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './options.ts'
-import type { QueryValues, RestClient } from './rest-client.ts'
+import type { RestClient } from './rest-client.ts'
+import type { QueryValues } from './rest-request.ts'
 
 /**
  * A typed client of one API server. A get that finds nothing is `undefined`; whatever else the server refuses is a

@@ -3,7 +3,8 @@ import type { Transport } from '@coxswain/wire'
 import type { Client } from './client.ts'
 import type { Warning } from './options.ts'
 import { createRateLimiter, type RateLimitOptions } from './rate-limit.ts'
-import { type CallRecord, createRestClient, type RestRequest } from './rest-client.ts'
+import { type CallRecord, createRestClient } from './rest-client.ts'
+import type { RestRequest } from './rest-request.ts'
 import { createTypedClient } from './typed-client.ts'
 
 export interface Impersonation {

@@ -21,7 +21,7 @@ import { readFailure } from './failure.ts'
 import { decodeJson } from './json.ts'
 import { type DynamicKind, kindFor } from './kind-for.ts'
 import type { CallOptions } from './options.ts'
-import type { RestRequest } from './rest-client.ts'
+import type { RestRequest } from './rest-request.ts'
 
 /** What the server serves, asked for once and kept. A kind that is not found is looked for again on the server. */
 export interface Discovery {

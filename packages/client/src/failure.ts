@@ -2,7 +2,7 @@ import type { Status } from '@coxswain/apimachinery'
 import { isStatus, newGenericServerResponse, StatusError } from '@coxswain/apimachinery/wire-format'
 import { getHeader, readBody, type WireResponse } from '@coxswain/wire'
 import { decodeJson } from './json.ts'
-import type { RestRequest } from './rest-client.ts'
+import type { RestRequest } from './rest-request.ts'
 
 /** How much of a failed answer is read. */
 const maxFailureBytes = 1024 * 1024

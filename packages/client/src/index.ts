@@ -46,7 +46,8 @@ export type {
   WriteOptions,
 } from './options.ts'
 export type { RateLimitOptions } from './rate-limit.ts'
-export type { CallRecord, QueryValues, RestClient, RestRequest } from './rest-client.ts'
+export type { CallRecord, RestClient } from './rest-client.ts'
+export type { QueryValues, RestRequest } from './rest-request.ts'
 export { type RetryOnConflictOptions, retryOnConflict } from './retry-on-conflict.ts'
 export {
   type AttachOptions,

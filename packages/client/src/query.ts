@@ -6,7 +6,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './options.ts'
-import type { QueryValues } from './rest-client.ts'
+import type { QueryValues } from './rest-request.ts'
 
 export const patchContentTypes: Readonly<Record<PatchType, string>> = {
   json: 'application/json-patch+json',

@@ -1,4 +1,3 @@
-import type { GroupResource } from '@coxswain/apimachinery'
 import type { Env } from '@coxswain/kit'
 import {
   discardBody,
@@ -16,31 +15,9 @@ import { readFailure } from './failure.ts'
 import { decodeJson, encodeJson } from './json.ts'
 import type { Warning } from './options.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import type { RestRequest } from './rest-request.ts'
 import { canUpgrade, isMessageChannel, type MessageChannel } from './streams/message-channel.ts'
 import { parseWarnings } from './warnings.ts'
-
-export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
-
-export interface RestRequest {
-  /** @default 'GET' */
-  readonly method?: string
-  /** Absolute and encoded: `/api/v1/pods`. */
-  readonly path: string
-  readonly query?: QueryValues
-  readonly headers?: Readonly<Record<string, string>>
-  /** Bytes are sent as they are; anything else as JSON. */
-  readonly body?: unknown
-  /** @default 'application/json' */
-  readonly contentType?: string
-  /** @default 'application/json' */
-  readonly accept?: string
-  readonly signal?: AbortSignal
-  /** Milliseconds for the whole call, retries included; 0 for no limit. @default the client's, none for `stream` */
-  readonly timeout?: number
-  /** What the request is about, for the words of an error. */
-  readonly resource?: GroupResource
-  readonly name?: string
-}
 
 /** One call as it ended, for metrics and traces. */
 export interface CallRecord {

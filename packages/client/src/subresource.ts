@@ -4,8 +4,9 @@ import type { QueryOptions, StreamOptions, Subresource } from './client.ts'
 import type { CallOptions, GetOptions } from './options.ts'
 import { resourcePath } from './path.ts'
 import { writeQuery } from './query.ts'
-import type { RestClient, RestRequest } from './rest-client.ts'
-import { unlessMissing } from './typed-client.ts'
+import type { RestClient } from './rest-client.ts'
+import type { RestRequest } from './rest-request.ts'
+import { unlessMissing } from './unless-missing.ts'
 
 export interface SubresourceAddress {
   readonly kind: Kind

@@ -1,5 +1,5 @@
 import type { ApiList, ApiObject, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
-import { isNotFound, isStatus } from '@coxswain/apimachinery/wire-format'
+import { isStatus } from '@coxswain/apimachinery/wire-format'
 import { isStream } from '@coxswain/wire'
 import type { Client, DeleteResult, Subresource } from './client.ts'
 import { ClientError } from './errors.ts'
@@ -15,8 +15,10 @@ import type {
 import type { PathParts } from './path.ts'
 import { resourcePath } from './path.ts'
 import { collectionQuery, deleteBody, listQuery, patchContentTypes, watchQuery, writeQuery } from './query.ts'
-import type { RestClient, RestRequest } from './rest-client.ts'
+import type { RestClient } from './rest-client.ts'
+import type { RestRequest } from './rest-request.ts'
 import { createSubresource } from './subresource.ts'
+import { unlessMissing } from './unless-missing.ts'
 import { decodeWatchEvent, LineSplitter } from './watch-decoder.ts'
 
 export interface TypedClientOptions {
@@ -154,16 +156,6 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
       return createSubresource(rest, { kind, key, name, fieldManager })
     },
     raw: rest,
-  }
-}
-
-/** What was found, or undefined: the one failure that is a value. */
-export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
   }
 }
 

@@ -1,35 +1,17 @@
 import { formatKey, isConflict, isStatusError, type ObjectKey } from '@coxswain/apimachinery'
-import type { Client } from '@coxswain/client'
-import { type Env, isAbort, TaskGroup } from '@coxswain/kit'
+import { isAbort, TaskGroup } from '@coxswain/kit'
 import { WorkQueue } from '@coxswain/workqueue'
-import type { Cache } from './cache.ts'
-import type { Clusters } from './clusters.ts'
 import type { ControllerDefinition } from './controller-builder.ts'
+import type { ControllerDependencies } from './controller-dependencies.ts'
 import { isRuntimeError } from './errors.ts'
-import type { EventRecorder } from './event-recorder.ts'
 import { Attempt } from './internal/attempt.ts'
 import { EventSources } from './internal/event-sources.ts'
 import { HotLoopDetector } from './internal/hot-loop.ts'
 import { Pace } from './internal/pace.ts'
 import { withFinalizer } from './internal/with-finalizer.ts'
-import type { ControllerMetrics } from './metrics/controller-metrics.ts'
-import type { MetricsRegistry } from './metrics/registry.ts'
-import type { WriteGuard } from './operator-client.ts'
 import type { Reconciler, Result } from './reconcile.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import { type Trigger, TriggerLog } from './trigger.ts'
-
-export interface ControllerDependencies {
-  readonly client: Client
-  readonly cache: Cache
-  readonly clusters: Clusters
-  readonly env: Env
-  readonly events: EventRecorder
-  readonly metrics: ControllerMetrics
-  readonly registry: MetricsRegistry
-  readonly guard?: WriteGuard
-  readonly onReconcile?: (record: ReconcileRecord) => void
-}
 
 /** Runs one controller: events -> keys -> queue -> workers -> reconcile. */
 export class Controller {

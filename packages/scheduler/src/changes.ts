@@ -1,7 +1,7 @@
 import { deepEqual } from '@coxswain/apimachinery'
 import type { NodeView } from './node-info.ts'
 import type { Change } from './plugin.ts'
-import type { PodView } from './pod-info.ts'
+import type { PodView } from './pod-view.ts'
 import { computeRequests } from './resources.ts'
 
 /** What has changed of a node that a pod may have waited for. Empty for heartbeats and the like. */

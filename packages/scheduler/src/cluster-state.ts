@@ -1,5 +1,6 @@
 import { NodeInfo, type NodeView } from './node-info.ts'
-import { createPodInfo, type PodInfo, type PodView } from './pod-info.ts'
+import { createPodInfo, type PodInfo } from './pod-info.ts'
+import type { PodView } from './pod-view.ts'
 
 /** Where a pod is or is assumed to be. */
 interface Placement {

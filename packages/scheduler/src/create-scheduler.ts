@@ -1,10 +1,10 @@
 import type { Kind } from '@coxswain/apimachinery'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 import { createDefaultPlugins } from './default-plugins.ts'
+import type { Evict } from './evict.ts'
 import type { Extender } from './extender.ts'
 import type { SchedulerPlugin } from './plugin.ts'
 import { PodStatusWriter } from './pod-status.ts'
-import type { Evict } from './preemption.ts'
 import type { Profile, WeightedPlugin } from './profile.ts'
 import { Scheduler } from './scheduler.ts'
 

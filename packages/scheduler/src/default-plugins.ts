@@ -1,4 +1,5 @@
 import type { PluginReference } from './configuration/types.ts'
+import type { Evict } from './evict.ts'
 import type { SchedulerPlugin } from './plugin.ts'
 import { createBalancedAllocation } from './plugins/balanced-allocation.ts'
 import { defaultBinder } from './plugins/default-binder.ts'
@@ -20,7 +21,7 @@ import { createTopologySpread, type TopologySpreadArgs } from './plugins/topolog
 import { createVolumeBinding, type VolumeBindingArgs } from './plugins/volume-binding.ts'
 import { volumeRestrictions } from './plugins/volume-restrictions.ts'
 import { volumeZone } from './plugins/volume-zone.ts'
-import { createPreemption, type Evict, type PreemptionArgs } from './preemption.ts'
+import { createPreemption, type PreemptionArgs } from './preemption.ts'
 import type { ExtensionPoint, WeightedPlugin } from './profile.ts'
 
 /** What `pluginConfig` of a scheduler configuration holds, by plug-in. */

@@ -1,4 +1,4 @@
-import type { PodView } from './pod-info.ts'
+import type { PodView } from './pod-view.ts'
 
 const anyAddress = '0.0.0.0'
 

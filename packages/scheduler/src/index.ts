@@ -17,6 +17,7 @@ export {
   type PluginFactory,
 } from './default-plugins.ts'
 export { isSchedulerError, SchedulerError, type SchedulerErrorCode } from './errors.ts'
+export type { Evict } from './evict.ts'
 export { createExtender, type Extender, type ExtenderConfiguration, type PostJson } from './extender.ts'
 export type { NodeInfo, NodeView } from './node-info.ts'
 export {
@@ -35,6 +36,7 @@ export {
   type Wait,
 } from './plugin.ts'
 export type { DynamicResourcesArgs } from './plugins/dynamic-resources.ts'
-export type { PodInfo, PodView } from './pod-info.ts'
-export type { Evict, PreemptionArgs } from './preemption.ts'
+export type { PodInfo } from './pod-info.ts'
+export type { PodView } from './pod-view.ts'
+export type { PreemptionArgs } from './preemption.ts'
 export type { ExtensionPoint, Profile, WeightedPlugin } from './profile.ts'

@@ -7,7 +7,7 @@ import type {
 } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { NodeView } from './node-info.ts'
-import type { PodView } from './pod-info.ts'
+import type { PodView } from './pod-view.ts'
 
 type TaintView = DeepReadonly<Taint>
 type TolerationView = DeepReadonly<Toleration>

@@ -1,4 +1,4 @@
-import type { Pod, PodAffinityTerm } from '@coxswain/api/core/v1'
+import type { PodAffinityTerm } from '@coxswain/api/core/v1'
 import {
   createRequirement,
   type DeepReadonly,
@@ -6,9 +6,8 @@ import {
   labelSelectorAsSelector,
   Selector,
 } from '@coxswain/apimachinery'
+import type { PodView } from './pod-view.ts'
 import { computeRequests, type PodRequests } from './resources.ts'
-
-export type PodView = DeepReadonly<Pod>
 
 /** An affinity term, ready to be asked. */
 export interface AffinityTerm {

@@ -3,8 +3,8 @@ import { formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import type { Clock } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
-import type { PodView } from './pod-info.ts'
-import type { Evict } from './preemption.ts'
+import type { Evict } from './evict.ts'
+import type { PodView } from './pod-view.ts'
 
 export interface Unscheduled {
   readonly reason: 'Unschedulable' | 'SchedulerError'

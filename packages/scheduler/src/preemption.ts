@@ -9,6 +9,7 @@ import {
   removePod,
   runFiltersWithNominated,
 } from './cycle.ts'
+import type { Evict } from './evict.ts'
 import type { NodeVictims } from './extender.ts'
 import type { NodeInfo } from './node-info.ts'
 import {
@@ -19,8 +20,9 @@ import {
   unresolvable,
   type Verdict,
 } from './plugin.ts'
-import type { PodInfo, PodView } from './pod-info.ts'
+import type { PodInfo } from './pod-info.ts'
 import { tellPreempted } from './pod-status.ts'
+import type { PodView } from './pod-view.ts'
 
 export interface PreemptionArgs {
   /** @default 10 */
@@ -28,9 +30,6 @@ export interface PreemptionArgs {
   /** @default 100 */
   readonly minCandidateNodesAbsolute?: number
 }
-
-/** Makes a pod leave for another. Resolves when it is on its way. */
-export type Evict = (victim: PodView, preemptor: PodView, node: string) => Promise<void>
 
 /** The most important victim first. */
 type Candidate = NodeVictims

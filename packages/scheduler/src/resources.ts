@@ -1,6 +1,6 @@
 import type { Container } from '@coxswain/api/core/v1'
 import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
-import type { PodView } from './pod-info.ts'
+import type { PodView } from './pod-view.ts'
 
 /** Amounts of what nodes have and pods ask for: thousandths of cores, bytes, and whatever else by name. */
 export interface Amounts {

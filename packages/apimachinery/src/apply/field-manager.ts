@@ -28,7 +28,8 @@ import { TypedValueError } from './path-element.ts'
 import { createResetFilter, type ResetFields } from './reset-fields.ts'
 import { objectSchema, type TypeNode, typeNodeOf } from './type-node.ts'
 import { printTypedError, validateTyped } from './typed-walk.ts'
-import { applyConfig, type Conflict, ConflictError, trackUpdate, type UpdaterContext } from './updater.ts'
+import { applyConfig, type Conflict, ConflictError, trackUpdate } from './updater.ts'
+import type { UpdaterContext } from './updater-context.ts'
 
 export interface FieldManagerOptions {
   /** The version that requests speak; every object given is of it. */

@@ -16,7 +16,7 @@ import { elementOf, type PathElement } from './path-element.ts'
 import { findGoneFast } from './prune-fast.ts'
 import type { TypeNode } from './type-node.ts'
 import { fieldSetOf, removeItems } from './typed-walk.ts'
-import type { UpdaterContext } from './updater.ts'
+import type { UpdaterContext } from './updater-context.ts'
 
 /**
  * `merged` without what the applier owned (`last`), no longer mentions (it is not in `set`) and nobody else owns.

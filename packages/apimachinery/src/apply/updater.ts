@@ -3,22 +3,10 @@ import { difference, type FieldSet, intersection, isEmptySet, union } from './fi
 import { type Manager, type Managers, withSet } from './managed-fields.ts'
 import { prune } from './prune.ts'
 import { reconcileSet } from './reconcile-set.ts'
-import type { TypeNode } from './type-node.ts'
 import { type Comparison, compareTyped } from './typed-compare.ts'
 import { mergeTyped } from './typed-merge.ts'
 import { fieldSetOf } from './typed-walk.ts'
-
-/** What the updater has to know about the kind it works on. */
-export interface UpdaterContext {
-  /** The version of the request; `live`, `next` and `config` are of it. */
-  readonly apiVersion: string
-  /** `undefined` for a version that does not exist (any more). */
-  readonly typeOf: (apiVersion: string) => TypeNode | undefined
-  /** `object` in another version; `undefined` if there is no such version. */
-  readonly convert: (object: PlainObject, apiVersion: string) => PlainObject | undefined
-  /** Takes those fields out of a set that the request cannot change. */
-  readonly filter: (set: FieldSet, apiVersion: string) => FieldSet
-}
+import type { UpdaterContext } from './updater-context.ts'
 
 /** Paths of one request that another manager owns with other values. */
 export interface Conflict {

@@ -2,7 +2,7 @@ import type { ObjectKey } from '@coxswain/apimachinery'
 import { readBody } from '@coxswain/wire'
 import type { Client } from '../client.ts'
 import type { CallOptions } from '../options.ts'
-import type { QueryValues } from '../rest-client.ts'
+import type { QueryValues } from '../rest-request.ts'
 import { podPath } from './pod-path.ts'
 import { createRemoteProcess, type RemoteProcess, remoteCommandProtocols } from './remote-process.ts'
 

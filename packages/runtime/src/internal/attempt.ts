@@ -1,6 +1,6 @@
 import { parseKey } from '@coxswain/apimachinery'
 import type { LogFields, Logger, Timer } from '@coxswain/kit'
-import type { ControllerDependencies } from '../controller.ts'
+import type { ControllerDependencies } from '../controller-dependencies.ts'
 import { RuntimeError } from '../errors.ts'
 import type { ApiCall, OperatorClient } from '../operator-client.ts'
 import type { ReconcileContext } from '../reconcile.ts'

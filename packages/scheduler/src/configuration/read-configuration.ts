@@ -7,9 +7,9 @@ import {
   type PluginFactory,
 } from '../default-plugins.ts'
 import { badConfiguration } from '../errors.ts'
+import type { Evict } from '../evict.ts'
 import { createExtender, type ExtenderConfiguration, type PostJson } from '../extender.ts'
 import type { SchedulerPlugin } from '../plugin.ts'
-import type { Evict } from '../preemption.ts'
 import { type ExtensionPoint, extensionPoints, type Profile, type WeightedPlugin } from '../profile.ts'
 import { decodeConfiguration } from './decode-configuration.ts'
 import { expandPlugins, mergeMultiPoint, namesNeeded } from './plugin-sets.ts'

@@ -3,7 +3,8 @@ import { DeviceClass, type DeviceRequest, ResourceClaim } from '@coxswain/api/re
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import type { NodeInfo } from '../node-info.ts'
 import type { SchedulerHandle } from '../plugin.ts'
-import type { PodInfo, PodView } from '../pod-info.ts'
+import type { PodInfo } from '../pod-info.ts'
+import type { PodView } from '../pod-view.ts'
 import { parseCached } from '../resources.ts'
 import type { ClaimView, ClassView } from './device-id.ts'
 

@@ -3,7 +3,7 @@
  */
 import type { CSINode } from '@coxswain/api/storage/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { PodView } from '../pod-info.ts'
+import type { PodView } from '../pod-view.ts'
 import type { VolumeView } from './pod-claims.ts'
 
 export interface CsiVolume {

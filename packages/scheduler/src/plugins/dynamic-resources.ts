@@ -27,8 +27,8 @@ import {
   skip,
   unresolvable,
 } from '../plugin.ts'
-import type { PodView } from '../pod-info.ts'
 import { recorderOf } from '../pod-status.ts'
+import type { PodView } from '../pod-view.ts'
 
 const noClaims = new Claims([])
 /** A request has no more alternatives. */

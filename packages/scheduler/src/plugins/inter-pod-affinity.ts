@@ -14,7 +14,8 @@ import {
   unresolvable,
   unschedulable,
 } from '../plugin.ts'
-import { type AffinityTerm, createPodInfo, type PodInfo, type PodView } from '../pod-info.ts'
+import { type AffinityTerm, createPodInfo, type PodInfo } from '../pod-info.ts'
+import type { PodView } from '../pod-view.ts'
 import { Counts } from './topology-counts.ts'
 
 type Labels = Readonly<Record<string, string>>

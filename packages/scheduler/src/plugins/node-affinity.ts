@@ -10,7 +10,7 @@ import {
   skip,
   unresolvable,
 } from '../plugin.ts'
-import type { PodView } from '../pod-info.ts'
+import type { PodView } from '../pod-view.ts'
 
 export interface NodeAffinityArgs {
   /** What every pod of the profile asks for besides its own. */

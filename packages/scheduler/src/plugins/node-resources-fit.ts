@@ -14,7 +14,7 @@ import {
   type SchedulerPlugin,
   type Verdict,
 } from '../plugin.ts'
-import type { PodView } from '../pod-info.ts'
+import type { PodView } from '../pod-view.ts'
 import { type Amounts, computeRequests, parseAmounts } from '../resources.ts'
 import { amountOf, cpuAndMemory, otherResource, type ResourceWeight } from './scored-resources.ts'
 

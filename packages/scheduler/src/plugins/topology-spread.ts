@@ -22,7 +22,8 @@ import {
   unresolvable,
   unschedulable,
 } from '../plugin.ts'
-import type { PodInfo, PodView } from '../pod-info.ts'
+import type { PodInfo } from '../pod-info.ts'
+import type { PodView } from '../pod-view.ts'
 
 type ConstraintView = DeepReadonly<TopologySpreadConstraint>
 

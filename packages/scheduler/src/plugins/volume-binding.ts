@@ -17,7 +17,7 @@ import {
   unresolvable,
   type Verdict,
 } from '../plugin.ts'
-import type { PodView } from '../pod-info.ts'
+import type { PodView } from '../pod-view.ts'
 import { parseCached } from '../resources.ts'
 import { affinityOf } from './csi-migration.ts'
 import {

@@ -9,7 +9,8 @@ import {
   unresolvable,
   unschedulable,
 } from '../plugin.ts'
-import type { PodInfo, PodView } from '../pod-info.ts'
+import type { PodInfo } from '../pod-info.ts'
+import type { PodView } from '../pod-view.ts'
 import { claimNamesOf, findClaim, isClaimOf } from './pod-claims.ts'
 
 const name = 'VolumeRestrictions'

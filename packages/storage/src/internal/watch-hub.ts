@@ -3,7 +3,7 @@ import { createClosed, createCompacted, createFutureRevision, StoreError } from 
 import type { Change, WatchBatch, WatchOptions } from '../store.ts'
 import type { Commit, RevisionLog } from './revision-log.ts'
 import { validateWatch } from './validate.ts'
-import { Watcher } from './watcher.ts'
+import { type BatchSource, Watcher } from './watcher.ts'
 
 export interface WatchLimits {
   /** How many revisions a consumer may fall behind before its watch ends with `SlowWatcher`. @default 8192 */
@@ -37,7 +37,7 @@ const batchLimit = 1000
  * Tells watchers about commits. Nothing is queued for a watcher: it has a position in the one log that all share, so a
  * slow one costs nothing, and a batch is built once for all that stand at the same place (`bench/storage` measures it).
  */
-export class WatchHub {
+export class WatchHub implements BatchSource {
   readonly #options: WatchHubOptions
   readonly #watchers = new Set<Watcher>()
   /** The last batch built for each kind of watcher since the last commit. */

@@ -1,8 +1,7 @@
-import type { Lane } from '@coxswain/kit'
+import type { Lane, Scheduler } from '@coxswain/kit'
 import type { Change, WatchBatch, WatchOptions } from '../store.ts'
 import type { Commit } from './revision-log.ts'
 import { invalid } from './validate.ts'
-import type { WatchHub } from './watch-hub.ts'
 
 type Result = IteratorResult<WatchBatch, undefined>
 
@@ -13,6 +12,15 @@ interface Waiting {
 
 const none: readonly Change[] = []
 const finished: Result = { done: true, value: undefined }
+
+/** Where a watcher gets its batches from. */
+export interface BatchSource {
+  readonly published: number
+  readonly scheduler: Scheduler
+  add(watcher: Watcher, options: WatchOptions): number
+  remove(watcher: Watcher): void
+  read(watcher: Watcher, from: number, to: number): WatchBatch | Promise<WatchBatch | undefined> | undefined
+}
 
 /**
  * One watch: a position in the log, moved on by hand-offs of its lane.
@@ -30,7 +38,7 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
   headStart = 0
   told = 0
 
-  readonly #hub: WatchHub
+  readonly #hub: BatchSource
   readonly #options: WatchOptions
   readonly #previous: boolean
   #lane: Lane | undefined
@@ -43,7 +51,7 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
   #waiting: Waiting | undefined
   #reading = false
 
-  constructor(hub: WatchHub, prefix: string, options: WatchOptions) {
+  constructor(hub: BatchSource, prefix: string, options: WatchOptions) {
     this.#hub = hub
     this.#options = options
     this.prefix = prefix

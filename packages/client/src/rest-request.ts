@@ -1,0 +1,25 @@
+import type { GroupResource } from '@coxswain/apimachinery'
+
+/** Members of a query; a list repeats the name, undefined leaves it out. */
+export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+export interface RestRequest {
+  /** @default 'GET' */
+  readonly method?: string
+  /** Absolute and encoded: `/api/v1/pods`. */
+  readonly path: string
+  readonly query?: QueryValues
+  readonly headers?: Readonly<Record<string, string>>
+  /** Bytes are sent as they are; anything else as JSON. */
+  readonly body?: unknown
+  /** @default 'application/json' */
+  readonly contentType?: string
+  /** @default 'application/json' */
+  readonly accept?: string
+  readonly signal?: AbortSignal
+  /** Milliseconds for the whole call, retries included; 0 for no limit. @default the client's, none for `stream` */
+  readonly timeout?: number
+  /** What the request is about, for the words of an error. */
+  readonly resource?: GroupResource
+  readonly name?: string
+}

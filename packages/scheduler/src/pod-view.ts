@@ -1,0 +1,4 @@
+import type { Pod } from '@coxswain/api/core/v1'
+import type { DeepReadonly } from '@coxswain/apimachinery'
+
+export type PodView = DeepReadonly<Pod>
