@@ -133,4 +133,72 @@ describe('layers', () => {
     assert.ok(found.includes('error layers.json names gone, which is no package'))
     assert.ok(found.includes('error layers.json lets gone import away, which is no package'))
   })
+
+  it('catches a package that stands below one it imports', async () => {
+    const found = await only({ 'layers.json': JSON.stringify({ packages: { kit: [], wire: ['kit'] } }) })
+    assert.match(found ?? '', /layers.json names kit above wire, which imports it/)
+  })
+
+  describe('inside a package', () => {
+    const ladder = (...rows: string[]) => ({
+      'layers.json': JSON.stringify({
+        packages: { wire: ['kit'], kit: [] },
+        folders: { wire: ['index.ts', ...rows] },
+      }),
+    })
+    const rooms = {
+      'packages/wire/src/server/serve.ts': "import '../request/parse.ts'\n",
+      'packages/wire/src/request/parse.ts': 'export const parsed: number = 1\n',
+    }
+
+    it('lets folders import lower rows', async () => {
+      assert.deepEqual(await findingsWith(layers, { ...ladder('server', 'request'), ...rooms }), [])
+    })
+
+    it('catches an import of a higher row or of the same row, by types too', async () => {
+      for (const rows of [['request', 'server'], ['server request']]) {
+        const found = await findingsWith(layers, { ...ladder(...rows), ...rooms })
+        assert.equal(found.length, 1, found.join('\n'))
+        assert.match(found[0]!, /serve.ts:1 upward import: server stands below or beside request/)
+      }
+      const typed = {
+        ...rooms,
+        'packages/wire/src/request/parse.ts': "import type { X } from '../server/x.ts'\n",
+      }
+      const files = { ...ladder('server', 'request'), ...typed, 'packages/wire/src/server/x.ts': '' }
+      assert.match(
+        (await only(files)) ?? '',
+        /parse.ts:1 upward import: request stands below or beside server/,
+      )
+    })
+
+    it('catches a folder without a row, and a row without a folder', async () => {
+      const found = await findingsWith(layers, { ...ladder('server', 'gone'), ...rooms })
+      assert.ok(
+        found.includes('error layers.json has no row for packages/wire/src/request'),
+        found.join('\n'),
+      )
+      assert.ok(found.includes('error layers.json names packages/wire/src/gone, which does not exist'))
+    })
+
+    it('catches a cycle of files in any package, by types too', async () => {
+      for (const form of ["import { b } from './b.ts'", "import type { B } from './b.ts'"]) {
+        const found = await findingsWith(layers, {
+          'packages/kit/src/a.ts': `${form}\n`,
+          'packages/kit/src/b.ts': "export { c } from './c.ts'\n",
+          'packages/kit/src/c.ts': "import { a } from './a.ts'\n",
+        })
+        assert.equal(found.length, 1, found.join('\n'))
+        assert.match(found[0]!, /a.ts cycle of files: .*a.ts -> .*b.ts -> .*c.ts -> .*a.ts/)
+      }
+    })
+
+    it('leaves tests alone', async () => {
+      const files = {
+        'packages/kit/src/a.test.ts': "import './b.test.ts'\n",
+        'packages/kit/src/b.test.ts': "import './a.test.ts'\n",
+      }
+      assert.deepEqual(await findingsWith(layers, files), [])
+    })
+  })
 })

@@ -7,7 +7,7 @@ import { type Check, formatFinding } from '../finding.ts'
 const sound: Record<string, string> = {
   'package.json': JSON.stringify({ license: 'Apache-2.0', scripts: { test: 'true', 'test:pack': 'true' } }),
   'package-lock.json': JSON.stringify({ packages: { 'node_modules/pino': { version: '10.4.0' } } }),
-  'layers.json': JSON.stringify({ kit: [], wire: ['kit'] }),
+  'layers.json': JSON.stringify({ packages: { wire: ['kit'], kit: [] } }),
   'README.md': '# Sound\n',
   'tools/generated.json': '[]',
   'packages/kit/package.json': manifest('kit', { pino: '10.4.0' }),
