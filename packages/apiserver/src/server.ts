@@ -10,7 +10,6 @@ import { type AdmissionPlugin, createAdmission, openPlugins } from './admission/
 import { defaultAdmissionPlugins } from './admission/plugins.ts'
 import { type AuthenticationOptions, resolveAuthentication } from './authentication/authentication.ts'
 import { anonymous } from './authentication/authenticator.ts'
-import { keepAuthenticationTrust } from './authentication/trust.ts'
 import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
 import { createGrantReader } from './authorization/rbac/grants.ts'
 import { createPolicyReader } from './authorization/rbac/policy.ts'
@@ -41,12 +40,13 @@ import type { NodeConnection } from './nodes/node-connection.ts'
 import type { AcceptSpdy } from './nodes/spdy.ts'
 import { noOutbound, type Outbound } from './outbound/outbound.ts'
 import { type WebhookAuthentication, WebhookClient } from './outbound/webhook-client.ts'
+import { createTrustLoop } from './post-start/authentication-trust.ts'
 import { createBootstrapObjects } from './post-start/bootstrap.ts'
 import { compactHistory } from './post-start/compaction.ts'
-import { keepSchemaStatus } from './post-start/flow-schema-status.ts'
-import { keepKubernetesService } from './post-start/kubernetes-service.ts'
-import { runPolicyStatusController } from './post-start/policy-status.ts'
-import { keepAddresses } from './post-start/repair-allocations.ts'
+import { createSchemaStatusLoop } from './post-start/flow-schema-status.ts'
+import { createKubernetesServiceLoop } from './post-start/kubernetes-service.ts'
+import { createPolicyStatusLoop } from './post-start/policy-status.ts'
+import { createAddressLoop } from './post-start/repair-allocations.ts'
 import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
 import type { Compression } from './request/compression.ts'
@@ -210,6 +210,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     },
     async run(signal) {
       await using group = new TaskGroup(signal)
+      const spawn = (loop: { run(signal: AbortSignal): Promise<void> }) =>
+        group.spawn(cancel => loop.run(cancel))
       try {
         await cache.load()
         for (const info of builtinResources()) {
@@ -232,17 +234,17 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         const definitions = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
         const crds = new CrdController(state, definitions)
         crds.loadEstablished()
-        group.spawn(cancel => crds.run(cancel))
+        spawn(crds)
         group.spawn(cancel => compactHistory(store, env, cancel))
-        if (options.checkPolicyTypes) group.spawn(cancel => runPolicyStatusController(state, cancel))
+        if (options.checkPolicyTypes) spawn(createPolicyStatusLoop(state))
         if (flow) {
-          group.spawn(cancel => flow.run(cancel))
-          group.spawn(cancel => keepSchemaStatus(state, cancel))
+          spawn(flow)
+          spawn(createSchemaStatusLoop(state))
         }
-        group.spawn(cancel => keepAddresses(state, cancel))
-        group.spawn(cancel => keepKubernetesService(state, cancel))
+        spawn(createAddressLoop(state))
+        spawn(createKubernetesServiceLoop(state))
         const { trust } = options.authentication ?? {}
-        if (trust) group.spawn(cancel => keepAuthenticationTrust(state, trust, cancel))
+        if (trust) spawn(createTrustLoop(state, trust))
         isReady = true
         started.resolve()
       } catch (error) {

@@ -12,8 +12,10 @@ import {
   type ServiceAccountOptions,
   type ServiceAccounts,
 } from './service-account/issuer.ts'
-import type { AuthenticationTrust } from './trust.ts'
 import { askInTurn } from './union.ts'
+
+/** What servers behind this one need to authenticate requests: PEM of CAs, and JSON lists of header names. */
+export type AuthenticationTrust = Readonly<Record<string, string>>
 
 export interface AuthenticationOptions {
   /** Asked in order before the bearer token is looked at. @default client certificates */

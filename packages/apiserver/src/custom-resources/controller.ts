@@ -8,14 +8,16 @@ import {
   type JsonObject,
   resourceInfoFromCrd,
 } from '@coxswain/apimachinery'
-import { AsyncQueue, type Timer } from '@coxswain/kit'
+import type { Timer } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
+import { ControlLoop } from '../cache/control-loop.ts'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
 import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
 import type { ServerState } from '../request/context.ts'
 import { deleteObject } from '../write/delete.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
+import { ignoreDeleted } from '../write/ignore-deleted.ts'
 import { metadataOf } from '../write/lifecycle.ts'
 import {
   isConditionTrue,
@@ -68,13 +70,18 @@ export class CrdController {
   readonly #waiting = new Set<string>()
   /** What each version of a definition holds: definitions are large, and every new one looks at its whole group. */
   readonly #accepted = new WeakMap<StoredObject, AcceptedNames>()
-  readonly #queue = new AsyncQueue<string>()
+  readonly #loop: ControlLoop
   /** Not while what was there before is being put up again. */
   #running = false
 
   constructor(state: ServerState, definitions: ServedResource) {
     this.#state = state
     this.#definitions = definitions
+    this.#loop = new ControlLoop(state, {
+      name: 'custom-resource-definitions',
+      prefixes: [definitions.cache.prefix],
+      reconcile: name => this.#reconcile(name).catch(ignoreDeleted),
+    })
   }
 
   /** Serves what is established already. For the start, before the server is ready. */
@@ -88,32 +95,11 @@ export class CrdController {
   /** Follows the definitions until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#running = true
-    const { cache } = this.#definitions
-    const watcher: CacheWatcher = {
-      namespace: '',
-      onEvent: event => this.#queue.push(event.object.name),
-      onEnd: () => this.#queue.end(),
-    }
-    cache.addWatcher(watcher)
-    const stop = () => this.#queue.end()
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    for (const stored of cache.list()) this.#queue.push(stored.name)
     try {
-      for await (const name of this.#queue) {
-        if (signal.aborted) return
-        await this.#reconcile(name).catch(error => this.#onFailure(name, error))
-      }
+      await this.#loop.run(signal)
     } finally {
-      cache.removeWatcher(watcher)
-      signal.removeEventListener('abort', stop)
       for (const { settling } of this.#served.values()) settling?.cancel()
     }
-  }
-
-  #onFailure(name: string, error: unknown): void {
-    if (isNotFound(error)) return
-    this.#state.env.log.error('custom resource definition could not be put up', { name, error })
   }
 
   async #reconcile(name: string): Promise<void> {
@@ -174,7 +160,7 @@ export class CrdController {
   /** A definition may have let go of names that others in its group wait for. */
   #reconsiderGroup(self: string): void {
     const group = self.slice(self.indexOf('.'))
-    for (const name of this.#waiting) if (name !== self && name.endsWith(group)) this.#queue.push(name)
+    for (const name of this.#waiting) if (name !== self && name.endsWith(group)) this.#loop.add(name)
   }
 
   #serve(definition: JsonObject): void {
@@ -284,11 +270,11 @@ export class CrdController {
     const watcher: CacheWatcher = {
       namespace: '',
       onEvent: event => {
-        if (event.type === 'DELETED' && cache.size === 0) this.#queue.push(name)
+        if (event.type === 'DELETED' && cache.size === 0) this.#loop.add(name)
       },
       onEnd: () => {
         this.#emptying.delete(name)
-        this.#queue.push(name)
+        this.#loop.add(name)
       },
     }
     cache.addWatcher(watcher)

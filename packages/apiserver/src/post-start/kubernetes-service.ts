@@ -11,9 +11,10 @@ import {
   parseRange,
   rangePrefix,
 } from '@coxswain/strategies/service'
+import { ControlLoop } from '../cache/control-loop.ts'
 import { encodeStored } from '../cache/stored-object.ts'
 import type { ServerState } from '../request/context.ts'
-import { repairAllocations, watchDeletions } from './repair-allocations.ts'
+import { repairAllocations } from './repair-allocations.ts'
 
 const namespace = 'default'
 const name = 'kubernetes'
@@ -33,10 +34,15 @@ export async function createKubernetesService(state: ServerState): Promise<void>
   await repairAllocations(state)
 }
 
-/** Puts back what somebody deletes of it. Resolves once `signal` aborts. */
-export async function keepKubernetesService(state: ServerState, signal: AbortSignal): Promise<void> {
-  for await (const deleted of watchDeletions(state, keys.map(prefixOf), signal))
-    if (keys.includes(deleted.key)) await ensureAll(state)
+/** Creates again what is deleted of it. */
+export function createKubernetesServiceLoop(state: ServerState): ControlLoop {
+  return new ControlLoop(state, {
+    name: 'kubernetes-service',
+    prefixes: keys.map(prefixOf),
+    keysOf: ({ type, object }) => (type === 'DELETED' && keys.includes(object.key) ? [name] : []),
+    initialKeys: () => [],
+    reconcile: () => ensureAll(state),
+  })
 }
 
 async function ensureAll(state: ServerState): Promise<void> {

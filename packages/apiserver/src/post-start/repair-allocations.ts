@@ -1,5 +1,4 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { AsyncQueue } from '@coxswain/kit'
 import type { Transaction } from '@coxswain/storage'
 import { objectOf, recordOf, textOf } from '@coxswain/strategies'
 import {
@@ -18,7 +17,7 @@ import {
   portKey,
   specOf,
 } from '@coxswain/strategies/service'
-import type { CacheWatcher } from '../cache/resource-cache.ts'
+import { ControlLoop } from '../cache/control-loop.ts'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import type { ServerState } from '../request/context.ts'
 
@@ -59,40 +58,26 @@ export async function repairAllocations(state: ServerState): Promise<void> {
   }
 }
 
-/** Puts an IPAddress back that is deleted while its service has the address. Resolves once `signal` aborts. */
-export async function keepAddresses(state: ServerState, signal: AbortSignal): Promise<void> {
-  for await (const deleted of watchDeletions(state, [addressPrefix], signal)) {
-    const transaction = findHolder(state, deleted)
-    if (transaction) await state.store.transact(transaction)
-  }
-}
-
-/** Objects under `prefixes` that go, from now on until `signal` aborts. */
-export async function* watchDeletions(
-  state: ServerState,
-  prefixes: readonly string[],
-  signal: AbortSignal,
-): AsyncGenerator<StoredObject, void, undefined> {
-  const queue = new AsyncQueue<StoredObject>()
-  const watcher: CacheWatcher = {
-    namespace: '',
-    onEvent: ({ type, object }) => void (type === 'DELETED' && queue.push(object)),
-    onEnd: () => queue.end(),
-  }
-  const stop = () => queue.end()
-  const caches = prefixes.map(prefix => state.cache.resource(prefix))
-  for (const cache of caches) cache.addWatcher(watcher)
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
-  try {
-    for await (const deleted of queue) {
-      if (signal.aborted) return
-      yield deleted
-    }
-  } finally {
-    for (const cache of caches) cache.removeWatcher(watcher)
-    signal.removeEventListener('abort', stop)
-  }
+/** Creates an IPAddress again that is deleted while its service has the address. */
+export function createAddressLoop(state: ServerState): ControlLoop {
+  /** Deleted addresses that have not been looked at, by key. */
+  const deleted = new Map<string, StoredObject>()
+  return new ControlLoop(state, {
+    name: 'service-addresses',
+    prefixes: [addressPrefix],
+    keysOf: ({ type, object }) => {
+      if (type !== 'DELETED') return []
+      deleted.set(object.key, object)
+      return [object.key]
+    },
+    initialKeys: () => [],
+    reconcile: async key => {
+      const address = deleted.get(key)
+      const transaction = address && findHolder(state, address)
+      if (transaction) await state.store.transact(transaction)
+      if (deleted.get(key) === address) deleted.delete(key)
+    },
+  })
 }
 
 function findHolder(state: ServerState, deleted: StoredObject): Transaction | undefined {

@@ -1,10 +1,8 @@
 import { formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
+import type { AuthenticationTrust } from '../authentication/authentication.ts'
+import { ControlLoop } from '../cache/control-loop.ts'
 import { encodeStored } from '../cache/stored-object.ts'
-import { watchDeletions } from '../post-start/repair-allocations.ts'
 import type { ServerState } from '../request/context.ts'
-
-/** What servers behind this one need to know to tell who is who: PEM of CAs, and JSON lists of header names. */
-export type AuthenticationTrust = Readonly<Record<string, string>>
 
 const prefix = '/core/configmaps/'
 const namespace = 'kube-system'
@@ -13,17 +11,17 @@ const key = `${prefix}${namespace}/${name}`
 const attempts = 10
 
 /**
- * Publishes it as the ConfigMap `extension-apiserver-authentication`, and puts it back when somebody deletes it. CAs of
- * other servers on the same store stay in it. Resolves once `signal` aborts.
+ * Publishes it as the ConfigMap `extension-apiserver-authentication`, and again when that is deleted. CAs of other servers
+ * on the same store stay in it.
  */
-export async function keepAuthenticationTrust(
-  state: ServerState,
-  trust: AuthenticationTrust,
-  signal: AbortSignal,
-): Promise<void> {
-  await publish(state, trust)
-  for await (const deleted of watchDeletions(state, [prefix], signal))
-    if (deleted.key === key) await publish(state, trust)
+export function createTrustLoop(state: ServerState, trust: AuthenticationTrust): ControlLoop {
+  return new ControlLoop(state, {
+    name: 'authentication-trust',
+    prefixes: [prefix],
+    keysOf: ({ type, object }) => (type === 'DELETED' && object.key === key ? [name] : []),
+    initialKeys: () => [name],
+    reconcile: () => publish(state, trust),
+  })
 }
 
 async function publish(state: ServerState, trust: AuthenticationTrust): Promise<void> {
@@ -45,7 +43,7 @@ async function publish(state: ServerState, trust: AuthenticationTrust): Promise<
     await cache.waitFor(result.revision)
     if (result.committed) return
   }
-  env.log.warn('others keep writing the ConfigMap with the trusted CAs', { namespace, name })
+  throw new Error(`the ConfigMap ${namespace}/${name} kept changing`)
 }
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g

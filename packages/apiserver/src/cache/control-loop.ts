@@ -1,0 +1,93 @@
+import type { Env } from '@coxswain/kit'
+import { createExponentialLimiter, WorkQueue } from '@coxswain/workqueue'
+import type { CacheEvent, CacheWatcher } from './resource-cache.ts'
+import type { WatchCache } from './watch-cache.ts'
+
+/** What a control loop needs of the server. */
+export interface ControlLoopPorts {
+  readonly env: Env
+  readonly cache: WatchCache
+}
+
+export interface ControlLoopOptions {
+  /** For logs. */
+  readonly name: string
+  /** Storage prefixes of the objects that wake it. */
+  readonly prefixes: readonly string[]
+  /** The keys that a change wakes. @default the name of the changed object */
+  readonly keysOf?: (event: CacheEvent) => Iterable<string>
+  /** The keys it begins with. @default the names of all objects under `prefixes` */
+  readonly initialKeys?: () => Iterable<string>
+  /** Brings one key in line with what is stored. What it throws is logged, and the key is tried again. */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<void>
+}
+
+/** The pause after the first failure of a key, doubled with each further one. */
+const retry = { base: 100, cap: 60_000 }
+
+/**
+ * The one way in which the server follows its own objects: a change wakes keys, a key is reconciled by one worker at a time,
+ * a failure is logged and tried again with back-off until it succeeds. A failure never ends the loop.
+ */
+export class ControlLoop {
+  readonly #ports: ControlLoopPorts
+  readonly #options: ControlLoopOptions
+  readonly #queue: WorkQueue<string>
+
+  constructor(ports: ControlLoopPorts, options: ControlLoopOptions) {
+    this.#ports = ports
+    this.#options = options
+    this.#queue = new WorkQueue<string>({
+      clock: ports.env.clock,
+      rateLimiter: createExponentialLimiter(retry),
+    })
+  }
+
+  /** Wakes a key. */
+  add(key: string): void {
+    this.#queue.add(key)
+  }
+
+  /** Resolves once `signal` aborts or the server ends its watches. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { prefixes, keysOf = nameOf } = this.#options
+    const caches = prefixes.map(prefix => this.#ports.cache.resource(prefix))
+    const watcher: CacheWatcher = {
+      namespace: '',
+      onEvent: event => {
+        for (const key of keysOf(event)) this.add(key)
+      },
+      onEnd: () => this.#queue.shutDown(),
+    }
+    for (const cache of caches) cache.addWatcher(watcher)
+    const { initialKeys = () => caches.flatMap(cache => cache.list().map(({ name }) => name)) } =
+      this.#options
+    for (const key of initialKeys()) this.add(key)
+    try {
+      for (;;) {
+        const key = await this.#queue.get(signal)
+        if (key === undefined || signal.aborted) return
+        await this.#process(key, signal)
+      }
+    } finally {
+      this.#queue.shutDown()
+      for (const cache of caches) cache.removeWatcher(watcher)
+    }
+  }
+
+  async #process(key: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.reconcile(key, signal)
+      this.#queue.forget(key)
+    } catch (error) {
+      // When the server stops, the next one goes on.
+      if (signal.aborted) return
+      const retryAfterMs = this.#queue.addRateLimited(key)
+      this.#ports.env.log.error('reconcile failed', { loop: this.#options.name, key, retryAfterMs, error })
+    } finally {
+      this.#queue.done(key)
+    }
+  }
+}
+
+const nameOf = ({ object }: CacheEvent): readonly string[] => [object.name]

@@ -1,0 +1,6 @@
+import { isNotFound } from '@coxswain/apimachinery'
+
+/** For a write to an object that may be deleted meanwhile: then there is nothing left to do. */
+export function ignoreDeleted(error: unknown): void {
+  if (!isNotFound(error)) throw error
+}
