@@ -8,7 +8,8 @@
  * It opens no socket and starts nothing before `run`.
  * @module
  */
-export type { Admission, AdmissionPlugin, Attributes } from './admission/admission.ts'
+export type { Admission, AdmissionPlugin } from './admission/admission.ts'
+export type { Attributes } from './admission/attributes.ts'
 export {
   type ChosenPlugins,
   chooseAdmissionPlugins,

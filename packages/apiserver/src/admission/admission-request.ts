@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import type { UserInfo } from '../request/context.ts'
-import type { Attributes } from './admission.ts'
-import { kindOf, namespaceOf, resourceOf } from './attributes.ts'
+import type { Attributes } from './attributes.ts'
+import { kindOf, namespaceOf, resourceOf } from './create-attributes.ts'
 import type { Equivalent } from './matching/equivalents.ts'
 
 /** Kinds that decide about admission: hooks that could refuse their own removal would lock everybody out. */

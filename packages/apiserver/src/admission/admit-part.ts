@@ -2,7 +2,7 @@ import type { GroupVersionKind, JsonObject } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
-import { createAttributes, writeOptionsObject } from './attributes.ts'
+import { createAttributes, writeOptionsObject } from './create-attributes.ts'
 
 interface Part {
   /** What the endpoint takes: an Eviction, a Binding, a TokenRequest. */

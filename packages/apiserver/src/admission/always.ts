@@ -1,4 +1,5 @@
-import type { AdmissionPlugin, Attributes } from './admission.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import { forbidden } from './policies/policy-request.ts'
 
 /** Says yes. Off by default, and of no use. */

@@ -1,7 +1,8 @@
 import { deepEqual, isObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
 import { readCertificateRequest } from '@coxswain/strategies'
 import type { RequestVerb } from '../request/request-info.ts'
-import type { AdmissionPlugin, Attributes } from './admission.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 
 const apiClientSigner = 'kubernetes.io/kube-apiserver-client'
 

@@ -6,7 +6,8 @@ import {
   newForbidden,
   type Quantity,
 } from '@coxswain/apimachinery'
-import type { AdmissionPlugin, Attributes } from './admission.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import { type Amounts, amountsOfPod, readAmounts } from './pod-amounts.ts'
 
 interface Limit {

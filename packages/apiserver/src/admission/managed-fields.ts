@@ -5,7 +5,7 @@ import {
   isObject,
   type JsonObject,
 } from '@coxswain/apimachinery'
-import type { Attributes } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 
 /** Puts `metadata.managedFields` back when admission has made something of them that cannot be read. */
 export function keepManagedFields({ object, warn }: Attributes, before: unknown): void {

@@ -1,7 +1,8 @@
 import { formatTime } from '@coxswain/apimachinery'
 import { encodeStored } from '../cache/stored-object.ts'
-import type { AdmissionPlugin, Attributes } from './admission.ts'
-import { isNamespaceResource } from './attributes.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
+import { isNamespaceResource } from './create-attributes.ts'
 import { findNamespace } from './matching/selectors.ts'
 
 function isInNamespace(attributes: Attributes): boolean {

@@ -1,8 +1,8 @@
 import { deepEqual, isObject, type JsonObject, newNotFound } from '@coxswain/apimachinery'
 import { findPodReferences } from '../authorization/node/references.ts'
 import type { RequestVerb } from '../request/request-info.ts'
-import type { Attributes } from './admission.ts'
-import type { NodeRestriction } from './node-restriction.ts'
+import type { Attributes } from './attributes.ts'
+import type { NodeRestriction } from './node-rule.ts'
 import type { AdmissionPorts } from './ports.ts'
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror'

@@ -1,19 +1,15 @@
 import { deepEqual, isObject, type JsonObject, newForbidden, type StatusError } from '@coxswain/apimachinery'
 import { readCertificateRequest } from '@coxswain/strategies'
 import { nodeNameOf } from '../authorization/node/identity.ts'
-import type { AdmissionPlugin, Attributes } from './admission.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import {
   restrictPod,
   restrictPodEviction,
   restrictPodStatus,
   restrictToken,
 } from './node-restriction-pods.ts'
-
-/** What a node may not do; undefined when it may. A NotFound is thrown. */
-export type NodeRestriction = (
-  node: string,
-  attributes: Attributes,
-) => Promise<string | undefined> | string | undefined
+import type { NodeRestriction } from './node-rule.ts'
 
 /** Kubelets write what belongs to their own node. Together with the authorizer Node: that one cannot see objects. */
 export const nodeRestriction: AdmissionPlugin = {

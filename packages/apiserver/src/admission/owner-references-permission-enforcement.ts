@@ -2,7 +2,8 @@ import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, type OwnerReference, parseGroupVersion } from '@coxswain/apimachinery'
 import type { Decision } from '../authorization/authorizer.ts'
 import type { RequestVerb, ResourceRequestInfo } from '../request/request-info.ts'
-import type { AdmissionPlugin, Attributes } from './admission.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import { forbidden } from './policies/policy-request.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { childObject, isObject } from '@coxswain/apimachinery'
-import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
+import { type AdmissionPlugin, isPodWrite } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import { findNamespace } from './matching/selectors.ts'
 import { forbidden } from './policies/policy-request.ts'
 

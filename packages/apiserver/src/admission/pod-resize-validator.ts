@@ -1,5 +1,6 @@
 import { isObject, newForbidden, Quantity, StatusError } from '@coxswain/apimachinery'
-import type { AdmissionPlugin, Attributes } from './admission.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import { amountsWithOverhead, readAmounts } from './pod-amounts.ts'
 
 /** A pod is not resized beyond what its node has, nor on a node that cannot do it. */

@@ -1,5 +1,6 @@
 import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
-import type { AdmissionPlugin, Attributes } from './admission.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 
 const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 

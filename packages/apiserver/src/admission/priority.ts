@@ -1,6 +1,7 @@
 import { childObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
 import { systemPriorityClasses } from '@coxswain/strategies'
-import { type AdmissionPlugin, type Attributes, isPodWrite } from './admission.ts'
+import { type AdmissionPlugin, isPodWrite } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import { forbidden } from './policies/policy-request.ts'
 import type { AdmissionPorts } from './ports.ts'
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, labelSelectorAsSelector, parseQuantity } from '@coxswain/apimachinery'
 import { isExtendedResource, isHugePages, isNativeResource, qosClassOf } from '@coxswain/strategies'
-import type { Attributes } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import { type Amounts, amountsWithOverhead, readAmounts } from './pod-amounts.ts'
 import { classOfClaim } from './storage-classes.ts'
 

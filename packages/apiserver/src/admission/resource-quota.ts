@@ -8,7 +8,8 @@ import {
   Quantity,
 } from '@coxswain/apimachinery'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
-import type { AdmissionPlugin, Attributes } from './admission.ts'
+import type { AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import { type Amounts, readAmounts } from './pod-amounts.ts'
 import { evaluatorFor, type QuotaEvaluator, type QuotaScope } from './quota-evaluators.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { isDefaultStorageClass, type StorageClass } from '@coxswain/strategies'
-import type { Attributes } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import type { AdmissionPorts } from './ports.ts'
 
 const prefix = '/storage.k8s.io/storageclasses/'

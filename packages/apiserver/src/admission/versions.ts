@@ -1,9 +1,9 @@
 import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
 import { compileSchema, field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { applyDefaults } from '../registry/apply-defaults.ts'
 import { serveOne } from '../registry/convert.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
-import { applyDefaults } from '../write/incoming.ts'
-import type { Attributes } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 import type { Equivalent } from './matching/equivalents.ts'
 
 export interface VersionedObjects {

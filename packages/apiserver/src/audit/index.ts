@@ -5,8 +5,9 @@
  *
  * @module
  */
-export type { Auditing } from '../filters/audit.ts'
+
 export { OutboundPool } from '../outbound/outbound-pool.ts'
+export type { Auditing } from './auditing.ts'
 export { type AuditBackend, type BatchOptions, createBatchingBackend } from './backend.ts'
 export type { AuditEvent } from './event.ts'
 export type { AuditPolicy } from './policy.ts'

@@ -2,15 +2,9 @@ import type { JsonObject } from '@coxswain/apimachinery'
 import { checkStructural, deepEqual, type FieldError, field } from '@coxswain/apimachinery'
 import { isProtectedGroup, readApproval } from './approval.ts'
 import { isReadableBundle } from './conversion.ts'
+import type { CrdCondition } from './crd-condition.ts'
 import { type Definition, isShared, versionsOf } from './definition.ts'
 import { acceptNames, type TakenNames } from './names.ts'
-
-export interface CrdCondition {
-  readonly type: string
-  readonly status: 'True' | 'False'
-  readonly reason: string
-  readonly message: string
-}
 
 interface StoredCondition extends CrdCondition {
   readonly lastTransitionTime: string

@@ -1,5 +1,5 @@
 import { deepEqual } from '@coxswain/apimachinery'
-import type { CrdCondition } from './conditions.ts'
+import type { CrdCondition } from './crd-condition.ts'
 import type { DefinitionNames } from './definition.ts'
 
 /** Names that other definitions of the same group hold. */

@@ -22,7 +22,7 @@ import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
-import type { EndpointHandler } from './route.ts'
+import type { EndpointHandler } from './endpoint-handler.ts'
 
 const handlers: Readonly<Record<string, EndpointHandler>> = {
   nodes: proxyToNode,

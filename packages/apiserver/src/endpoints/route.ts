@@ -19,11 +19,10 @@ import { handlePatch } from '../write/patch.ts'
 import { handleUpdate } from '../write/update.ts'
 import { findComponentHandler } from './component-status.ts'
 import { serveDocument } from './document.ts'
+import type { EndpointHandler } from './endpoint-handler.ts'
 import { findProxyHandler } from './proxies.ts'
 import { findReviewHandler } from './reviews/index.ts'
 import { findSubresourceHandler } from './subresources.ts'
-
-export type EndpointHandler = (context: ResourceContext, endpoint: Endpoint) => Answer
 
 const handlers: Readonly<Partial<Record<RequestVerb, EndpointHandler>>> = {
   create: handleCreate,

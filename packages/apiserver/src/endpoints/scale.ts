@@ -21,7 +21,7 @@ import {
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
-import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
+import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'
 import { StoredObject } from '../cache/stored-object.ts'
 import { freshen, getStored } from '../read/read.ts'
 import { View } from '../read/view.ts'

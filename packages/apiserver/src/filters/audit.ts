@@ -1,19 +1,14 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { isStatusError, type Status } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
-import type { AuditBackend } from '../audit/backend.ts'
+import type { Auditing } from '../audit/auditing.ts'
 import { type AuditRecord, createEvent } from '../audit/event.ts'
 import { readRequestObject, readResponseObject, withoutManagedFields } from '../audit/objects.ts'
-import { type AuditPolicy, createEvaluator, isAtLeast, type Stage, type Verdict } from '../audit/policy.ts'
+import { createEvaluator, isAtLeast, type Stage, type Verdict } from '../audit/policy.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { Filter, Next } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import { whenOver } from '../request/response.ts'
-
-export interface Auditing {
-  readonly policy: AuditPolicy
-  readonly backends: readonly AuditBackend[]
-}
 
 const longestId = 64
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { field, newBadRequest, newInvalid, validateFieldManager } from '@coxswain/apimachinery'
 import { getHeader } from '@coxswain/wire'
-import type { Attributes } from '../admission/admission.ts'
+import type { Attributes } from '../admission/attributes.ts'
 import type { RequestContext } from './context.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'

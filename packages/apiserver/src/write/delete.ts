@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { formatTime, newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
-import { createAttributes, deleteOptionsObject } from '../admission/attributes.ts'
+import { createAttributes, deleteOptionsObject } from '../admission/create-attributes.ts'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { createMatcher } from '../read/matcher.ts'
 import { readPage } from '../read/read.ts'

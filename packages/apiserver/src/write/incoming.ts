@@ -8,6 +8,7 @@ import {
   type StatusError,
 } from '@coxswain/apimachinery'
 import { decodeText } from '@coxswain/kit'
+import { applyDefaults } from '../registry/apply-defaults.ts'
 import type { Endpoint, Registry } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -107,12 +108,6 @@ function badBody(kind: string, version: string, problem: string): StatusError {
   return newBadRequest(
     `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${problem}`,
   )
-}
-
-/** Fills in the schema's defaults and the kind's own. Changes nothing the second time. */
-export function applyDefaults({ resource, version }: Endpoint, object: JsonObject): void {
-  if (resource.custom) compileSchema(version.schema()).applyDefaults(object)
-  else resource.strategy.default?.(object)
 }
 
 function checkKind(

@@ -10,8 +10,9 @@ import {
 } from '@coxswain/apimachinery'
 import type { Claim } from '@coxswain/strategies'
 import type { WireResponse } from '@coxswain/wire'
-import { createAttributes, writeOptionsObject } from '../admission/attributes.ts'
+import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'
 import { View } from '../read/view.ts'
+import { applyDefaults } from '../registry/apply-defaults.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -19,7 +20,7 @@ import { parseWriteOptions, type WriteOptions } from '../request/write-options.t
 import { readBody } from './body.ts'
 import { createObject, kindOf, strategyContextOf } from './create.ts'
 import { guaranteedUpdate, type UpdateOutcome } from './guaranteed-update.ts'
-import { applyDefaults, receiveObject } from './incoming.ts'
+import { receiveObject } from './incoming.ts'
 import {
   dedupeOwners,
   metadataOf,

@@ -9,8 +9,8 @@ import {
   type Value,
 } from '@coxswain/cel'
 import type { CompiledExpression, PolicyVariables } from '@coxswain/strategies'
-import type { Attributes } from '../admission.ts'
-import { namespaceOf } from '../attributes.ts'
+import type { Attributes } from '../attributes.ts'
+import { namespaceOf } from '../create-attributes.ts'
 
 /** What the expressions of one hook are evaluated with. */
 export interface Inputs {

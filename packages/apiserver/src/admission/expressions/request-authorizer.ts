@@ -1,7 +1,7 @@
 import type { AuthorizationCheck, AuthorizationDecision, Authorize } from '@coxswain/cel'
 import type { UserInfo } from '../../request/context.ts'
 import type { RequestInfo, RequestVerb } from '../../request/request-info.ts'
-import type { Attributes } from '../admission.ts'
+import type { Attributes } from '../attributes.ts'
 
 const unsure: AuthorizationDecision = { allowed: false, reason: '' }
 

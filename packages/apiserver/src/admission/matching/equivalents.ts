@@ -1,7 +1,7 @@
 import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery'
 import type { Endpoint } from '../../registry/registry.ts'
-import type { Attributes } from '../admission.ts'
-import { kindOf, resourceOf } from '../attributes.ts'
+import type { Attributes } from '../attributes.ts'
+import { kindOf, resourceOf } from '../create-attributes.ts'
 
 /** A resource that shows the request's objects, and what they are there. */
 export interface Equivalent {

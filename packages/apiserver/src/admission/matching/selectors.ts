@@ -7,8 +7,8 @@ import {
   type Selector,
 } from '@coxswain/apimachinery'
 import type { StoredObject } from '../../cache/stored-object.ts'
-import type { Attributes } from '../admission.ts'
-import { isNamespaceResource, namespaceOf } from '../attributes.ts'
+import type { Attributes } from '../attributes.ts'
+import { isNamespaceResource, namespaceOf } from '../create-attributes.ts'
 import type { AdmissionPorts } from '../ports.ts'
 
 /** A selector that is undefined takes everything. */

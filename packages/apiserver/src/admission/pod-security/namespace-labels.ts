@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, type FieldError, field, newInvalid } from '@coxswain/apimachinery'
 import { objectOf, textOf } from '@coxswain/strategies'
-import type { Attributes } from '../admission.ts'
+import type { Attributes } from '../attributes.ts'
 import { type Level, levels, violationsOf } from './checks.ts'
 
 const prefix = 'pod-security.kubernetes.io/'

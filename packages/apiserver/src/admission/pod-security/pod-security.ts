@@ -1,7 +1,8 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newForbidden } from '@coxswain/apimachinery'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
-import type { AdmissionPlugin, Attributes } from '../admission.ts'
+import type { AdmissionPlugin } from '../admission.ts'
+import type { Attributes } from '../attributes.ts'
 import { type Level, levels, violationsOf } from './checks.ts'
 import { judgeNamespace } from './namespace-labels.ts'
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
-import type { Attributes } from '../admission.ts'
-import { isNamespaceResource } from '../attributes.ts'
+import type { Attributes } from '../attributes.ts'
+import { isNamespaceResource } from '../create-attributes.ts'
 import { type Equivalent, otherResources, ownResource } from '../matching/equivalents.ts'
 import { matchesRule, type Rule } from '../matching/rules.ts'
 import { matchesSelectors, readSelectors, type Selectors } from '../matching/selectors.ts'

@@ -10,7 +10,7 @@ import {
 } from '@coxswain/apimachinery'
 import { toJson, typeNameErrors, type Value } from '@coxswain/cel'
 import { type CompiledExpression, compileAdmissionExpression } from '@coxswain/strategies'
-import type { Attributes } from '../admission.ts'
+import type { Attributes } from '../attributes.ts'
 import { budgets, evaluateAll, type Inputs } from '../expressions/activation.ts'
 import type { Equivalent } from '../matching/equivalents.ts'
 import { readChanged } from '../versions.ts'

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, newForbidden, StatusError } from '@coxswain/apimachinery'
-import type { Attributes } from '../admission.ts'
 import { isAdmissionConfiguration } from '../admission-request.ts'
-import { isNamespaceResource } from '../attributes.ts'
+import type { Attributes } from '../attributes.ts'
+import { isNamespaceResource } from '../create-attributes.ts'
 import { findNamespace } from '../matching/selectors.ts'
 
 /** Questions that every request may depend on: a policy that refuses them breaks the cluster. */

@@ -1,6 +1,6 @@
 import { newBadRequest, newForbidden } from '@coxswain/apimachinery'
-import type { Attributes } from '../admission.ts'
 import { createAdmissionRequest } from '../admission-request.ts'
+import type { Attributes } from '../attributes.ts'
 import { type ConditionResult, matchConditions } from '../expressions/match-conditions.ts'
 import type { RequestAuthorizer } from '../expressions/request-authorizer.ts'
 import { matchesSelectors } from '../matching/selectors.ts'

@@ -6,8 +6,9 @@ import {
   newInternalError,
   readJson,
 } from '@coxswain/apimachinery'
-import type { AdmissionPlugin, Attributes } from '../admission.ts'
+import type { AdmissionPlugin } from '../admission.ts'
 import { isAdmissionConfiguration } from '../admission-request.ts'
+import type { Attributes } from '../attributes.ts'
 import { RequestAuthorizer } from '../expressions/request-authorizer.ts'
 import type { Reinvocation } from '../reinvocation.ts'
 import { convertObjects, readChanged, takeOver, type VersionedObjects } from '../versions.ts'

@@ -6,8 +6,8 @@ import {
   StatusError,
   writeJsonBytes,
 } from '@coxswain/apimachinery'
-import type { Attributes } from '../admission.ts'
 import { createAdmissionRequest } from '../admission-request.ts'
+import type { Attributes } from '../attributes.ts'
 import type { VersionedObjects } from '../versions.ts'
 import type { Candidate } from './webhook.ts'
 

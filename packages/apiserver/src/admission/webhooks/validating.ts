@@ -1,6 +1,7 @@
 import { newInternalError } from '@coxswain/apimachinery'
-import type { AdmissionPlugin, Attributes } from '../admission.ts'
+import type { AdmissionPlugin } from '../admission.ts'
 import { isAdmissionConfiguration } from '../admission-request.ts'
+import type { Attributes } from '../attributes.ts'
 import { RequestAuthorizer } from '../expressions/request-authorizer.ts'
 import { convertObjects, type VersionedObjects } from '../versions.ts'
 import { callWebhook, isCalled } from './call.ts'

@@ -3,6 +3,7 @@ import { credentialIdKey, intersect } from '../authenticator.ts'
 import { isSignedBy, type Jwt, parseJwt, readAudience } from '../jwt/jwt.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../service-account-name.ts'
 import { type BoundResource, findBoundObject } from './bound-objects.ts'
+import type { CheckResult, TokenSubject } from './check-result.ts'
 import { type BoundClaims, type Reference, readBoundClaims } from './claims.ts'
 import type { ServiceAccounts } from './issuer.ts'
 import { checkLegacyToken, legacyIssuer } from './legacy.ts'
@@ -66,17 +67,6 @@ export function createServiceAccountAuthenticators(accounts: ServiceAccounts): T
 
   return [authenticateWith([legacyIssuer], checkLegacyToken), authenticateWith(accounts.issuers, checkToken)]
 }
-
-/** The account that a good token stands for. */
-export interface TokenSubject {
-  readonly namespace: string
-  readonly account: Reference
-  readonly pod?: Reference
-  readonly node?: Reference
-  readonly id?: string
-}
-
-export type CheckResult = TokenSubject | { readonly error: string }
 
 function ownerOf(
   { namespace, account, pod, node, id }: TokenSubject,

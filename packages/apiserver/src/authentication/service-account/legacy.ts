@@ -6,8 +6,8 @@ import { decodeBase64 } from '../jwt/base64.ts'
 import type { Jwt } from '../jwt/jwt.ts'
 import { isSameSecret } from '../same-secret.ts'
 import { splitServiceAccountUser } from '../service-account-name.ts'
-import type { CheckResult } from './authenticator.ts'
 import { findBoundObject } from './bound-objects.ts'
+import type { CheckResult } from './check-result.ts'
 
 /** The issuer of tokens that stand in secrets and have no end. */
 export const legacyIssuer = 'kubernetes/serviceaccount'

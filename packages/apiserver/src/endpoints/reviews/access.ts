@@ -6,7 +6,7 @@ import {
   validateLocalAccessReview,
   validateOwnAccessReview,
 } from './access-validation.ts'
-import type { Review } from './index.ts'
+import type { Review } from './review.ts'
 import { describeSelectorProblems, readSelectorAttributes } from './selector-attributes.ts'
 
 type ResourceAttributes = Readonly<

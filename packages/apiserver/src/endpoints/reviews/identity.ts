@@ -3,7 +3,7 @@ import { formatTime, newBadRequest } from '@coxswain/apimachinery'
 import { authenticateToken } from '../../authentication/authentication.ts'
 import { intersect, withAuthenticatedGroup } from '../../authentication/authenticator.ts'
 import type { UserInfo } from '../../request/context.ts'
-import type { Review } from './index.ts'
+import type { Review } from './review.ts'
 
 /** Who am I? */
 export const reviewSelf: Review = ({ state, user }, { kind, apiVersion }) => ({

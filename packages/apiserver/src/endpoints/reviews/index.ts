@@ -1,13 +1,13 @@
+import type { Review } from './review.ts'
 /**
  * Reviews: questions that are asked with a create and answered at once. Nothing is stored.
  *
  * @module
  */
 
-import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotAcceptable } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
-import { createAttributes, writeOptionsObject } from '../../admission/attributes.ts'
+import { createAttributes, writeOptionsObject } from '../../admission/create-attributes.ts'
 import { View } from '../../read/view.ts'
 import type { Endpoint } from '../../registry/registry.ts'
 import { negotiate } from '../../request/accept.ts'
@@ -17,12 +17,9 @@ import { readBody } from '../../write/body.ts'
 import { kindOf } from '../../write/create.ts'
 import { receiveObject } from '../../write/incoming.ts'
 import { placeInNamespace } from '../../write/lifecycle.ts'
-import type { EndpointHandler } from '../route.ts'
+import type { EndpointHandler } from '../endpoint-handler.ts'
 import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from './access.ts'
 import { reviewSelf, reviewToken } from './identity.ts'
-
-/** Answers a question: what it returns goes to the client. Throws a StatusError when the question makes no sense. */
-export type Review = (context: ResourceContext, question: JsonObject) => Promise<JsonObject> | JsonObject
 
 /** By `GROUP/RESOURCE`. */
 const reviews: Readonly<Record<string, Review>> = {

@@ -1,6 +1,7 @@
 import type { Clock } from '@coxswain/kit'
 import type { BoundHistogram, Histogram, MetricsRegistry } from '@coxswain/kit/metrics'
-import type { Admission, AdmissionPlugin, Attributes } from '../admission/admission.ts'
+import type { Admission, AdmissionPlugin } from './admission.ts'
+import type { Attributes } from './attributes.ts'
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 

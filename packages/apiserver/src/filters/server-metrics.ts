@@ -1,6 +1,6 @@
 import type { MetricsRegistry } from '@coxswain/kit/metrics'
-import type { InFlight } from '../filters/in-flight.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { InFlight } from './in-flight.ts'
 
 /** Gauges of what the server holds, brought up to date when somebody reads. */
 export function registerServerMetrics(

@@ -1,0 +1,86 @@
+import type { GroupVersionKind, GroupVersionResource, JsonObject } from '@coxswain/apimachinery'
+import type { Endpoint } from '../registry/registry.ts'
+import type { RequestContext, ResourceContext } from '../request/context.ts'
+import type { DeleteOptions } from '../request/write-options.ts'
+import type { Attributes } from './attributes.ts'
+
+const optionsVersion = 'meta.k8s.io/v1'
+
+type Given = Pick<Attributes, 'operation' | 'object' | 'oldObject' | 'dryRun'> &
+  Partial<Pick<Attributes, 'subresource' | 'namespace' | 'name' | 'kind' | 'options'>>
+
+/** What admission is told of a request; what is not given comes from the request's path. */
+export function createAttributes(
+  context: Pick<ResourceContext, 'state' | 'user'> & Partial<ResourceContext>,
+  { resource, version }: Endpoint,
+  given: Given,
+): Attributes {
+  const { info, warnings, auditAnnotations, request } = context
+  const attributes = {
+    subresource: info?.subresource ?? '',
+    namespace: info?.namespace ?? '',
+    name: info?.name ?? '',
+    ...given,
+    resource,
+    version,
+    user: context.user,
+    server: context.state,
+    warn: (text: string) => void warnings?.push(text),
+    annotate: (key: string, value: string) => {
+      if (auditAnnotations && !auditAnnotations.has(key)) auditAnnotations.set(key, value)
+    },
+    // Asked for late: a request from a socket makes its signal when somebody wants it.
+    get signal() {
+      return request?.signal
+    },
+  }
+  return attributes as Attributes
+}
+
+/** The query of a write in the form of options. A patch counts as the create or update that it is. */
+export function writeOptionsObject(
+  { query }: Pick<RequestContext, 'query'>,
+  kind: 'CreateOptions' | 'UpdateOptions',
+): JsonObject {
+  const dryRun = query.getAll('dryRun')
+  const fieldManager = query.get('fieldManager') ?? ''
+  const fieldValidation = query.get('fieldValidation') ?? ''
+  return {
+    kind,
+    apiVersion: optionsVersion,
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(fieldManager !== '' && { fieldManager }),
+    ...(fieldValidation !== '' && { fieldValidation }),
+  }
+}
+
+export function deleteOptionsObject(options: DeleteOptions): JsonObject {
+  const { gracePeriodSeconds, preconditions, propagationPolicy, dryRun } = options
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: optionsVersion,
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(Object.keys(preconditions).length > 0 && { preconditions }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(dryRun && { dryRun: ['All'] }),
+  }
+}
+
+/** What the objects of a request are. */
+export function kindOf({ kind, resource, version }: Attributes): GroupVersionKind {
+  return kind ?? { group: resource.info.group, version: version.name, kind: resource.info.kind }
+}
+
+export function resourceOf({ resource, version }: Attributes): GroupVersionResource {
+  return { group: resource.info.group, version: version.name, resource: resource.info.resource }
+}
+
+export function isNamespaceResource({ resource }: Pick<Attributes, 'resource'>): boolean {
+  return resource.info.group === '' && resource.info.resource === 'namespaces'
+}
+
+/** The namespace as hooks see it: a namespace is in itself. */
+export function namespaceOf(attributes: Attributes): string {
+  if (!isNamespaceResource(attributes)) return attributes.namespace
+  return attributes.namespace || attributes.name
+}

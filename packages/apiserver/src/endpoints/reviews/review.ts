@@ -1,0 +1,5 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import type { ResourceContext } from '../../request/context.ts'
+
+/** Answers a question: what it returns goes to the client. Throws a StatusError when the question makes no sense. */
+export type Review = (context: ResourceContext, question: JsonObject) => Promise<JsonObject> | JsonObject
