@@ -5,7 +5,7 @@ import type {
   Taint,
   Toleration,
 } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
 import type { NodeView } from './node-info.ts'
 import type { PodView } from './pod-info.ts'
 
@@ -81,13 +81,9 @@ function matchesRequirement(
       return value === undefined
     case 'Gt':
     case 'Lt': {
-      if (value === undefined || !isWhole(value) || !isWhole(values[0] ?? '')) return false
-      const [left, right] = [BigInt(value), BigInt(values[0]!)]
+      const [left, right] = [parseInt64(value ?? ''), parseInt64(values[0] ?? '')]
+      if (left === undefined || right === undefined) return false
       return operator === 'Gt' ? left > right : left < right
     }
   }
-}
-
-function isWhole(text: string): boolean {
-  return /^[+-]?\d+$/.test(text)
 }

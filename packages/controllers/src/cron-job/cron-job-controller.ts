@@ -192,7 +192,7 @@ async function start(
       'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
     )
   const deadline = cronJob.spec?.startingDeadlineSeconds
-  if (deadline !== undefined && latest + deadline * 1_000 < now) {
+  if (deadline !== undefined && latest + Number(deadline) * 1_000 < now) {
     const time = new Date(latest).toUTCString().replace('GMT', '+0000')
     events.warning(cronJob, 'MissSchedule', `Missed scheduled time to start a job: ${time}`)
     return next()

@@ -1,5 +1,5 @@
 import type { Node, NodeSelectorRequirement, PodSpec, Taint, Toleration } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
 
 type NodeView = DeepReadonly<Node>
 type SpecView = DeepReadonly<PodSpec>
@@ -56,10 +56,9 @@ function meets(
       return !isGiven
     case 'Gt':
     case 'Lt': {
-      const whole = /^[+-]?\d+$/
-      if (!isGiven || !whole.test(value) || !whole.test(values[0] ?? '')) return false
-      const difference = BigInt(value) - BigInt(values[0] ?? '')
-      return operator === 'Gt' ? difference > 0n : difference < 0n
+      const [left, right] = [parseInt64(value ?? ''), parseInt64(values[0] ?? '')]
+      if (left === undefined || right === undefined) return false
+      return operator === 'Gt' ? left > right : left < right
     }
   }
 }
