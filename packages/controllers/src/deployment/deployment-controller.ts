@@ -50,7 +50,7 @@ export function createDeploymentController(): Operator {
       .watches(Pod, (pod, lookup) => recreatorOf(pod.metadata.namespace, controllerOf(pod)?.name, lookup), {
         predicates: [({ type }) => type === 'delete'],
       })
-      .options({ eventSource: 'deployment-controller', concurrency: 5, minInterval, busy: true })
+      .options({ eventSource: 'deployment-controller', concurrency: 5, minInterval })
       .reconcile(reconcile)
   })
 }
