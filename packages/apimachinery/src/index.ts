@@ -184,6 +184,8 @@ export {
   type ElementType,
   type FieldType,
   frame,
+  type ListEncoder,
+  type ListHead,
   type Message,
   type MessageField,
   type MessageSource,
