@@ -26,6 +26,7 @@ import { answerErrors } from './filters/errors.ts'
 import { compose, type Filter } from './filters/filter.ts'
 import { createImpersonate } from './filters/impersonate.ts'
 import { createInFlightLimit, defaultInFlightLimits, type InFlightLimits } from './filters/in-flight.ts'
+import { createIndent } from './filters/indent.ts'
 import { createLargeYaml, type YamlReader } from './filters/large-yaml.ts'
 import { limitStrangers } from './filters/strangers.ts'
 import { createTimeout } from './filters/timeout.ts'
@@ -141,7 +142,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     store,
     cache,
     registry,
-    documents: new Documents(registry, options.compression),
+    documents: new Documents(registry, env.clock, options.compression),
     admission: measureSteps(
       createAdmission(measurePlugins(options.admission ?? defaultAdmissionPlugins, metrics, env.clock)),
       metrics,
@@ -184,6 +185,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     createRequestMetrics(metrics, env.clock),
     limitStrangers,
     ...(options.compression ? [createCompress(options.compression)] : []),
+    createIndent(env.clock),
     answerErrors,
     createTimeout(env.clock),
     ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),
