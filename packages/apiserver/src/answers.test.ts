@@ -280,10 +280,8 @@ describe('watches', () => {
     ]) {
       const { status, text } = await server.read(url, { accept: 'application/yaml' })
       assert.equal(status, 406)
-      assert.equal(
-        (readYaml(text).value as { message: string }).message,
-        `only the following media types are accepted: ${types}`,
-      )
+      const { message } = readYaml(text)!.value as { message: string }
+      assert.equal(message, `only the following media types are accepted: ${types}`)
     }
   })
 

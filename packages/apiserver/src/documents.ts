@@ -14,7 +14,6 @@ import {
   writeMembers,
 } from '@coxswain/api'
 import { type ResourceInfo, writeJson } from '@coxswain/apimachinery'
-import type { Clock } from '@coxswain/kit'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { acceptsGzip, type Compression } from './compression.ts'
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts'
@@ -23,6 +22,7 @@ import { parseAccept } from './request/accept.ts'
 import type { RequestContext } from './request/context.ts'
 import { isPretty } from './request/pretty.ts'
 import { jsonHeaders, jsonResponse, notFoundPage, unknownResource } from './response.ts'
+import type { Turns } from './slices.ts'
 
 /** The encodings of an OpenAPI document, by what a client may call them; the first is what others are answered with. */
 interface OpenApiTypes {
@@ -49,9 +49,9 @@ export class Documents {
   #openApiNames: readonly string[] = []
   #paths: ReadonlySet<string> | undefined
 
-  constructor(registry: Registry, clock: Clock, compression?: Compression) {
+  constructor(registry: Registry, turns: Turns, compression?: Compression) {
     this.#registry = registry
-    this.#kept = new KeptDocuments(clock, compression)
+    this.#kept = new KeptDocuments(turns, compression)
   }
 
   /** `/api`, `/apis` and below, as far as it is not about a resource. */

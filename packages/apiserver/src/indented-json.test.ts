@@ -4,8 +4,9 @@ import { VirtualWorld } from '@coxswain/kit'
 import { isStream, readBody } from '@coxswain/wire'
 import { indentedBody } from './indented-json.ts'
 import { decodeText, encodeText } from './json.ts'
+import { Turns } from './slices.ts'
 
-const { clock } = new VirtualWorld()
+const turns = new Turns(new VirtualWorld().clock)
 const values: readonly unknown[] = [
   {},
   [],
@@ -18,7 +19,7 @@ describe('indentedBody', () => {
   it('indents as Go does and drops the line end', async () => {
     for (const value of values) {
       const body = encodeText(`${JSON.stringify(value)}\n`)
-      assert.equal(decodeText(await readBody(indentedBody(body, clock))), JSON.stringify(value, null, 2))
+      assert.equal(decodeText(await readBody(indentedBody(body, turns))), JSON.stringify(value, null, 2))
     }
   })
 
@@ -27,14 +28,14 @@ describe('indentedBody', () => {
       const bytes = encodeText(JSON.stringify(value))
       for (let i = 0; i <= bytes.length; i++) {
         const body = [bytes.subarray(0, i), bytes.subarray(i)]
-        assert.equal(decodeText(await readBody(indentedBody(body, clock))), JSON.stringify(value, null, 2))
+        assert.equal(decodeText(await readBody(indentedBody(body, turns))), JSON.stringify(value, null, 2))
       }
     }
   })
 
   it('writes what becomes large as it is read', async () => {
     const depth = 5_000
-    const body = indentedBody(encodeText('['.repeat(depth) + ']'.repeat(depth)), clock)
+    const body = indentedBody(encodeText('['.repeat(depth) + ']'.repeat(depth)), turns)
     assert.ok(isStream(body))
     let longest = 0
     let length = 0

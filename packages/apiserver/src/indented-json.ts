@@ -1,6 +1,5 @@
-import type { Clock } from '@coxswain/kit'
 import { isStream, type WireBody } from '@coxswain/wire'
-import { Slices } from './slices.ts'
+import { Slices, type Turns } from './slices.ts'
 
 const chunkSize = 64 * 1024
 const newline = 0x0a
@@ -76,21 +75,21 @@ class Indenter {
 }
 
 /** The body with its JSON indented: in one piece where it is small, as it is read where it is not. */
-export function indentedBody(body: WireBody, clock: Clock): WireBody {
+export function indentedBody(body: WireBody, turns: Turns): WireBody {
   const indenter = new Indenter()
-  if (!(body instanceof Uint8Array)) return indentedChunks(body, indenter, clock)
+  if (!(body instanceof Uint8Array)) return indentedChunks(body, indenter, turns)
   const chunks = indenter.add(body)
   const first = chunks.next()
-  return first.done ? indenter.end() : indentedRest(first.value, chunks, indenter, clock)
+  return first.done ? indenter.end() : indentedRest(first.value, chunks, indenter, turns)
 }
 
 async function* indentedRest(
   first: Uint8Array,
   rest: Iterable<Uint8Array>,
   indenter: Indenter,
-  clock: Clock,
+  turns: Turns,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const slices = new Slices(clock)
+  const slices = new Slices(turns)
   yield first
   for (const chunk of rest) {
     if (slices.isUsedUp) await slices.next()
@@ -102,9 +101,9 @@ async function* indentedRest(
 async function* indentedChunks(
   body: readonly Uint8Array[] | AsyncIterable<Uint8Array>,
   indenter: Indenter,
-  clock: Clock,
+  turns: Turns,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const slices = new Slices(clock)
+  const slices = new Slices(turns)
   for await (const bytes of isStream(body) ? body : body.values()) {
     for (const chunk of indenter.add(bytes)) {
       if (slices.isUsedUp) await slices.next()

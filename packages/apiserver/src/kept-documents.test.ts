@@ -5,14 +5,16 @@ import { isStream, readBody } from '@coxswain/wire'
 import type { Compression } from './compression.ts'
 import { decodeText } from './json.ts'
 import { KeptDocuments } from './kept-documents.ts'
+import { Turns } from './slices.ts'
 
 const { clock } = new VirtualWorld()
+const turns = new Turns(clock)
 const compression: Compression = { gzip: body => body, gunzip: body => body, pack: body => body }
 const large = ['{"a":"', 'x'.repeat(100_000), '"}']
 
 describe('KeptDocuments', () => {
   it('makes a document once for all who ask, until it is made of something else', async () => {
-    const documents = new KeptDocuments(clock)
+    const documents = new KeptDocuments(turns)
     let made = 0
     const ask = (of: readonly unknown[]) =>
       documents.get('a', of, () => {
@@ -28,7 +30,7 @@ describe('KeptDocuments', () => {
   })
 
   it('makes one at a time, and of several changes only what the last one left', async () => {
-    const documents = new KeptDocuments(clock)
+    const documents = new KeptDocuments(turns)
     const made: number[] = []
     let running = 0
     function* pieces(version: number) {
@@ -53,12 +55,12 @@ describe('KeptDocuments', () => {
         pauses++
       },
     }
-    await new KeptDocuments(busy).get('a', [], () => Array.from({ length: 1_000 }, () => 'piece'))
+    await new KeptDocuments(new Turns(busy)).get('a', [], () => Array.from({ length: 1_000 }, () => 'piece'))
     assert.ok(pauses > 50, String(pauses))
   })
 
   it('keeps a large one compressed, and streams it to readers that want it plain', async () => {
-    const documents = new KeptDocuments(clock, compression)
+    const documents = new KeptDocuments(turns, compression)
     const document = await documents.get('a', [], () => large)
     assert.ok(document.packed)
     assert.equal(document.length, large.join('').length)
@@ -69,7 +71,7 @@ describe('KeptDocuments', () => {
   })
 
   it('tries again after a failure', async () => {
-    const documents = new KeptDocuments(clock)
+    const documents = new KeptDocuments(turns)
     const fail = () => {
       throw new Error('broken')
     }

@@ -1,9 +1,8 @@
 import { Sha256 } from '@coxswain/api'
-import type { Clock } from '@coxswain/kit'
 import type { WireBody } from '@coxswain/wire'
 import type { Compression } from './compression.ts'
 import { encodeText, joinBytes } from './json.ts'
-import { Slices } from './slices.ts'
+import { Slices, type Turns } from './slices.ts'
 
 /** A document as it is kept: made once for all who read it, compressed where it is large. */
 export interface KeptDocument {
@@ -33,14 +32,14 @@ const chunkSize = 64 * 1024
  * slices, so that neither many readers nor a quick succession of changes costs more than one does.
  */
 export class KeptDocuments {
-  readonly #clock: Clock
+  readonly #turns: Turns
   readonly #compression: Compression | undefined
   readonly #entries = new Map<string, Entry>()
   /** Resolves when the document that is being made is done. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(clock: Clock, compression?: Compression) {
-    this.#clock = clock
+  constructor(turns: Turns, compression?: Compression) {
+    this.#turns = turns
     this.#compression = compression
   }
 
@@ -74,7 +73,7 @@ export class KeptDocuments {
   async #make(pieces: Pieces): Promise<KeptDocument> {
     const hash = new Sha256()
     let length = 0
-    const chunks = measured(inChunks(pieces, this.#clock), chunk => {
+    const chunks = measured(inChunks(pieces, this.#turns), chunk => {
       hash.update(chunk)
       length += chunk.length
     })
@@ -88,8 +87,8 @@ export class KeptDocuments {
 }
 
 /** Encodes and joins pieces, pausing now and then. */
-async function* inChunks(pieces: Pieces, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
-  const slices = new Slices(clock)
+async function* inChunks(pieces: Pieces, turns: Turns): AsyncGenerator<Uint8Array, void, undefined> {
+  const slices = new Slices(turns)
   let waiting: Uint8Array[] = []
   let size = 0
   for (const piece of pieces) {

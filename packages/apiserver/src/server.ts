@@ -48,6 +48,7 @@ import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
 import type { Advertised, RequestContext, ServerState } from './request/context.ts'
 import { parseRequestInfo } from './request/request-info.ts'
+import { Turns } from './slices.ts'
 import { strategyFor } from './strategies/index.ts'
 import { keepKubernetesService } from './strategies/service/kubernetes.ts'
 import { parseServiceRanges } from './strategies/service/pools.ts'
@@ -125,6 +126,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const registry = new Registry()
   const metrics = options.metrics ?? new MetricsRegistry()
   const cache = new WatchCache({ store, env })
+  const turns = new Turns(env.clock)
   const healthChecks = createHealthChecks({
     cache,
     isReady: () => isReady,
@@ -142,7 +144,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     store,
     cache,
     registry,
-    documents: new Documents(registry, env.clock, options.compression),
+    documents: new Documents(registry, turns, options.compression),
+    turns,
     admission: measureSteps(
       createAdmission(measurePlugins(options.admission ?? defaultAdmissionPlugins, metrics, env.clock)),
       metrics,
@@ -185,7 +188,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     createRequestMetrics(metrics, env.clock),
     limitStrangers,
     ...(options.compression ? [createCompress(options.compression)] : []),
-    createIndent(env.clock),
+    createIndent(turns),
     answerErrors,
     createTimeout(env.clock),
     ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),

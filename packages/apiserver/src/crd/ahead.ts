@@ -1,7 +1,7 @@
 import { checkPattern } from '@coxswain/apimachinery'
 import type { Clock } from '@coxswain/kit'
 import type { JsonObject } from '../json.ts'
-import { Slices } from '../slices.ts'
+import { Slices, Turns } from '../slices.ts'
 import { eachSchema, readDefinition, versionsOf } from './definition.ts'
 import { compileRule, type RuleNode, rulesOf } from './rule-tree.ts'
 
@@ -10,7 +10,7 @@ import { compileRule, type RuleNode, rulesOf } from './rule-tree.ts'
  * takes seconds: this lets others go on meanwhile.
  */
 export async function compileAhead(definition: JsonObject, clock: Clock): Promise<void> {
-  const slices = new Slices(clock)
+  const slices = new Slices(new Turns(clock))
   for (const _ of steps(definition)) if (slices.isUsedUp) await slices.next()
 }
 

@@ -1,12 +1,12 @@
-import type { Clock } from '@coxswain/kit'
 import type { WireResponse } from '@coxswain/wire'
 import { indentedBody } from '../indented-json.ts'
 import type { RequestContext } from '../request/context.ts'
 import { isPretty } from '../request/pretty.ts'
+import type { Turns } from '../slices.ts'
 import type { Filter } from './filter.ts'
 
 /** Indents JSON for people: `?pretty=true`, curl, Wget and browsers. */
-export function createIndent(clock: Clock): Filter {
+export function createIndent(turns: Turns): Filter {
   return (context, next) => {
     // Filters behind may take headers away.
     if (!isPretty(context.request, context.query)) return next(context)
@@ -21,7 +21,7 @@ export function createIndent(clock: Clock): Filter {
     if (!body || !String(headers['content-type']).startsWith('application/json')) return response
     if (headers['content-encoding'] !== undefined || isLeftAlone(context, response)) return response
     const { 'content-length': _, ...others } = headers
-    return { ...response, headers: others, body: indentedBody(body, clock) }
+    return { ...response, headers: others, body: indentedBody(body, turns) }
   }
 }
 

@@ -1,7 +1,6 @@
-import type { Clock } from '@coxswain/kit'
 import type { WireBody } from '@coxswain/wire'
 import { encodeText, joinBytes } from '../json.ts'
-import { Slices } from '../slices.ts'
+import { Slices, type Turns } from '../slices.ts'
 
 /** Lists are written in chunks of about this size: none needs a large piece of memory, and others get their turn. */
 const chunkSize = 128 * 1024
@@ -32,12 +31,12 @@ export function listBody<T>(head: string, items: readonly T[], writer: ItemWrite
  * A body of pieces that have to be made first. Small ones in one piece; the others as the client reads, with pauses, as
  * making them takes long.
  */
-export function piecesBody(pieces: Iterable<Uint8Array>, clock: Clock): WireBody {
+export function piecesBody(pieces: Iterable<Uint8Array>, turns: Turns): WireBody {
   const chunks = joinedChunks(pieces)
   const first = chunks.next()
   const second = chunks.next()
   if (second.done) return first.value ?? new Uint8Array(0)
-  return madeAsRead([first.value!, second.value], chunks, clock)
+  return madeAsRead([first.value!, second.value], chunks, turns)
 }
 
 /** The pieces of a list of JSON. */
@@ -72,10 +71,10 @@ function* joinedChunks(pieces: Iterable<Uint8Array>): Generator<Uint8Array, void
 async function* madeAsRead(
   made: readonly Uint8Array[],
   rest: Iterable<Uint8Array>,
-  clock: Clock,
+  turns: Turns,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   yield* made
-  const slices = new Slices(clock)
+  const slices = new Slices(turns)
   for (const chunk of rest) {
     yield chunk
     if (slices.isUsedUp) await slices.next()

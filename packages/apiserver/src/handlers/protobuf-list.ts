@@ -1,7 +1,7 @@
 import type { ListEncoder } from '@coxswain/apimachinery'
-import { type Clock, createAbortError } from '@coxswain/kit'
+import { createAbortError } from '@coxswain/kit'
 import type { WireBody, WireRequest } from '@coxswain/wire'
-import { Slices } from '../slices.ts'
+import { Slices, type Turns } from '../slices.ts'
 import { piecesBody } from './list-body.ts'
 
 /** Encoded items are kept up to this size together. */
@@ -11,7 +11,7 @@ export interface ProtobufItems<T> {
   /** Must not change. */
   readonly of: readonly T[]
   encode(item: T): Uint8Array
-  readonly clock: Clock
+  readonly turns: Turns
   readonly request: WireRequest
 }
 
@@ -21,9 +21,9 @@ export interface ProtobufItems<T> {
  */
 export async function protobufListBody<T>(
   encoder: ListEncoder,
-  { of, encode, clock, request }: ProtobufItems<T>,
+  { of, encode, turns, request }: ProtobufItems<T>,
 ): Promise<{ readonly body: WireBody; readonly length: number }> {
-  const slices = new Slices(clock)
+  const slices = new Slices(turns)
   const kept: Uint8Array[] = []
   let length = 0
   for (const item of of) {
@@ -38,7 +38,7 @@ export async function protobufListBody<T>(
   const { begin, end } = encoder.frame(length)
   const total = begin.length + length + end.length
   if (length <= keptLimit) return { body: [begin, ...kept, end], length: total }
-  return { body: piecesBody(pieces(), clock), length: total }
+  return { body: piecesBody(pieces(), turns), length: total }
 
   function* pieces(): Generator<Uint8Array, void, undefined> {
     yield begin

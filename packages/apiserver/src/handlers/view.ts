@@ -8,7 +8,6 @@ import {
   writeJsonBytes,
 } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
-import type { Clock } from '@coxswain/kit'
 import {
   getHeader,
   type WireBody,
@@ -17,7 +16,7 @@ import {
   type WireResponse,
 } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'
-import { childObject, encodeText, type JsonObject, joinBytes } from '../json.ts'
+import { childObject, encodeText, type JsonObject } from '../json.ts'
 import {
   convertForServing,
   findServed,
@@ -30,6 +29,8 @@ import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import { type Accepted, type Encoding, negotiateObject, type Transform } from '../request/accept.ts'
 import type { RequestContext } from '../request/context.ts'
+import type { Turns } from '../slices.ts'
+import { eventBytes, sharedEvent } from './event-line.ts'
 import { type ItemWriter, jsonPieces, listBody, piecesBody } from './list-body.ts'
 import { protobufListBody } from './protobuf-list.ts'
 import {
@@ -69,7 +70,7 @@ export interface ListMetadata {
 export class View implements EventEncoder {
   readonly #endpoint: Endpoint
   readonly #accepted: Accepted
-  readonly #clock: Clock
+  readonly #turns: Turns
   readonly #request: WireRequest
   readonly #include: IncludeObject
   readonly #printer: TablePrinter | undefined
@@ -85,7 +86,7 @@ export class View implements EventEncoder {
     this.#endpoint = endpoint
     this.#accepted = accepted
     this.#asStored = isServedAsStored(endpoint) || hasVersions(endpoint.resource)
-    this.#clock = context.state.env.clock
+    this.#turns = context.state.turns
     this.#request = context.request
     const table = accepted.transform?.as === 'Table'
     this.#include = table ? parseIncludeObject(context.query.get('includeObject')) : 'Metadata'
@@ -146,7 +147,7 @@ export class View implements EventEncoder {
       if (key !== 'items') throw withoutProtobuf(head.kind)
       const encoder = builtinProtobuf.listEncoder(head as unknown as ListHead)
       const encode = (object: StoredObject) => encoder.item(show(object))
-      return protobufListBody(encoder, { of, encode, clock: this.#clock, request: this.#request }).then(
+      return protobufListBody(encoder, { of, encode, turns: this.#turns, request: this.#request }).then(
         ({ body, length }) => ({
           status: 200,
           headers: { ...responseHeaders.protobuf, 'content-length': String(length) },
@@ -161,7 +162,7 @@ export class View implements EventEncoder {
             `${writeJson(head).slice(0, -1)},"${key}":[`,
             of.values().map(object => writeJsonBytes(show(object))),
           )
-    return this.#response(200, piecesBody(pieces, this.#clock))
+    return this.#response(200, piecesBody(pieces, this.#turns))
   }
 
   #tableOf(
@@ -223,7 +224,7 @@ export class View implements EventEncoder {
     let value = object
     if (transform?.as === 'Table') {
       const unnamed = { ...object, metadata: { ...(object.metadata as JsonObject), name: '' } }
-      const cells = this.#printer!.cells(unnamed, this.#clock.now())
+      const cells = this.#printer!.cells(unnamed, this.#turns.clock.now())
       const row = { cells, object: partialMetadata(object, transform.version) }
       const columns = this.#takeColumns()
       value = this.#table([row], { resourceVersion: String(revision) }, { transform, columns })
@@ -327,7 +328,7 @@ export class View implements EventEncoder {
 
   #row(value: JsonObject, { version }: Transform): JsonObject {
     return {
-      cells: this.#printer!.cells(value, this.#clock.now()),
+      cells: this.#printer!.cells(value, this.#turns.clock.now()),
       object: rowObject(value, this.#include, version),
     }
   }
@@ -355,14 +356,6 @@ const untypedItems: ItemWriter<StoredObject> = {
   size: object => object.servedRoom,
   write: (object, target, at) => object.writeUntyped(target, at),
 }
-const eventEnd = encodeText('}\n')
-const eventHeads: Readonly<Record<string, Uint8Array>> = Object.fromEntries(
-  ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'].map(type => [
-    type,
-    encodeText(`{"type":"${type}","object":`),
-  ]),
-)
-
 const streamTypes: readonly string[] = [mediaTypes.json, mediaTypes.protobuf].map(
   type => `${type};stream=watch`,
 )
@@ -381,29 +374,6 @@ function notAcceptable({ resource }: Endpoint): StatusError {
   if (resource.custom) return error
   const message = `406: Not Acceptable\n\nAvailable representations: ${types.join(', ')}`
   return new StatusError({ ...error.status, message, details: {} })
-}
-
-/** One line of a watch stream. */
-function eventBytes(type: string, object: Uint8Array): Uint8Array {
-  return joinBytes([eventHeads[type]!, object, eventEnd])
-}
-
-function storedEvent(head: Uint8Array, object: StoredObject): Uint8Array {
-  const bytes = new Uint8Array(head.length + object.servedRoom + eventEnd.length)
-  bytes.set(head)
-  const end = object.write(bytes, head.length)
-  bytes.set(eventEnd, end)
-  return bytes.subarray(0, end + eventEnd.length)
-}
-
-let last: { readonly object: StoredObject; readonly type: string; readonly bytes: Uint8Array } | undefined
-
-/** The line of an object as it was stored. A change goes to all watchers in one turn: it is made once for them. */
-function sharedEvent(type: string, object: StoredObject): Uint8Array {
-  if (last?.object === object && last.type === type) return last.bytes
-  const bytes = storedEvent(eventHeads[type]!, object)
-  last = { object, type, bytes }
-  return bytes
 }
 
 function withoutAnnotations(object: JsonObject, unwanted: readonly string[]): JsonObject {
