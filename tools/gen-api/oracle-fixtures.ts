@@ -3,7 +3,6 @@
  *
  *   crd-openapi.json.br   what upstream's builder makes of the CRDs in oracle/crd/samples.json, without prose
  *   gnostic.json.br       the protobuf form of an OpenAPI v2 document of these CRDs
- *   gnostic-v3.json.br    the protobuf form of the OpenAPI v3 documents of these CRDs and of some built-in groups
  *   protobuf-random.json.br   the protobuf of objects with some of their fields set, and its JSON
  *
  *   node tools/gen-api/oracle-fixtures.ts [--check]
@@ -12,10 +11,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
-import { collectMembers } from '../../packages/api/src/openapi/members.ts'
-import { openApiV2 } from '../../packages/api/src/openapi/v2.ts'
-import { openApiV3, openApiV3Names } from '../../packages/api/src/openapi/v3.ts'
-import { builtinResources } from '../../packages/api/src/resources/builtin-resources.ts'
+import { buildOpenApiV2 } from '../../packages/api/src/openapi/v2.ts'
 import { type Crd, resourceOf } from '../../packages/api/src/test-support/crd.ts'
 import { randomObjects } from '../../packages/api/src/test-support/sample.ts'
 
@@ -33,17 +29,9 @@ const samples = readFileSync(join(oracle, 'crd/samples.json'), 'utf8')
 const crds = JSON.parse(samples) as Crd[]
 
 keep('crd-openapi.json.br', { crds, documents: documentsOf() })
-const resources = crds.map(resourceOf)
-const document = collectMembers(openApiV2(resources))
+const document = buildOpenApiV2(crds.map(resourceOf))
 const protobuf = ask('gnostic', JSON.stringify(document))
 keep('gnostic.json.br', { document, protobuf: protobuf.toString('base64') })
-
-const builtinNames = ['api', 'apis/apps', 'apis/apps/v1', 'apis/apiextensions.k8s.io/v1', 'apis/policy/v1']
-const customNames = openApiV3Names(resources).filter(name => name.startsWith('apis/'))
-keep('gnostic-v3.json.br', [
-  ...builtinNames.map(name => encodedV3(builtinResources(), name)),
-  ...customNames.map(name => encodedV3(resources, name)),
-])
 
 const objects = randomObjects()
 const answers = JSON.parse(ask('protobuf', JSON.stringify(objects)).toString()) as { error?: string }[]
@@ -53,11 +41,6 @@ keep('protobuf-random.json.br', answers)
 
 function ask(program: string, input: string): Buffer {
   return execFileSync('go', ['run', `./${program}`], { cwd: oracle, input, maxBuffer: 1 << 28 })
-}
-
-function encodedV3(among: Parameters<typeof openApiV3>[0], name: string): object {
-  const made = collectMembers(openApiV3(among, name)!)
-  return { name, document: made, protobuf: ask('gnostic', JSON.stringify(made)).toString('base64') }
 }
 
 function documentsOf(): object[] {

@@ -7,12 +7,11 @@ import { withoutDescriptions } from '../test-support/without-descriptions.ts'
 import { encodeOpenApiV2 } from './gnostic-v2.ts'
 import { encodeOpenApiV3 } from './gnostic-v3.ts'
 import { collectMembers, Members, writeMembers } from './members.ts'
-import { openApiV2 } from './v2.ts'
+import { buildOpenApiV2, openApiV2 } from './v2.ts'
 import { openApiV3, openApiV3Names } from './v3.ts'
 
 type Json = Record<string, unknown>
 
-const buildV2 = (resources: Parameters<typeof openApiV2>[0]) => collectMembers(openApiV2(resources))
 const buildV3 = (resources: Parameters<typeof openApiV3>[0], name: string) => {
   const document = openApiV3(resources, name)
   return document && collectMembers(document)
@@ -22,7 +21,7 @@ const golden = readFixture('openapi.json.br') as { v2: Json; v3: Record<string, 
 
 describe('OpenAPI of the built-in kinds', () => {
   it('is in version 2 what a real server answers', () => {
-    const document = withoutDescriptions(buildV2(builtinResources())) as Json
+    const document = withoutDescriptions(buildOpenApiV2(builtinResources())) as Json
     for (const key of new Set([...Object.keys(golden.v2), ...Object.keys(document)])) {
       assert.deepEqual(document[key], golden.v2[key], key)
     }
@@ -53,7 +52,7 @@ describe('OpenAPI of the built-in kinds', () => {
   })
 
   it('gives every response a description, which the specification demands', () => {
-    const { paths } = buildV2(builtinResources()) as { paths: Record<string, Record<string, Json>> }
+    const { paths } = buildOpenApiV2(builtinResources()) as { paths: Record<string, Record<string, Json>> }
     for (const item of Object.values(paths)) {
       for (const operation of Object.values(item).filter(one => !Array.isArray(one))) {
         for (const response of Object.values(operation.responses as Json)) {
@@ -81,7 +80,7 @@ describe('OpenAPI of custom resources', () => {
     const prefix = `/apis/${resource.group}/${version}/`
 
     it(`is in version 2 what upstream's builder makes of ${name} ${version}`, () => {
-      const document = withoutDescriptions(buildV2([...builtinResources(), resource])) as Json
+      const document = withoutDescriptions(buildOpenApiV2([...builtinResources(), resource])) as Json
       const paths = Object.entries(document.paths as Json).filter(([path]) => path.startsWith(prefix))
       assert.deepEqual(Object.fromEntries(paths), v2.paths)
       for (const [type, definition] of Object.entries(v2.definitions)) {
@@ -105,14 +104,14 @@ describe('OpenAPI of custom resources', () => {
   it('is the same text in pieces as in whole, none of which is larger than one definition', () => {
     const resources = [...builtinResources(), ...custom.crds.map(resourceOf)]
     const pieces = [...writeMembers(openApiV2(resources))]
-    assert.equal(pieces.join(''), JSON.stringify(buildV2(resources)))
+    assert.equal(pieces.join(''), JSON.stringify(buildOpenApiV2(resources)))
     assert.ok(Math.max(...pieces.map(({ length }) => length)) < 32 * 1024)
   })
 
   it('describes apiVersion, kind and metadata, also of lists', () => {
     const [crd] = custom.crds
     const resource = resourceOf(crd!)
-    const { definitions } = buildV2([...builtinResources(), resource]) as { definitions: Json }
+    const { definitions } = buildOpenApiV2([...builtinResources(), resource]) as { definitions: Json }
     const described = Object.values(definitions).filter(one => {
       const [kind] = ((one as Json)['x-kubernetes-group-version-kind'] ?? []) as { group: string }[]
       return kind?.group === resource.group && (one as Json).properties

@@ -4,7 +4,7 @@ import { customDefinitions } from './custom.ts'
 import { definitionsOf } from './definitions.ts'
 import { allRoutes, sortedByPath, typesOf } from './document.ts'
 import { fixedRoutes } from './fixed-routes.ts'
-import { Members } from './members.ts'
+import { collectMembers, Members } from './members.ts'
 import { type Operation, type Parameter, type PathItem, splitParameters } from './operation.ts'
 
 const prefix = '#/definitions/'
@@ -45,6 +45,11 @@ export function openApiV2(resources: readonly ResourceInfo[]): Members {
     yield ['securityDefinitions', { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } }]
     yield ['security', [{ BearerToken: [] }]]
   })
+}
+
+/** The same in one piece. */
+export function buildOpenApiV2(resources: readonly ResourceInfo[]): Definition {
+  return collectMembers(openApiV2(resources))
 }
 
 function pathOf(item: PathItem, parameters: Map<string, Definition>): Definition {
