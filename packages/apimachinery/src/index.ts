@@ -185,6 +185,8 @@ export {
   type ElementType,
   type FieldType,
   frame,
+  type ListEncoder,
+  type ListHead,
   type Message,
   type MessageField,
   type MessageSource,

@@ -26,6 +26,7 @@ import { answerErrors } from './filters/errors.ts'
 import { compose, type Filter } from './filters/filter.ts'
 import { createImpersonate } from './filters/impersonate.ts'
 import { createInFlightLimit, defaultInFlightLimits, type InFlightLimits } from './filters/in-flight.ts'
+import { createIndent } from './filters/indent.ts'
 import { createLargeYaml, type YamlReader } from './filters/large-yaml.ts'
 import { limitStrangers } from './filters/strangers.ts'
 import { createTimeout } from './filters/timeout.ts'
@@ -47,6 +48,7 @@ import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
 import type { Advertised, RequestContext, ServerState } from './request/context.ts'
 import { parseRequestInfo } from './request/request-info.ts'
+import { Turns } from './slices.ts'
 import { strategyFor } from './strategies/index.ts'
 import { keepKubernetesService } from './strategies/service/kubernetes.ts'
 import { parseServiceRanges } from './strategies/service/pools.ts'
@@ -124,6 +126,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const registry = new Registry()
   const metrics = options.metrics ?? new MetricsRegistry()
   const cache = new WatchCache({ store, env })
+  const turns = new Turns(env.clock)
   const healthChecks = createHealthChecks({
     cache,
     isReady: () => isReady,
@@ -141,7 +144,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     store,
     cache,
     registry,
-    documents: new Documents(registry, options.compression),
+    documents: new Documents(registry, turns, options.compression),
+    turns,
     admission: measureSteps(
       createAdmission(measurePlugins(options.admission ?? defaultAdmissionPlugins, metrics, env.clock)),
       metrics,
@@ -184,6 +188,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     createRequestMetrics(metrics, env.clock),
     limitStrangers,
     ...(options.compression ? [createCompress(options.compression)] : []),
+    createIndent(turns),
     answerErrors,
     createTimeout(env.clock),
     ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),

@@ -17,6 +17,7 @@ import type { AcceptSpdy } from '../nodes/spdy.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { WebhookClient } from '../outbound/webhook-client.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { Turns } from '../slices.ts'
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
 
 /** Who is asking. */
@@ -49,6 +50,8 @@ export interface ServerState {
   readonly cache: WatchCache
   readonly registry: Registry
   readonly documents: Documents
+  /** For work that takes long: others go on meanwhile. */
+  readonly turns: Turns
   readonly admission: Admission
   readonly healthChecks: readonly HealthCheck[]
   /** The other parts of the control plane, by the names `componentstatuses` has for them. */
