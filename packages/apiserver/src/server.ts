@@ -125,6 +125,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const metrics = options.metrics ?? new MetricsRegistry()
   const cache = new WatchCache({ store, env })
   const healthChecks = createHealthChecks({
+    store,
     cache,
     isReady: () => isReady,
     isDraining: () => isDraining,

@@ -62,6 +62,11 @@ export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise
   })
 }
 
+/** The types of the authorizers in an AuthorizationConfiguration file. */
+export function readConfiguredTypes(file: string): string[] {
+  return readFlagFile(flag, file, readConfiguration).map(({ type = '' }) => type)
+}
+
 /** The authorizers of an AuthorizationConfiguration file, in its order. */
 export async function createConfiguredAuthorizers(file: string): Promise<Authorizer[]> {
   const configurations = readFlagFile(flag, file, readConfiguration)

@@ -14,6 +14,14 @@ import {
   defaultAuthorizationModes,
 } from './authorization-options.ts'
 
+/** Whether requests are allowed whoever makes them: then those without a credential have to be kept out. */
+export async function allowsEverything(options: AuthorizationFlags): Promise<boolean> {
+  if (options.authorizationConfig === undefined)
+    return (options.authorizationMode ?? []).includes('AlwaysAllow')
+  const { readConfiguredTypes } = await import('./authorization-config.ts')
+  return readConfiguredTypes(options.authorizationConfig).includes('AlwaysAllow')
+}
+
 /** Whatever the options say, members of `system:masters` get in. */
 export async function createAuthorization(options: AuthorizationFlags): Promise<Authorizer> {
   checkAuthorizationFlags(options)

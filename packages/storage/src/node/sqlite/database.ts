@@ -276,6 +276,18 @@ function digestKeys(keys: Uint8Array): number {
   return digest
 }
 
+/**
+ * Whether there was no room for a write. The write is rolled back, and the next may succeed: SQLITE_FULL, and SQLITE_IOERR_SHMSIZE
+ * when the index of SQLite's log cannot grow.
+ */
+export function isNoSpace(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number }
+  return errcode !== undefined && ((errcode & 0xff) === sqliteFull || errcode === sqliteShmSize)
+}
+
+const sqliteFull = 13
+export const sqliteShmSize = 4874
+
 /** What a SQLite error means for the caller of a store. */
 export function describeError(error: unknown): {
   code: 'Corrupt' | 'Unavailable' | 'Failed'
