@@ -132,7 +132,7 @@ export class Cluster {
           )
         }
         if (clock.monotonic() >= deadline) {
-          throw new StoreError('Unavailable', `no etcd member answered: ${failure.details}`, {
+          throw new StoreError('Unavailable', `no etcd member answered: ${reasonOf(failure)}`, {
             cause: failure,
           })
         }
@@ -227,7 +227,8 @@ export class Cluster {
 }
 
 function createMember(endpoint: string, tls: EtcdTls): Member {
-  const url = new URL(endpoint.includes('://') ? endpoint : `http://${endpoint}`)
+  const url = URL.parse(endpoint.includes('://') ? endpoint : `http://${endpoint}`)
+  if (!url) throw new StoreError('InvalidArgument', `the etcd endpoint ${endpoint} is not a URL`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new StoreError(
       'InvalidArgument',
@@ -250,6 +251,11 @@ function createMember(endpoint: string, tls: EtcdTls): Member {
   // TLS has no server name for an address; the certificate is checked against the address all the same.
   const options = isIP(host) ? { ...channelOptions, 'grpc.ssl_target_name_override': 'etcd' } : channelOptions
   return { endpoint, client: new Client(address, channelCredentials, options), version: undefined }
+}
+
+/** The words of the socket, without those of gRPC around them. */
+function reasonOf({ details = '' }: ServiceError): string {
+  return /Last error: (?:Error: )?(.+?)\.? Resolution note:/.exec(details)?.[1] ?? details
 }
 
 /** What a failed call has done: certainly nothing and may be tried elsewhere, nothing and never will, or who knows. */
