@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -264,6 +255,17 @@ describe('the coxswain command', () => {
     assert.match(wrong.stderr, /its default export is not an operator/)
   })
 
+  it('does not start beside an operator that cannot be loaded', async () => {
+    using directory = scratch()
+    const file = join(directory.path, 'operator.ts')
+    writeFileSync(file, 'const a: = 1\n')
+    const dataDir = join(directory.path, 'data')
+    const { code, stderr } = await coxswain('up', '--port', '0', '--data-dir', dataDir, '--operator', file)
+    assert.equal(code, 1)
+    assert.match(stderr, /operator\.ts:1: Unexpected token/)
+    assert.equal(existsSync(dataDir), false)
+  })
+
   const broken: readonly (readonly [string, string, RegExp])[] = [
     ['types.ts', 'const a = 1\nconst b: = 2\n', /types\.ts:2: Unexpected token/],
     ['script.mjs', 'const a = 1\n\nconst b = = 2\n', /script\.mjs:3: Unexpected token '='/],
@@ -280,11 +282,6 @@ describe('the coxswain command', () => {
       assert.equal(code, 1)
       assert.match(stderr, message)
       oneLine(stderr)
-      mkdirSync(join(directory.path, 'up'))
-      const dataDir = join(directory.path, 'up', 'data')
-      const up = await coxswain('up', '--port', '0', '--data-dir', dataDir, '--operator', file)
-      assert.match(up.stderr, message)
-      assert.equal(existsSync(dataDir), false)
     })
   }
 
