@@ -128,6 +128,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const cache = new WatchCache({ store, env })
   const turns = new Turns(env.clock)
   const healthChecks = createHealthChecks({
+    store,
     cache,
     isReady: () => isReady,
     isDraining: () => isDraining,

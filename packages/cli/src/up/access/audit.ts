@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import {
@@ -14,6 +13,7 @@ import { CommandError } from '../../exit.ts'
 import { socketOutbound } from '../outbound.ts'
 import { createAuditLog } from './audit-log.ts'
 import type { AuditFlags } from './audit-options.ts'
+import { readFlagFile } from './flag-file.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 const sendTimeout = 30_000
@@ -35,11 +35,7 @@ export async function createAuditing(flags: AuditFlags, env: Env): Promise<Audit
 }
 
 function readPolicy(file: string): Auditing['policy'] {
-  try {
-    return readAuditPolicy(readYaml(readFileSync(file))?.value)
-  } catch (error) {
-    throw new CommandError(`--audit-policy-file ${file}: ${(error as Error).message}`, { cause: error })
-  }
+  return readFlagFile('audit-policy-file', file, text => readAuditPolicy(readYaml(text)?.value))
 }
 
 async function createWebhookBackend(flags: AuditFlags, file: string, env: Env): Promise<AuditBackend> {
