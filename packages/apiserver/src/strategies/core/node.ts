@@ -135,7 +135,7 @@ function* validateFeatures(features: readonly string[]): Findings {
 function* validatePodCIDRs(cidrs: readonly string[]): Findings {
   const path = field.Path.of('spec', 'podCIDRs')
   for (const [index, cidr] of cidrs.entries())
-    yield* isValidCIDRForLegacyField(path.index(index), cidr, { strict: false })
+    yield* isValidCIDRForLegacyField(path.index(index), cidr, { strict: true })
   if (cidrs.length < 2) return
   const families: (string | undefined)[] = []
   for (const [index, cidr] of cidrs.entries()) {
