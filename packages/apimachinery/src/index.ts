@@ -126,6 +126,7 @@ export {
   scaledValueFromIntOrPercent,
 } from './int-or-string.ts'
 export { goPrint } from './internal/go-print.ts'
+export { parseInt64 } from './internal/parse-int.ts'
 export type { Literals } from './json/exact-reader.ts'
 export { type JsonDocument, maxJsonBytes, type ReadJsonOptions, readJson } from './json/read-json.ts'
 export { deepClone, deepEqual, setMember } from './json/value.ts'

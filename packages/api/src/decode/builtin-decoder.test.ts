@@ -40,4 +40,23 @@ describe('decodeBuiltin', () => {
     const pod = decode('', 'v1', 'Pod', { spec: { volumes: [{ name: 'v', emptyDir }] } })
     assert.match(JSON.stringify(pod), /"sizeLimit":"100500u"/)
   })
+
+  it('reads the schemas of items and maps as schemas: without nulls and unknown fields', () => {
+    const inner = { type: 'object', properties: { a: { type: 'string', format: null, foo: 1 }, b: null } }
+    const schema = {
+      properties: {
+        list: { type: 'array', items: { ...inner, required: null } },
+        map: { type: 'object', additionalProperties: inner },
+        any: { additionalProperties: true, items: [null, { type: 'string' }] },
+      },
+    }
+    const versions = [{ name: 'v1', schema: { openAPIV3Schema: schema } }]
+    const { spec } = decode('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', { spec: { versions } })
+    const read = { type: 'object', properties: { a: { type: 'string' }, b: {} } }
+    assert.deepEqual(spec.versions[0].schema.openAPIV3Schema.properties, {
+      any: { items: [{}, { type: 'string' }], additionalProperties: true },
+      list: { type: 'array', items: read },
+      map: { type: 'object', additionalProperties: read },
+    })
+  })
 })

@@ -135,7 +135,7 @@ class Decoder {
 
   /** A struct; the members that null or absence leave empty are filled in as Go's zero values would be written. */
   struct(row: TypeRow, value: unknown, place: Place): unknown {
-    if (row.isSpecial) return value
+    if (row.isSpecial) return row.short.startsWith(schemaOr) ? readSchemas(row, value) : value
     if (value !== null && value !== undefined && !isMap(value)) throw wrongType(value, goName(row), place)
     const source = (value ?? {}) as Record<string, unknown>
     const { fields, byName } = shapeOf(row)
@@ -350,6 +350,16 @@ function isOmitted(type: TypeExpression, value: unknown): boolean {
     default:
       return false
   }
+}
+
+/** `items`, `additionalProperties` and `dependencies` of a schema: a schema, a list of them, or something else. */
+const schemaOr = 'JSONSchemaPropsOr'
+
+/** Upstream reads such a schema apart from the rest, and tells nothing of unknown fields in it. */
+function readSchemas(row: TypeRow, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(item => (item === null ? {} : readSchemas(row, item)))
+  if (!isMap(value)) return value
+  return new Decoder(undefined).struct(typeRows(row.table).get('JSONSchemaProps')!, value, nowhere)
 }
 
 function special(type: string, value: unknown, place: Place): unknown {

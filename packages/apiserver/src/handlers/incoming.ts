@@ -133,7 +133,8 @@ function checkKind(
   { object, patchProblems }: DecodedBody,
 ): void {
   const expected = apiVersionOf(resource.info.group, version.name)
-  const { apiVersion = '', kind = '' } = object as { apiVersion?: string; kind?: string }
+  const named = object as { apiVersion?: string | null; kind?: string | null }
+  const { apiVersion, kind } = { apiVersion: named.apiVersion ?? '', kind: named.kind ?? '' }
   if (resource.custom) {
     const bytes = request.body ?? new Uint8Array()
     if (kind === '') {

@@ -177,7 +177,7 @@ function updateScale(context: ResourceContext, endpoint: Endpoint, options: Writ
 
 /** Throws a 400 when it is no Scale. */
 function decodeScale({ resource }: Endpoint, wish: JsonObject): JsonObject {
-  const { kind = 'Scale', apiVersion = scaleVersion } = wish
+  const { kind, apiVersion } = { kind: wish.kind ?? 'Scale', apiVersion: wish.apiVersion ?? scaleVersion }
   try {
     if (!resource.custom || (kind === 'Scale' && apiVersion === scaleVersion)) {
       return decodeBuiltin(scaleKind, { ...wish, apiVersion: scaleVersion, kind: 'Scale' }).object
