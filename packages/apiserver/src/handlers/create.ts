@@ -118,8 +118,13 @@ function dropVersion(object: JsonObject, { applied }: WriteOptions): void {
   const metadata = metadataOf(object)
   const { resourceVersion = '' } = metadata
   delete metadata.resourceVersion
-  if (!applied && /^\d*[1-9]\d*$/.test(resourceVersion))
+  if (!applied && isVersion(resourceVersion))
     throw newBadRequest('resourceVersion should not be set on objects to be created')
+}
+
+/** Whether Go reads it as an unsigned number of 64 bits other than 0; what it cannot read it does not look at. */
+function isVersion(text: string): boolean {
+  return /^\d{1,40}$/.test(text) && BigInt(text) > 0n && BigInt(text) < 2n ** 64n
 }
 
 /** A name is taken until the object that has it is gone. */

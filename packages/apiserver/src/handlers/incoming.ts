@@ -141,6 +141,8 @@ function checkKind(
       const problem = `Object 'Kind' is missing in '${decodeText(bytes)}'`
       throw unrecognized(bytes, resource.info.kind, problem)
     }
+    if (named.apiVersion === null)
+      throw badBody(kind, '', '.apiVersion accessor error: <nil> is of the type <nil>, expected string')
     if (apiVersion === '') throw badBody(kind, '', `Object 'apiVersion' is missing in '${decodeText(bytes)}'`)
   }
   const given = { apiVersion: apiVersion || expected, kind: kind || resource.info.kind }

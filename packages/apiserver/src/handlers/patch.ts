@@ -176,8 +176,10 @@ function compilePatch(schema: Schema, type: string, body: Uint8Array): Patch {
     if (isMachineryError(error, 'PatchTooLarge') || isMachineryError(error, 'JsonTooLarge')) {
       throw newRequestEntityTooLarge(error.message)
     }
-    if (isMachineryError(error))
-      throw newBadRequest(`error decoding patch: ${error.message.replace(/^error decoding patch: /, '')}`)
+    if (isMachineryError(error)) {
+      const message = error.message.replace(/^error decoding patch: /, '')
+      throw newBadRequest(type === strategicPatch ? message : `error decoding patch: ${message}`)
+    }
     throw error
   }
 }

@@ -62,8 +62,11 @@ describe('a resourceVersion on create', () => {
 
   it('does not matter on a dry run, nor when it is no version', async () => {
     await send(201, 'POST', `${configMaps}?dryRun=All`, withVersion('12'))
-    const created = await send(201, 'POST', configMaps, withVersion('0'))
-    assert.match(created.body.metadata.resourceVersion, /^[1-9]/)
+    for (const version of ['0', 'abc', '99999999999999999999']) {
+      const created = await send(201, 'POST', configMaps, withVersion(version))
+      assert.match(created.body.metadata.resourceVersion, /^[1-9]\d{0,9}$/)
+      await send(200, 'DELETE', `${configMaps}/versioned`)
+    }
   })
 })
 
@@ -91,6 +94,11 @@ describe('a strategic merge patch that cannot be applied', () => {
       assert.equal(body.message, ` "" is invalid: patch: Invalid value: ${JSON.stringify(quoted)}: ${detail}`)
     })
   }
+
+  it('is no object', async () => {
+    const { body } = await send(400, 'PATCH', web, [], strategic)
+    assert.equal(body.message, 'json: cannot unmarshal array into Go value of type map[string]interface {}')
+  })
 
   it('is quoted when it brings unknown fields', async () => {
     const patch = { spec: { nothing: 1 } }

@@ -14,7 +14,6 @@ import {
 } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { roundAmounts } from '../amounts.ts'
 
 import {
   type Findings,
@@ -66,7 +65,6 @@ function setDefaults(object: JsonObject): void {
   const status = childObject(object, 'status')
   if (status.allocatable === undefined && isObject(status.capacity))
     status.allocatable = { ...status.capacity }
-  for (const member of ['capacity', 'allocatable']) roundAmounts(status, member)
 }
 
 function* validateNode(object: JsonObject): Findings {
