@@ -12,7 +12,7 @@ import {
   openApiV3Names,
   sha256,
 } from '@coxswain/api'
-import { newNotAcceptable, type ResourceInfo, writeJsonBytes } from '@coxswain/apimachinery'
+import { newNotAcceptable, type ResourceInfo, writeJson, writeJsonBytes } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { acceptsGzip, type Compression } from './compression.ts'
 import { encodeText } from './json.ts'
@@ -167,7 +167,7 @@ export class Documents {
       const parts = this.#resources
         .filter(info => info.group === group)
         .map(info => describeForHash(info, version))
-      return encodeText(`${versionInfo.gitVersion} ${name} ${JSON.stringify(parts)}`)
+      return encodeText(`${versionInfo.gitVersion} ${name} ${writeJson(parts)}`)
     })
     return `/openapi/v3/${name}?hash=${etag.slice(1, -1)}`
   }

@@ -195,3 +195,34 @@ for (const [url, body] of samples) {
     })
   })
 }
+
+describe('a definition whose schema has numbers beyond 2^53', () => {
+  it('leaves the OpenAPI documents of the server readable', async () => {
+    const [, body] = samples.find(([url]) => url.startsWith(crds))!
+    const number = { type: 'integer', minimum: '@min', maximum: '@max', default: '@max' }
+    const properties = { n: number, list: { type: 'array', maxItems: '@max', items: { type: 'string' } } }
+    const spec = { type: 'object', properties }
+    const versions = [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+      },
+    ]
+    const text = JSON.stringify({ ...body, spec: { ...(body.spec as JsonObject), versions } })
+      .replaceAll('"@max"', '9223372036854775807')
+      .replaceAll('"@min"', '-9223372036854775808')
+    assert.equal((await server.send('POST', crds, text)).status, 201)
+    const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+    for (const [url, accept] of [
+      ['/openapi/v3', 'application/json'],
+      ['/openapi/v3/apis/example.com/v1', 'application/json'],
+      ['/openapi/v2', 'application/json'],
+      ['/openapi/v2', protobuf],
+    ] as const) {
+      const { status } = await server.send('GET', url, undefined, undefined, { accept })
+      assert.equal(status, 200, `${url} as ${accept}`)
+    }
+  })
+})

@@ -3,7 +3,7 @@
  * list of named values, a value of any form is YAML text (JSON is YAML), and what may be one of several things has a
  * message around it. Field numbers are those of gnostic's `OpenAPIv2.proto`.
  */
-import { BackwardWriter } from '@coxswain/apimachinery'
+import { BackwardWriter, writeJson } from '@coxswain/apimachinery'
 import type { Definition } from '../table/definition.ts'
 
 /** The content types under which clients ask for it. */
@@ -67,7 +67,7 @@ function whole(number: number): Field {
 function double(number: number): Field {
   return (writer, value) => {
     if (value === 0) return
-    writer.float64(value as number)
+    writer.float64(Number(value))
     writer.tag(number, 1)
   }
 }
@@ -80,7 +80,7 @@ const text: Content = {
 
 /** A value of any form. */
 const any: Content = {
-  write: (writer, value) => wrapped(writer, 2, () => writer.text(`${JSON.stringify(sorted(value))}\n`)),
+  write: (writer, value) => wrapped(writer, 2, () => writer.text(`${writeJson(sorted(value))}\n`)),
 }
 
 function sorted(value: unknown): unknown {
