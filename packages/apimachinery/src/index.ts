@@ -125,6 +125,7 @@ export {
   parseIntOrString,
   scaledValueFromIntOrPercent,
 } from './int-or-string.ts'
+export { goPrint } from './internal/go-print.ts'
 export { parseInt64 } from './internal/parse-int.ts'
 export type { Literals } from './json/exact-reader.ts'
 export { type JsonDocument, maxJsonBytes, type ReadJsonOptions, readJson } from './json/read-json.ts'

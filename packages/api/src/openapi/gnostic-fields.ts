@@ -3,7 +3,7 @@
  * named values, a value of any form is YAML text (JSON is YAML), and what may be one of several things has a message around
  * it.
  */
-import { BackwardWriter } from '@coxswain/apimachinery'
+import { BackwardWriter, writeJson } from '@coxswain/apimachinery'
 import type { Definition } from '../table/definition.ts'
 import type { Members } from './members.ts'
 
@@ -57,7 +57,7 @@ export function whole(number: number): Field {
 export function double(number: number, chosen = false): Field {
   return (writer, value) => {
     if (value === 0 && !chosen) return
-    writer.float64(value as number)
+    writer.float64(Number(value))
     writer.tag(number, 1)
   }
 }
@@ -70,7 +70,7 @@ export const text: Content = {
 
 /** A value of any form. */
 export const any: Content = {
-  write: (writer, value) => wrapped(writer, 2, () => writer.text(`${JSON.stringify(sorted(value))}\n`)),
+  write: (writer, value) => wrapped(writer, 2, () => writer.text(`${writeJson(sorted(value))}\n`)),
 }
 
 function sorted(value: unknown): unknown {

@@ -25,6 +25,8 @@ export interface DecodedBody {
   readonly literals?: Literals | undefined
   /** What strict decoding has against the text besides. */
   readonly problems?: readonly string[]
+  /** Of an object that a patch has made: what strict decoding has against the patch. */
+  readonly patchProblems?: readonly string[]
 }
 
 const jsonTypes = ['application/json', 'application/yaml']

@@ -1,3 +1,5 @@
+import { writeJson } from '@coxswain/apimachinery'
+
 /**
  * The part of kubectl's JSONPath that printer columns use: fields, `['quoted']` fields, indexes (also negative),
  * slices, wildcards and `[?(@.field=="value")]` filters. A path that leads nowhere finds nothing.
@@ -22,7 +24,7 @@ export function compileJsonPath(text: string): JsonPath {
 
 /** A value as the text of a cell. */
 export function printJsonPath(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? writeJson(value) : String(value)
 }
 
 function parse(text: string): Step[] {

@@ -14,7 +14,6 @@ import {
 } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { roundAmounts } from '../amounts.ts'
 
 import {
   type Findings,
@@ -66,7 +65,6 @@ function setDefaults(object: JsonObject): void {
   const status = childObject(object, 'status')
   if (status.allocatable === undefined && isObject(status.capacity))
     status.allocatable = { ...status.capacity }
-  for (const member of ['capacity', 'allocatable']) roundAmounts(status, member)
 }
 
 function* validateNode(object: JsonObject): Findings {
@@ -135,7 +133,7 @@ function* validateFeatures(features: readonly string[]): Findings {
 function* validatePodCIDRs(cidrs: readonly string[]): Findings {
   const path = field.Path.of('spec', 'podCIDRs')
   for (const [index, cidr] of cidrs.entries())
-    yield* isValidCIDRForLegacyField(path.index(index), cidr, { strict: false })
+    yield* isValidCIDRForLegacyField(path.index(index), cidr, { strict: true })
   if (cidrs.length < 2) return
   const families: (string | undefined)[] = []
   for (const [index, cidr] of cidrs.entries()) {

@@ -9,7 +9,6 @@ import {
 } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { roundAmounts } from '../amounts.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { embedded, plain, pointer, struct, text } from '../go-form.ts'
 import { validateClaimSpec } from '../pod/validation/claim-template.ts'
@@ -31,12 +30,8 @@ export const persistentVolumeClaimStrategy: Strategy = {
   default(object) {
     const status = childObject(object, 'status')
     if (!status.phase) status.phase = 'Pending'
-    for (const member of ['capacity', 'allocatedResources']) roundAmounts(status, member)
     const spec = childObject(object, 'spec')
     spec.volumeMode ??= 'Filesystem'
-    if (isObject(spec.resources)) {
-      for (const member of ['limits', 'requests']) roundAmounts(spec.resources, member)
-    }
   },
   prepareForCreate(object) {
     object.status = { phase: 'Pending' }

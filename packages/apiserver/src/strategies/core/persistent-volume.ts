@@ -2,7 +2,6 @@ import { deepEqual, type FieldError, field, nameIsDNSSubdomain, parseQuantity } 
 import { formatTime } from '../../handlers/lifecycle.ts'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { roundAmounts } from '../amounts.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { list, plain, pointer, struct, text } from '../go-form.ts'
 import {
@@ -81,7 +80,6 @@ function setDefaults(object: JsonObject): void {
   const spec = childObject(object, 'spec')
   if (!spec.persistentVolumeReclaimPolicy) spec.persistentVolumeReclaimPolicy = 'Retain'
   spec.volumeMode ??= 'Filesystem'
-  roundAmounts(spec, 'capacity')
   for (const [type, defaults] of Object.entries(sourceDefaults)) {
     const source = spec[type]
     if (!isObject(source)) continue

@@ -8,7 +8,6 @@ import {
 } from '@coxswain/apimachinery'
 import { isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import { roundAmounts } from '../amounts.ts'
 import { ageCell, nameCell } from '../cells.ts'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import {
@@ -25,9 +24,6 @@ import { validateTolerations } from '../pod/validation/tolerations.ts'
 
 export const runtimeClassStrategy: Strategy = {
   unconditionalUpdate: false,
-  default(object) {
-    if (isObject(object.overhead)) roundAmounts(object.overhead, 'podFixed')
-  },
   validate: object => [...validateRuntimeClass(object)],
   validateUpdate: (object, old): FieldError[] =>
     validateImmutableField(textOf(object.handler), textOf(old.handler), field.Path.of('handler')),

@@ -2,7 +2,7 @@ import { type FieldError, field, validateImmutableField } from '@coxswain/apimac
 import type { JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { ageCell, nameCell } from '../cells.ts'
-import { type Findings, numberOf, textOf } from '../pod/validation/reading.ts'
+import { type Findings, numberOf, objectOf, textOf } from '../pod/validation/reading.ts'
 
 const systemPrefix = 'system-'
 const highestOfUsers = 1_000_000_000
@@ -58,7 +58,7 @@ export const priorityClassStrategy: Strategy = {
 }
 
 function* validatePriorityClass(object: JsonObject): Findings {
-  const name = nameCell(object)
+  const name = textOf(objectOf(object.metadata).name)
   const value = numberOf(object.value)
   if (name.startsWith(systemPrefix)) {
     const problem = describeSystemProblem(name, value, object.globalDefault === true)

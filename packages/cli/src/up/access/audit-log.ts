@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
+import { writeJson } from '@coxswain/apimachinery'
 import type { AuditBackend, AuditEvent } from '@coxswain/apiserver/audit'
 import type { Env } from '@coxswain/kit'
 import { makeDirectories } from '@coxswain/kit/node'
@@ -28,7 +29,7 @@ const writeDelay = 100
 
 /** Appends events to a file, one a line, and begins a new file when it is large. Secrets may be in it: for the owner only. */
 export function createAuditLog(flags: LogFlags, env: Env): AuditBackend {
-  const format = flags.auditLogFormat === 'json' ? JSON.stringify : formatLegacy
+  const format = flags.auditLogFormat === 'json' ? writeJson : formatLegacy
   if (flags.path === '-') {
     return {
       write: event => void process.stdout.write(`${format(event)}\n`),

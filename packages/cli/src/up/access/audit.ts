@@ -1,4 +1,4 @@
-import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { durationToMilliseconds, parseDuration, writeJsonBytes } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import {
   type AuditBackend,
@@ -53,7 +53,7 @@ async function createWebhookBackend(flags: AuditFlags, file: string, env: Env): 
         event => truncateEvent(event, flags.auditWebhookTruncateMaxEventSize) ?? [],
       )
       const list = { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items }
-      const body = new TextEncoder().encode(JSON.stringify(list))
+      const body = writeJsonBytes(list)
       const result = await pool.post({ target, path, headers, body, timeout: sendTimeout })
       if (!result.ok) throw new Error(result.reason)
     },
