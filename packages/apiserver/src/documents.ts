@@ -43,7 +43,8 @@ export class Documents {
   #generation = -1
   #resources: readonly ResourceInfo[] = []
   readonly #built = new Map<string, Document>()
-  #paths: ReadonlySet<string> | undefined
+  /** What `/` lists, each by itself. */
+  #paths: ReadonlyMap<string, string> | undefined
 
   constructor(registry: Registry, compression?: Compression) {
     this.#registry = registry
@@ -83,11 +84,11 @@ export class Documents {
     return jsonResponse(200, { paths: Object.fromEntries(paths) })
   }
 
-  /** Whether the path is one that `/` lists. */
-  isDocument(segments: readonly string[]): boolean {
+  /** The path as `/` lists it; undefined when it does not. Never the client's text, however the path was written. */
+  knownPath(segments: readonly string[]): string | undefined {
     this.#refresh()
-    this.#paths ??= new Set(this.paths())
-    return this.#paths.has(`/${segments.join('/')}`)
+    this.#paths ??= new Map(this.paths().map(path => [path, path]))
+    return segments.length > 4 ? undefined : this.#paths.get(`/${segments.join('/')}`)
   }
 
   /** What `/` lists. */
