@@ -27,6 +27,7 @@ import { compose, type Filter } from './filters/filter.ts'
 import { createImpersonate } from './filters/impersonate.ts'
 import { createInFlightLimit, defaultInFlightLimits, type InFlightLimits } from './filters/in-flight.ts'
 import { createLargeYaml, type YamlReader } from './filters/large-yaml.ts'
+import { receiveBody } from './filters/receive-body.ts'
 import { limitStrangers } from './filters/strangers.ts'
 import { createTimeout } from './filters/timeout.ts'
 import { FlowControl } from './flow/flow-control.ts'
@@ -194,6 +195,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     ...(flow ? [flow.filter] : []),
     waitForStart,
     createAuthorize(state.authorizer),
+    receiveBody,
     ...(options.readLargeYaml ? [createLargeYaml(options.readLargeYaml)] : []),
   ]
   const handle = compose(filters, route)
