@@ -47,7 +47,7 @@ export class Documents {
   #resources: readonly ResourceInfo[] = []
   #byGroup: ReadonlyMap<string, readonly ResourceInfo[]> = new Map()
   #openApiNames: readonly string[] = []
-  #paths: ReadonlySet<string> | undefined
+  #paths: ReadonlyMap<string, string> | undefined
 
   constructor(registry: Registry, turns: Turns, compression?: Compression) {
     this.#registry = registry
@@ -82,11 +82,11 @@ export class Documents {
     return rest.length > 0 ? this.#v3(context, rest.join('/')) : this.#v3Index(context)
   }
 
-  /** Whether the path is one that `/` lists. */
-  isDocument(segments: readonly string[]): boolean {
+  /** The path as `/` lists it; undefined when it does not. Never the client's text, however the path was written. */
+  knownPath(segments: readonly string[]): string | undefined {
     this.#refresh()
-    this.#paths ??= new Set(this.paths())
-    return this.#paths.has(`/${segments.join('/')}`)
+    this.#paths ??= new Map(this.paths().map(path => [path, path]))
+    return segments.length > 4 ? undefined : this.#paths.get(`/${segments.join('/')}`)
   }
 
   /** What `/` lists. */

@@ -62,6 +62,11 @@ export function createHealthChecks({ store, cache, isReady, isDraining }: Health
   ]
 }
 
+/** Whether a path, as on the wire, is one of {@link serveHealth}'s: whoever asks must not wait behind other requests. */
+export function isHealthPath(path: string): boolean {
+  return /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)
+}
+
 /** `/healthz`, `/livez` and `/readyz`, whole or one check at a time. */
 export function serveHealth(
   context: RequestContext,

@@ -45,7 +45,7 @@ export {
 export { createRbacAuthorizer } from './authz/rbac/rbac-authorizer.ts'
 export { authorizePrivileged, createDefaultAuthorizer, createUnionAuthorizer } from './authz/union.ts'
 export { isProxyPath } from './handlers/proxies.ts'
-export type { ComponentCheck, ComponentHealth } from './health.ts'
+export { type ComponentCheck, type ComponentHealth, isHealthPath } from './health.ts'
 export type { Dialer, DialTls } from './nodes/dialer.ts'
 export type { KubeletClient } from './nodes/kubelet.ts'
 export type {

@@ -28,6 +28,7 @@ import { createImpersonate } from './filters/impersonate.ts'
 import { createInFlightLimit, defaultInFlightLimits, type InFlightLimits } from './filters/in-flight.ts'
 import { createIndent } from './filters/indent.ts'
 import { createLargeYaml, type YamlReader } from './filters/large-yaml.ts'
+import { receiveBody } from './filters/receive-body.ts'
 import { limitStrangers } from './filters/strangers.ts'
 import { createTimeout } from './filters/timeout.ts'
 import { FlowControl } from './flow/flow-control.ts'
@@ -200,6 +201,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     ...(flow ? [flow.filter] : []),
     waitForStart,
     createAuthorize(state.authorizer),
+    receiveBody,
     ...(options.readLargeYaml ? [createLargeYaml(options.readLargeYaml)] : []),
   ]
   const handle = compose(filters, route)

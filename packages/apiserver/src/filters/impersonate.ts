@@ -9,6 +9,7 @@ import type { Filter, Next } from './filter.ts'
 
 /** How many impersonators are remembered with the mode that let them. */
 const rememberedUsers = 10_000
+const longestRemembered = 256
 
 /**
  * Acts on the `Impersonate-*` headers: the request goes on as the wanted user's when its sender may impersonate them,
@@ -45,6 +46,7 @@ export function createImpersonate(): Filter {
   }
 
   function remember(name: string, mode: Mode): void {
+    if (name.length > longestRemembered) return
     lastMode.delete(name)
     lastMode.set(name, mode)
     if (lastMode.size > rememberedUsers) lastMode.delete(lastMode.keys().next().value!)

@@ -95,8 +95,13 @@ const summaryLength = 30
 function summarize(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>'
   const start = bytes.subarray(0, summaryLength)
-  const text = bytes[0] === 0x7b ? decodeText(start) : start.toHex()
+  const text = bytes[0] === 0x7b ? decodeText(start) : toHex(start)
   return bytes.length > summaryLength ? `${text} ...` : text
+}
+
+/** Node 24 has no `Uint8Array.prototype.toHex`. */
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function notAnObject(value: unknown): string {

@@ -10,6 +10,7 @@ type Step = (values: readonly unknown[]) => unknown[]
 
 const compiled = new Map<string, JsonPath>()
 const compiledLimit = 2_000
+const longestRemembered = 1_024
 
 /** Throws an Error that says what is wrong with the path. */
 export function compileJsonPath(text: string): JsonPath {
@@ -17,6 +18,7 @@ export function compileJsonPath(text: string): JsonPath {
   if (known) return known
   const steps = parse(text)
   const path: JsonPath = root => steps.reduce<readonly unknown[]>((values, step) => step(values), [root])
+  if (text.length > longestRemembered) return path
   if (compiled.size >= compiledLimit) compiled.clear()
   compiled.set(text, path)
   return path

@@ -26,6 +26,7 @@ import { freshen } from './read.ts'
 import type { EndpointHandler } from './route.ts'
 
 const handlers: Readonly<Record<string, EndpointHandler>> = {
+  __proto__: null as never,
   nodes: proxyToNode,
   pods: proxyToPod,
   services: proxyToService,

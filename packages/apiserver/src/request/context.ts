@@ -79,6 +79,15 @@ export interface ServerState {
   readonly webhooks: WebhookClient
 }
 
+/** What a request has of the server's attention, where flow control gives it out. */
+export interface RequestSeat {
+  /** Gives it back for a while. */
+  readonly leave: () => void
+  readonly isLeft: boolean
+  /** Waits for another one. Rejects with a 429 when there is none. */
+  readonly take: () => Promise<void>
+}
+
 /** One request on its way through the filters to its handler. */
 export interface RequestContext {
   readonly state: ServerState
@@ -87,6 +96,8 @@ export interface RequestContext {
   readonly path: ParsedPath
   readonly query: QueryParameters
   readonly info: RequestInfo
+  /** Set by flow control for requests whose body is still to come. */
+  seat?: RequestSeat
   /** Set by the authentication filter, and again by the impersonation filter. */
   user: UserInfo
   /** Who really sent the request, when `user` is somebody they impersonate, and the verb that let them (empty: `impersonate`). */

@@ -1,6 +1,12 @@
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type ApiServer, createApiServer, isProxyPath, type NodeConnection } from '@coxswain/apiserver'
+import {
+  type ApiServer,
+  createApiServer,
+  isHealthPath,
+  isProxyPath,
+  type NodeConnection,
+} from '@coxswain/apiserver'
 import { createYamlThread } from '@coxswain/apiserver/node'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
@@ -265,6 +271,8 @@ async function listen({ port, handler, pki, clientCa, env }: Listening): Promise
       log: env.log,
       upgrade: createWebSocketUpgrade({ handler, log: env.log }),
       passesThrough: isProxyPath,
+      isUrgent: isHealthPath,
+      defersBodies: true,
     })
   } catch (error) {
     throw new CommandError(

@@ -28,16 +28,21 @@ export function toleratesNode(
 /** Whether a node has what a pod's `nodeSelector` and required node affinity ask for. */
 export function fitsAffinity({ nodeSelector = {}, affinity }: SpecView, { metadata }: NodeView): boolean {
   const { name, labels = {} } = metadata
-  if (Object.entries(nodeSelector).some(([key, value]) => labels[key] !== value)) return false
+  if (Object.entries(nodeSelector).some(([key, value]) => labelOf(labels, key) !== value)) return false
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
   if (!terms) return true
   return terms.some(({ matchExpressions = [], matchFields = [] }) => {
     if (matchExpressions.length + matchFields.length === 0) return false
     return (
-      matchExpressions.every(requirement => meets(requirement, labels[requirement.key])) &&
+      matchExpressions.every(requirement => meets(requirement, labelOf(labels, requirement.key))) &&
       matchFields.every(requirement => requirement.key === 'metadata.name' && meets(requirement, name))
     )
   })
+}
+
+/** Keys such as `constructor` are in every object and on no node. */
+function labelOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined
 }
 
 function meets(

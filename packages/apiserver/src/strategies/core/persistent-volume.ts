@@ -207,6 +207,7 @@ function withoutNewExpandSecret(spec: JsonObject, before: JsonObject): JsonObjec
 }
 
 const stableLabels: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
   'beta.kubernetes.io/os': 'kubernetes.io/os',
