@@ -11,7 +11,7 @@ const oldest = 24
 
 function stop(problem, remedy) {
   process.stderr.write(`coxswain: ${problem}\n  ${remedy}\n`)
-  process.exit(1)
+  process.exit(2)
 }
 
 if (!existsSync(`${root}node_modules`)) {

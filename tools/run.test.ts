@@ -25,7 +25,7 @@ describe('starting a program of the repository', () => {
 
   it('says what to do when nothing is installed', async () => {
     const { code, stderr } = await start([], 'tools/echo.ts')
-    assert.equal(code, 1)
+    assert.equal(code, 2)
     assert.equal(stderr, 'coxswain: the dependencies are not installed\n  run: npm install\n')
   })
 
@@ -34,7 +34,7 @@ describe('starting a program of the repository', () => {
     const pretend = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })"
     const old = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]
     const without = await start(old, 'tools/echo.ts')
-    assert.equal(without.code, 1)
+    assert.equal(without.code, 2)
     assert.match(
       without.stderr,
       /this is Node 20\.20\.2, and Node 24 or later is needed\n {2}run: npm install/,
@@ -42,6 +42,20 @@ describe('starting a program of the repository', () => {
     await mkdir(join(root, 'node_modules/node/bin'), { recursive: true })
     await writeFile(join(root, 'node_modules/node/bin/node'), '')
     assert.match((await start(old, 'tools/echo.ts')).stderr, /start through npm/)
+  })
+
+  it('is installed without a word about what packages need of Node', async () => {
+    const workspaces = ['a']
+    await writeFile(join(root, 'package.json'), JSON.stringify({ name: 'r', private: true, workspaces }))
+    await mkdir(join(root, 'a'))
+    const engines = { node: '>=999' }
+    await writeFile(join(root, 'a/package.json'), JSON.stringify({ name: 'a', version: '1.0.0', engines }))
+    await copyFile(new URL('../.npmrc', import.meta.url), join(root, '.npmrc'))
+    const { npm_config_loglevel: _, ...env } = process.env
+    const args = ['install', '--offline', '--dry-run', '--ignore-scripts']
+    const { code, stdout, stderr } = await run('npm', args, { cwd: root, env })
+    assert.equal(code, 0, stderr)
+    assert.doesNotMatch(stdout + stderr, /EBADENGINE/)
   })
 
   it('runs the program in its own process, with its arguments', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -16,9 +16,19 @@ interface Observed {
   readonly visible: string[]
   readonly revision: number
   readonly status: { readonly revision: number }
+  /** The code of why writes fail, and whether they did not any more after the end of the fault. */
+  readonly failure: string
+  readonly recovered: boolean
 }
 
-async function observe(fault: string): Promise<void> {
+interface Expected {
+  /** What writes are refused with after the first. */
+  readonly later: 'Failed' | 'NoSpace'
+  /** The fault ends, and writes have to come back by themselves. */
+  readonly recovers?: boolean
+}
+
+async function observe(fault: string, { later, recovers = false }: Expected): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'coxswain-fault-'))
   try {
     const folder = join(directory, 'store')
@@ -26,20 +36,24 @@ async function observe(fault: string): Promise<void> {
     // So that the fault meets writes, not the creation of the store.
     await (await openSqliteStore({ directory: folder })).close()
     const program = fileURLToPath(new URL('./disk/fault-child.ts', import.meta.url))
-    const run = spawnSync(process.execPath, [program, folder], {
-      env: shimEnvironment(buildShim(), { folder, fault, faultSuffix: '-wal' }),
+    const faultFile = recovers ? { faultWhile: join(directory, 'full') } : undefined
+    if (faultFile) writeFileSync(faultFile.faultWhile, '')
+    const run = spawnSync(process.execPath, [program, folder, ...Object.values(faultFile ?? {})], {
+      env: shimEnvironment(buildShim(), { folder, fault, faultSuffix: '-wal', ...faultFile }),
       encoding: 'utf8',
     })
     assert.equal(run.status, 0, run.stderr)
     const seen = JSON.parse(run.stdout) as Observed
     assert.ok(seen.acknowledged.length > 0, 'some writes were acknowledged before')
     assert.ok(seen.failures.length > 0, 'a write failed')
-    for (const code of seen.failures) assert.match(code, /^(Failed|UnknownOutcome)$/)
-    assert.equal(seen.later, 'Failed', 'later writes are refused')
+    for (const code of seen.failures) assert.match(code, /^(Failed|NoSpace|UnknownOutcome)$/)
+    assert.equal(seen.later, later, 'later writes are refused')
+    assert.equal(seen.failure, later, 'the store says that it cannot write')
+    assert.equal(seen.recovered, recovers)
     assert.match(seen.cause, /disk|full/i, 'with the reason')
     assert.deepEqual(
       seen.visible.toSorted(),
-      seen.acknowledged.toSorted(),
+      seen.acknowledged.filter(key => key !== '/recovered').toSorted(),
       'reads show what was acknowledged, no more',
     )
     assert.equal(seen.status.revision, seen.revision)
@@ -58,11 +72,16 @@ async function observe(fault: string): Promise<void> {
 describe('a disk that fails', () => {
   const { ENOSPC, EIO } = constants.errno
   for (const count of [20, 40, 111]) {
-    it(`is full from the ${count}th write on`, () => observe(`write:${count}:${ENOSPC}`))
-    it(`cannot be written from the ${count}th write on`, () => observe(`write:${count}:${EIO}`))
+    it(`is full from the ${count}th write on`, () =>
+      observe(`write:${count}:${ENOSPC}`, { later: 'NoSpace' }))
+    it(`is full from the ${count}th write on until there is space again`, () =>
+      observe(`write:${count}:${ENOSPC}`, { later: 'NoSpace', recovers: true }))
+    it(`cannot be written from the ${count}th write on`, () =>
+      observe(`write:${count}:${EIO}`, { later: 'Failed' }))
   }
   for (const count of [4, 7, 30]) {
-    it(`cannot be synced from the ${count}th sync on`, () => observe(`sync:${count}:${EIO}`))
+    it(`cannot be synced from the ${count}th sync on`, () =>
+      observe(`sync:${count}:${EIO}`, { later: 'Failed' }))
   }
 })
 

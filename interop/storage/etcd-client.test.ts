@@ -57,6 +57,27 @@ describe('an etcd store', () => {
     assert.ok(kv && kv.version <= 2, `version ${kv?.version}`)
   })
 
+  it('says while nobody uses it that its server is gone, and that it is back', { timeout }, async () => {
+    await using cluster = await EtcdCluster.start({ version: 'etcd-3.6' })
+    await using store = createEtcdStore({ endpoints: cluster.endpoints })
+    const { revision } = await put(store, '/a', '0')
+    const watch = store.watch('/', { from: revision })[Symbol.asyncIterator]()
+    await take(watch, 1)
+    const next = watch.next()
+    assert.equal(store.writeFailure?.(), undefined)
+    const becomes = async (isFailing: boolean) => {
+      while ((store.writeFailure?.() !== undefined) !== isFailing) await sleep(50)
+    }
+    await cluster.kill(0)
+    await becomes(true)
+    assert.equal(store.writeFailure?.()?.code, 'Unavailable')
+    cluster.launch(0)
+    await becomes(false)
+    await put(store, '/a', '1')
+    await next
+    await watch.return?.()
+  })
+
   it('reports a write as failed, and repeats it elsewhere, only when it never left', {
     timeout,
   }, async () => {

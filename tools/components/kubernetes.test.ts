@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { moduleRequiring } from './kubernetes.ts'
+import { versionInfo } from '../../packages/apiserver/src/discovery/version.ts'
+import { kubernetesVersion, moduleRequiring, versionFlags } from './kubernetes.ts'
 
 const upstream = `module k8s.io/kubernetes
 
@@ -49,5 +50,12 @@ replace (
 
   it('says so when upstream is laid out otherwise', () => {
     assert.throws(() => moduleRequiring('module k8s.io/kubernetes\n', '2.0.0'), /names no staging modules/)
+  })
+
+  it('names the version and commit that our server names, so that kubectl --match-server-version is content', () => {
+    const flags = versionFlags(kubernetesVersion).split(' ')
+    for (const fact of ['gitVersion', 'gitCommit', 'gitTreeState'] as const) {
+      assert.ok(flags.includes(`k8s.io/component-base/version.${fact}=${versionInfo[fact]}`), fact)
+    }
   })
 })

@@ -8,6 +8,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { versionInfo } from '../../packages/apiserver/src/discovery/version.ts'
 import { goEnvironment } from './go-program.ts'
 import { runOrFail } from './process.ts'
 
@@ -91,9 +92,16 @@ export function moduleRequiring(upstream: string, version: string): string {
 }
 
 /** What `kubectl version` and `/version` report comes from the linker. */
-function versionFlags(version: string): string {
+export function versionFlags(version: string): string {
   const [major, minor] = version.split('.')
-  const facts = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }
+  const facts = {
+    gitVersion: `v${version}`,
+    gitMajor: major,
+    gitMinor: minor,
+    gitTreeState: 'clean',
+    // The commit of the official build: `kubectl --match-server-version` compares it with the server's.
+    ...(`v${version}` === versionInfo.gitVersion && { gitCommit: versionInfo.gitCommit }),
+  }
   const packages = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version']
   const values = packages.flatMap(name =>
     Object.entries(facts).map(([key, value]) => `-X ${name}.${key}=${value}`),

@@ -3,7 +3,7 @@
  *   - appends what is done to them to $DISK_LOG, in the order in which it was done;
  *   - lets every sync take $DISK_SYNC_DELAY milliseconds longer, before it begins;
  *   - fails the Nth write or sync whose path ends in $DISK_FAULT_SUFFIX ($DISK_FAULT = write:N:ERRNO or sync:N:ERRNO),
- *     and every later one of that kind.
+ *     and every later one of that kind, as long as there is a file $DISK_FAULT_WHILE when it is named.
  * A record is: kind (1 byte: w t s c u r), path length (4), path, offset (8), data length (8), data; little endian.
  */
 #define _GNU_SOURCE
@@ -29,6 +29,7 @@ static char fault_kind;
 static long fault_at, fault_count;
 static int fault_errno;
 static const char *fault_suffix = "";
+static const char *fault_while;
 static long sync_delay;
 
 #define REAL(name) static __typeof__(&name) real; if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
@@ -45,6 +46,7 @@ static void setup(void) {
   const char *fault = getenv("DISK_FAULT");
   if (getenv("DISK_SYNC_DELAY")) sync_delay = atol(getenv("DISK_SYNC_DELAY"));
   if (getenv("DISK_FAULT_SUFFIX")) fault_suffix = getenv("DISK_FAULT_SUFFIX");
+  fault_while = getenv("DISK_FAULT_WHILE");
   if (fault) {
     char kind[8];
     if (sscanf(fault, "%7[a-z]:%ld:%d", kind, &fault_at, &fault_errno) == 3) fault_kind = kind[0];
@@ -90,6 +92,7 @@ static int fails(char kind, const char *path) {
   size_t length = strlen(path), end = strlen(fault_suffix);
   if (kind != fault_kind || length < end || strcmp(path + length - end, fault_suffix)) return 0;
   if (__sync_add_and_fetch(&fault_count, 1) < fault_at) return 0;
+  if (fault_while && access(fault_while, F_OK)) return 0;
   errno = fault_errno;
   return 1;
 }

@@ -19,9 +19,17 @@ export function buildShim(): string {
 /** The environment of a program whose doings in `folder` go through the shim. */
 export function shimEnvironment(
   shim: string,
-  settings: { folder: string; log?: string; fault?: string; faultSuffix?: string; syncDelay?: number },
+  settings: {
+    folder: string
+    log?: string
+    fault?: string
+    faultSuffix?: string
+    /** The fault lasts as long as this file is there. */
+    faultWhile?: string
+    syncDelay?: number
+  },
 ): NodeJS.ProcessEnv {
-  const { folder, log, fault, faultSuffix, syncDelay } = settings
+  const { folder, log, fault, faultSuffix, faultWhile, syncDelay } = settings
   return {
     ...process.env,
     LD_PRELOAD: shim,
@@ -30,5 +38,6 @@ export function shimEnvironment(
     ...(fault ? { DISK_FAULT: fault } : {}),
     ...(syncDelay ? { DISK_SYNC_DELAY: String(syncDelay) } : {}),
     ...(faultSuffix ? { DISK_FAULT_SUFFIX: faultSuffix } : {}),
+    ...(faultWhile ? { DISK_FAULT_WHILE: faultWhile } : {}),
   }
 }

@@ -27,12 +27,14 @@ export {
   apiResourceList,
   apiVersions,
 } from './discovery/legacy.ts'
-export { sha256 } from './discovery/sha256.ts'
+export { Sha256, sha256 } from './discovery/sha256.ts'
 export { storageVersionHash } from './discovery/storage-hash.ts'
 export type { Ref } from './handle.ts'
-export { encodeGnostic, gnosticMediaTypes } from './openapi/gnostic.ts'
-export { buildOpenApiV2 } from './openapi/v2.ts'
-export { buildOpenApiV3, openApiV3Names } from './openapi/v3.ts'
+export { encodeOpenApiV2 } from './openapi/gnostic-v2.ts'
+export { encodeOpenApiV3 } from './openapi/gnostic-v3.ts'
+export { type Member, Members, writeMembers } from './openapi/members.ts'
+export { openApiV2 } from './openapi/v2.ts'
+export { openApiV3, openApiV3Names, openApiV3Place } from './openapi/v3.ts'
 export { builtinProtobuf } from './protobuf.ts'
 export { builtinSchema } from './registry.ts'
 export { aboutKind, builtinResources, isBuiltinResource } from './resources/builtin-resources.ts'

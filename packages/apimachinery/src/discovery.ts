@@ -72,16 +72,17 @@ export interface LegacyResourceList {
 export function groupsFromAggregatedDiscovery(...lists: readonly AggregatedDiscovery[]): DiscoveredGroup[] {
   return lists
     .flatMap(list => list.items ?? [])
-    .map(({ metadata, versions = [] }) => {
+    .map(({ metadata, versions: given }) => {
       const name = metadata?.name ?? ''
+      const versions = given ?? []
       const fresh = versions.filter(version => version.freshness !== 'Stale')
       return {
         name,
         preferredVersion: versions[0]?.version ?? '',
-        versions: fresh.map(({ version, resources = [] }) => ({
+        versions: fresh.map(({ version, resources }) => ({
           group: name,
           version,
-          resources: resources.flatMap(resource => {
+          resources: (resources ?? []).flatMap(resource => {
             const kind = resource.responseKind?.kind ?? ''
             if (kind === '') return [] // there for its subresources only
             return [
@@ -107,38 +108,29 @@ export function groupsFromLegacyDiscovery(
   lists: readonly LegacyResourceList[],
 ): DiscoveredGroup[] {
   const byVersion = new Map(lists.map(list => [list.groupVersion, list]))
-  return groups.map(({ name = '', versions = [], preferredVersion }) => ({
+  return groups.map(({ name = '', versions, preferredVersion }) => ({
     name,
-    preferredVersion: preferredVersion?.version ?? versions[0]?.version ?? '',
-    versions: versions.flatMap(({ version }) => {
+    preferredVersion: preferredVersion?.version ?? versions?.[0]?.version ?? '',
+    versions: (versions ?? []).flatMap(({ version }) => {
       const list = byVersion.get(name === '' ? version : `${name}/${version}`)
       return list ? [{ ...parseGroupVersion(list.groupVersion), resources: resourcesOf(list) }] : []
     }),
   }))
 }
 
-function resourcesOf({ resources = [] }: LegacyResourceList): DiscoveredResource[] {
-  return resources
+/** Go writes a list that is empty as null. */
+function resourcesOf({ resources }: LegacyResourceList): DiscoveredResource[] {
+  return (resources ?? [])
     .filter(resource => !resource.name.includes('/')) // a subresource is no resource
-    .map(
-      ({
-        name,
-        singularName = '',
-        namespaced = false,
-        kind,
-        shortNames = [],
-        categories = [],
-        verbs = [],
-      }) => ({
-        name,
-        singular: singularName,
-        kind,
-        namespaced,
-        shortNames,
-        categories,
-        verbs,
-      }),
-    )
+    .map(({ name, singularName = '', namespaced = false, kind, shortNames, categories, verbs }) => ({
+      name,
+      singular: singularName,
+      kind,
+      namespaced,
+      shortNames: shortNames ?? [],
+      categories: categories ?? [],
+      verbs: verbs ?? [],
+    }))
 }
 
 /**

@@ -78,6 +78,13 @@ describe('versions', () => {
     ]
     const sorted = 'v10 v2 v1 v11beta2 v10beta3 v3beta1 v12alpha1 v11alpha2 foo1 foo10'
     assert.equal(versions.sort(comparePreferredVersions).join(' '), sorted)
+    const large = ['v9007199254740992', 'v9007199254740993', 'v9223372036854775808', 'v1']
+    assert.deepEqual(large.sort(comparePreferredVersions), [
+      'v9007199254740993',
+      'v9007199254740992',
+      'v1',
+      'v9223372036854775808',
+    ])
   })
 
   it('of Kubernetes begin with v and a number that is not zero', () => {

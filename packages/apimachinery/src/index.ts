@@ -126,6 +126,8 @@ export {
   parseIntOrString,
   scaledValueFromIntOrPercent,
 } from './int-or-string.ts'
+export { goPrint } from './internal/go-print.ts'
+export { parseInt64 } from './internal/parse-int.ts'
 export { joinErrors } from './join-errors.ts'
 export type { Literals } from './json/exact-reader.ts'
 export { childObject, isObject, type JsonObject } from './json/object.ts'
@@ -187,6 +189,8 @@ export {
   type ElementType,
   type FieldType,
   frame,
+  type ListEncoder,
+  type ListHead,
   type Message,
   type MessageField,
   type MessageSource,

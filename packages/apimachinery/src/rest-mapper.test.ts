@@ -23,6 +23,19 @@ const deployments = [
   mapping('extensions', 'v1beta1', 'Deployment'),
 ]
 
+describe('discovery documents of Go servers', () => {
+  it('have null for empty lists', () => {
+    const group = { name: 'a.com', versions: [{ groupVersion: 'a.com/v1', version: 'v1' }] }
+    const list = JSON.parse('{"groupVersion":"a.com/v1","resources":null}')
+    const [legacy] = groupsFromLegacyDiscovery([group], [list])
+    assert.deepEqual(legacy?.versions[0]?.resources, [])
+    const aggregated = JSON.parse(
+      '{"items":[{"metadata":{"name":"a.com"},"versions":[{"version":"v1","resources":null}]},{"versions":null}]}',
+    )
+    assert.deepEqual(groupsFromAggregatedDiscovery(aggregated)[0]?.versions[0]?.resources, [])
+  })
+})
+
 describe('RESTMapper of a table', () => {
   const mapper = new RESTMapper([...deployments, mapping('', 'v1', 'Endpoints'), mapping('', 'v1', 'Pod')])
 

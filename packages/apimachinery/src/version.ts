@@ -1,3 +1,5 @@
+import { parseInt64 } from './internal/parse-int.ts'
+
 /**
  * The order in which clients prefer versions: stable before beta before alpha, higher numbers first
  * (v10, v2, v1, v11beta2, v10beta3, v3beta1, v12alpha1, v11alpha2), then names that are no Kubernetes versions, by
@@ -8,7 +10,7 @@ export function comparePreferredVersions(a: string, b: string): number {
   const left = parseVersion(a)
   const right = parseVersion(b)
   if (!left || !right) return left ? -1 : right ? 1 : a < b ? -1 : 1
-  return right.level - left.level || right.major - left.major || right.minor - left.minor
+  return right.level - left.level || compare(right.major, left.major) || compare(right.minor, left.minor)
 }
 
 /** `v1`, `v2beta1`: true when a version's name follows Kubernetes' pattern. */
@@ -18,9 +20,15 @@ export function isKubernetesVersion(version: string): boolean {
 
 const levels: Record<string, number> = { alpha: 0, beta: 1 }
 
-function parseVersion(version: string): { level: number; major: number; minor: number } | undefined {
+const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function parseVersion(version: string): { level: number; major: bigint; minor: bigint } | undefined {
   if (version.length > 40) return undefined
   const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version)
   if (!match) return undefined
-  return { level: match[2] ? levels[match[2]]! : 2, major: Number(match[1]), minor: Number(match[3] ?? 0) }
+  const major = parseInt64(match[1]!)
+  const minor = parseInt64(match[3] ?? '0')
+  // A name with a number that Go's int does not hold is not a version.
+  if (major === undefined || minor === undefined) return undefined
+  return { level: match[2] ? levels[match[2]]! : 2, major, minor }
 }

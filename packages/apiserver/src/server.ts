@@ -15,6 +15,7 @@ import { anonymous } from './authentication/authenticator.ts'
 import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
 import { createGrantReader } from './authorization/rbac/grants.ts'
 import { createPolicyReader } from './authorization/rbac/policy.ts'
+import { Turns } from './cache/slices.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { CrdController } from './custom-resources/controller.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
@@ -28,7 +29,9 @@ import { createCompress } from './filters/compress.ts'
 import { answerErrors } from './filters/errors.ts'
 import { createImpersonate } from './filters/impersonate.ts'
 import { createInFlightLimit, defaultInFlightLimits, type InFlightLimits } from './filters/in-flight.ts'
+import { createIndent } from './filters/indent.ts'
 import { createLargeYaml, type YamlReader } from './filters/large-yaml.ts'
+import { receiveBody } from './filters/receive-body.ts'
 import { createRequestMetrics } from './filters/request-metrics.ts'
 import { registerServerMetrics } from './filters/server-metrics.ts'
 import { limitStrangers } from './filters/strangers.ts'
@@ -127,7 +130,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const registry = new Registry()
   const metrics = options.metrics ?? new MetricsRegistry()
   const cache = new WatchCache({ store, env })
+  const turns = new Turns(env.clock)
   const healthChecks = createHealthChecks({
+    store,
     cache,
     isReady: () => isReady,
     isDraining: () => isDraining,
@@ -148,7 +153,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     store,
     cache,
     registry,
-    documents: new Documents(registry, options.compression),
+    documents: new Documents(registry, turns, options.compression),
+    turns,
     admission: measureSteps(createAdmission(measurePlugins(plugins, metrics, env.clock)), metrics, env.clock),
     healthChecks,
     components: options.components ?? {},
@@ -188,6 +194,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     createRequestMetrics(metrics, env.clock),
     limitStrangers,
     ...(options.compression ? [createCompress(options.compression)] : []),
+    createIndent(turns),
     answerErrors,
     createTimeout(env.clock),
     ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),
@@ -198,6 +205,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     ...(flow ? [flow.filter] : []),
     waitForStart,
     createAuthorize(state.authorizer),
+    receiveBody,
     ...(options.readLargeYaml ? [createLargeYaml(options.readLargeYaml)] : []),
   ]
   const handle = compose(filters, route)

@@ -2,6 +2,8 @@ import { RE2JS } from 're2js'
 import { fault } from './values.ts'
 
 const cacheLimit = 500
+/** A pattern may be data: longer ones are compiled each time. */
+const longestRemembered = 1_024
 const cache = new Map<string, RE2JS>()
 
 /** Compiles an RE2 pattern, remembering the most recent ones. Throws a fault with Go's wording. */
@@ -14,6 +16,7 @@ export function compileRegex(pattern: string): RE2JS {
   } catch (error) {
     return fault(regexProblem(error))
   }
+  if (pattern.length > longestRemembered) return compiled
   if (cache.size >= cacheLimit) cache.delete(cache.keys().next().value as string)
   cache.set(pattern, compiled)
   return compiled

@@ -217,12 +217,12 @@ function maxStringLength(schema: Schema): number {
 }
 
 function bound(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : Math.max(0, value)
+  return value === undefined ? undefined : Math.max(0, Number(value)) // beyond 2^53 it is a bigint
 }
 
 /** A character may take four bytes. */
 function stringBound(maxLength: number): number {
-  return Math.max(0, maxLength) * 4
+  return Math.max(0, Number(maxLength)) * 4
 }
 
 const text: Schema = { type: 'string' }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +10,17 @@ import { fileURLToPath } from 'node:url'
 
 const command = fileURLToPath(new URL('../../coxswain/bin/coxswain.js', import.meta.url))
 
-function coxswain(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const coxswain = (...args: string[]) => start([command, ...args])
+
+function start(args: readonly string[]): Promise<Outcome> {
   return new Promise(resolve => {
-    const child = spawn(process.execPath, [command, ...args])
+    const child = spawn(process.execPath, args)
     let stdout = ''
     let stderr = ''
     child.stdout.on('data', chunk => {
@@ -62,6 +71,16 @@ describe('the coxswain command', () => {
       ['up', '--storage', 'etcd', '--data-dir', join(tmpdir(), 'coxswain-unused')],
       /--etcd-servers/,
     ],
+    [
+      'an option that would be ignored',
+      ['up', '--etcd-prefix', '/x'],
+      /--etcd-prefix .* needs --storage etcd/,
+    ],
+    ['an empty path', ['up', '--data-dir', ''], /--data-dir needs the name/],
+    ['a list of controllers that leaves none', ['up', '--controllers=-job'], /leaves nothing/],
+    ['an address type that is none', ['up', '--kubelet-preferred-address-types', 'Mail'], /InternalIP/],
+    ['a Service that is none', ['run', 'x.ts', '--webhook-service', 'web'], /NAMESPACE\/NAME/],
+    ['a user without a name', ['kubeconfig', '--user', ''], /a name is needed/],
   ]
   for (const [what, args, message] of mistakes) {
     it(`answers ${what} with one clear line and exit code 2`, async () => {
@@ -74,6 +93,33 @@ describe('the coxswain command', () => {
     })
   }
 
+  it('names the whole command in its hint', async () => {
+    const { code, stderr } = await coxswain('store', 'backup')
+    assert.equal(code, 2)
+    assert.match(stderr, /\(coxswain store backup --help lists the options\)/)
+  })
+
+  it('says which Node it needs on an older one, with exit code 2', async () => {
+    const pretend = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })"
+    const old = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]
+    const { code, stderr } = await start([...old, command, 'up'])
+    assert.equal(code, 2)
+    assert.equal(stderr, 'coxswain: this is Node 20.20.2, and Node 24 or later is needed\n')
+    // What old ones have no name for must not be imported by name: it would be a SyntaxError before the first line.
+    assert.doesNotMatch(readFileSync(command, 'utf8'), /^import \{/m)
+  })
+
+  it('ends quietly when nobody reads what it prints', async () => {
+    const child = spawn(process.execPath, [command, 'up', '--help'])
+    child.stdout.destroy()
+    let stderr = ''
+    child.stderr.on('data', chunk => {
+      stderr += chunk
+    })
+    const code = await new Promise(resolve => child.on('close', resolve))
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+  })
+
   const oneLine = (stderr: string) => assert.equal(stderr.trim().split('\n').length, 1, stderr)
 
   it('says that a port is in use, with exit code 1', async () => {
@@ -81,11 +127,13 @@ describe('the coxswain command', () => {
     const blocker = createServer().listen(0, '127.0.0.1')
     await new Promise(resolve => blocker.once('listening', resolve))
     const { port } = blocker.address() as { port: number }
-    const { code, stderr } = await coxswain('up', '--port', String(port), '--data-dir', directory.path)
+    const dataDir = join(directory.path, 'not', 'there')
+    const { code, stderr } = await coxswain('up', '--port', String(port), '--data-dir', dataDir)
     await new Promise(resolve => blocker.close(resolve))
     assert.equal(code, 1)
     assert.match(stderr, new RegExp(`port ${port} of 127.0.0.1 is in use`))
     oneLine(stderr)
+    assert.deepEqual(readdirSync(directory.path), [], 'a start that is refused leaves nothing behind')
   })
 
   it('says why a data directory cannot be used, with exit code 1', async () => {
@@ -96,6 +144,103 @@ describe('the coxswain command', () => {
     assert.equal(code, 1)
     assert.match(stderr, /data directory .* cannot be used: is not a directory/)
     oneLine(stderr)
+  })
+
+  it('says in one line where no data directory or kubeconfig can be made', { timeout: 30_000 }, async () => {
+    using directory = scratch()
+    const data = await coxswain('up', '--port', '0', '--data-dir', '/proc/coxswain/data')
+    assert.equal(data.code, 1)
+    assert.match(data.stderr, /cannot be used: no directory can be made in \/proc\n/)
+    oneLine(data.stderr)
+    const up = ['up', '--port', '0', '--storage', 'memory', '--data-dir', join(directory.path, 'data')]
+    const config = await coxswain(...up, '--kubeconfig', '/proc/coxswain/config')
+    assert.equal(config.code, 1)
+    assert.match(
+      config.stderr,
+      /kubeconfig \/proc\/coxswain\/config cannot be written: no directory can be made/,
+    )
+    oneLine(config.stderr)
+    assert.deepEqual(readdirSync(directory.path), [])
+  })
+
+  it('never writes over a kubeconfig with other clusters', async () => {
+    using directory = scratch()
+    const file = join(directory.path, 'config')
+    writeFileSync(file, 'clusters: [{name: work, cluster: {server: "https://work"}}]\n')
+    const { code, stderr } = await coxswain(
+      'up',
+      '--port',
+      '0',
+      '--data-dir',
+      join(directory.path, 'data'),
+      '--kubeconfig',
+      file,
+    )
+    assert.equal(code, 1)
+    assert.match(stderr, /config: has other clusters/)
+    assert.match(readFileSync(file, 'utf8'), /work/)
+    assert.deepEqual(readdirSync(directory.path), ['config'])
+    const output = await coxswain('kubeconfig', '--user', 'jane', '--output', file)
+    assert.match(output.stderr, /config: exists/)
+  })
+
+  it('says that it waits for etcd, then that etcd cannot be reached, and leaves nothing behind', async () => {
+    using directory = scratch()
+    const dataDir = join(directory.path, 'data')
+    const { code, stderr } = await coxswain(
+      'up',
+      '--port',
+      '0',
+      '--etcd-servers',
+      'http://127.0.0.1:1',
+      '--data-dir',
+      dataDir,
+    )
+    assert.equal(code, 1)
+    const [waiting, failed, ...rest] = stderr.trim().split('\n')
+    assert.equal(waiting, 'coxswain: waiting for etcd at http://127.0.0.1:1 to answer')
+    assert.match(failed ?? '', /^coxswain: etcd at http:\/\/127.0.0.1:1 cannot be used: .*ECONNREFUSED/)
+    assert.deepEqual(rest, [])
+    assert.equal(existsSync(dataDir), false)
+  })
+
+  it('keeps anonymous requests out where everything is allowed, and its files from others', async () => {
+    using directory = scratch()
+    const dataDir = join(directory.path, 'data')
+    const up = ['up', '--port', '0', '--controllers', 'none', '--data-dir', dataDir]
+    const child = spawn(process.execPath, [command, ...up, '--authorization-mode', 'AlwaysAllow'])
+    const closed = new Promise(resolve => child.on('close', resolve))
+    let stderr = ''
+    child.stderr.on('data', chunk => {
+      stderr += chunk
+    })
+    const line = await new Promise<string>(resolve =>
+      child.stdout.once('data', chunk => resolve(String(chunk))),
+    )
+    const [, url = ''] = /ready at (\S+),/.exec(line) ?? []
+    const status = await new Promise(resolve => {
+      const request = get(`${url}/api/v1/secrets`, { rejectUnauthorized: false, agent: false }, response => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      request.on('error', resolve)
+    })
+    const modes = [
+      '',
+      'pki',
+      'pki/ca.crt',
+      'pki/ca.key',
+      'pki/sa.key',
+      'kubeconfig',
+      'scheduler.conf',
+      'store',
+      'store/store.sqlite',
+    ].map(name => (statSync(join(dataDir, name)).mode & 0o777).toString(8))
+    child.kill('SIGTERM')
+    await closed
+    assert.equal(status, 401)
+    assert.match(stderr, /^coxswain: AnonymousAuth is not allowed with the AlwaysAllow authorizer\./)
+    assert.deepEqual(modes, ['700', '700', '600', '600', '600', '600', '600', '700', '600'])
   })
 
   it('names an operator file that is not there, and one that exports no operator', async () => {
@@ -109,6 +254,36 @@ describe('the coxswain command', () => {
     assert.equal(wrong.code, 1)
     assert.match(wrong.stderr, /its default export is not an operator/)
   })
+
+  it('does not start beside an operator that cannot be loaded', async () => {
+    using directory = scratch()
+    const file = join(directory.path, 'operator.ts')
+    writeFileSync(file, 'const a: = 1\n')
+    const dataDir = join(directory.path, 'data')
+    const { code, stderr } = await coxswain('up', '--port', '0', '--data-dir', dataDir, '--operator', file)
+    assert.equal(code, 1)
+    assert.match(stderr, /operator\.ts:1: Unexpected token/)
+    assert.equal(existsSync(dataDir), false)
+  })
+
+  const broken: readonly (readonly [string, string, RegExp])[] = [
+    ['types.ts', 'const a = 1\nconst b: = 2\n', /types\.ts:2: Unexpected token/],
+    ['script.mjs', 'const a = 1\n\nconst b = = 2\n', /script\.mjs:3: Unexpected token '='/],
+    ['import.ts', "const a = 1\nimport x from './absent.ts'\n", /import\.ts:2: Cannot find module/],
+    ['throws.ts', 'const f = () => {\n  throw new Error("no\\nway")\n}\nf()\n', /throws\.ts:2: no way/],
+    ['text.ts', "throw 'words'\n", /text\.ts: it throws words/],
+  ]
+  for (const [name, text, message] of broken) {
+    it(`says where ${name} cannot be loaded`, async () => {
+      using directory = scratch()
+      const file = join(directory.path, name)
+      writeFileSync(file, text)
+      const { code, stderr } = await coxswain('run', file)
+      assert.equal(code, 1)
+      assert.match(stderr, message)
+      oneLine(stderr)
+    })
+  }
 
   it('ends, and says why, when the thread of its control loops fails', async () => {
     using directory = scratch()
@@ -124,6 +299,6 @@ describe('the coxswain command', () => {
     const { code, stdout, stderr } = await coxswain(...up, '--scheduler-plugin', file)
     assert.equal(code, 1, stderr)
     assert.match(stdout, /coxswain is ready/)
-    assert.match(stderr, /--scheduler-plugin .*plugin\.mjs: it cannot be loaded: broken where it runs/)
+    assert.match(stderr, /--scheduler-plugin cannot be loaded: .*plugin\.mjs:2: broken where it runs/)
   })
 })

@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+
 /** Ends the command with one line on standard error. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
@@ -19,12 +21,29 @@ const systemErrors: Readonly<Record<string, string>> = {
   EISDIR: 'is a directory',
   EPERM: 'operation not permitted',
   ENOENT: 'does not exist',
+  ELOOP: 'is a loop of symbolic links',
+  ENAMETOOLONG: 'has too long a name',
+  EMFILE: 'too many files are open',
+  EIO: 'the device failed',
+  EXDEV: 'is on another file system',
+  ECONNREFUSED: 'connection refused',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENOTFOUND: 'the host is not known',
+}
+
+/** The error that a block failed with, when what was open could not be closed either. */
+export function unwrapSuppressed(error: unknown): unknown {
+  let first = error
+  while (first instanceof SuppressedError) first = first.suppressed
+  return first
 }
 
 /** What a system error means, in a few words. */
 export function explainSystemError(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as { code?: string }
+    const { code, syscall, path } = cause as { code?: string; syscall?: string; path?: string }
+    if (code === 'ENOENT' && syscall === 'mkdir' && path !== undefined)
+      return `no directory can be made in ${dirname(path)}`
     const known = code === undefined ? undefined : systemErrors[code]
     if (known !== undefined) return known
   }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { CommandError } from './exit.ts'
+import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addAdmissionOptions } from './up/access/admission-options.ts'
 import { addAuditOptions } from './up/access/audit-options.ts'
 import { addAuthenticationOptions, checkDuration } from './up/access/authentication-options.ts'
@@ -10,24 +10,23 @@ import { addSchedulerOptions } from './up/loops/scheduler-options.ts'
 import { addKubeletOptions } from './up/nodes/kubelet-options.ts'
 import { addServiceProxyOptions } from './up/nodes/service-proxy-options.ts'
 
-const oldestNode = 24
-
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
+  // What nobody reads any more, as with `| head`, is not worth an error.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   try {
-    requireNode()
     await createProgram().parseAsync(argv)
   } catch (error) {
     process.exitCode = report(error)
   }
 }
 
-function requireNode(): void {
-  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return
-  throw new CommandError(`this is Node ${process.versions.node}; coxswain needs Node ${oldestNode} or later`)
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }
 
-function report(error: unknown): number {
+function report(thrown: unknown): number {
+  const error = unwrapSuppressed(thrown)
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof CommandError) {
     process.stderr.write(`coxswain: ${error.message}\n`)
@@ -50,6 +49,7 @@ export function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`coxswain: ${text.replace(/^error: /, '')}`) })
     .showHelpAfterError('(coxswain --help lists what there is)')
+    .hook('preAction', (_, command) => refuseEmptyPaths(command))
   addUp(program)
   addRun(program)
   addKubeconfig(program)
@@ -145,9 +145,9 @@ function addUp(program: Command): void {
         .default('warn'),
     )
     .addHelpText('after', upHelp)
-    .action(async options => {
+    .action(async (options, up: Command) => {
       const { runUp } = await import('./up/up.ts')
-      await runUp(options)
+      await runUp(options, givenOptions(up))
     })
 }
 
@@ -177,7 +177,12 @@ function addRun(program: Command): void {
         'port to serve webhooks on (default: a free one; 9443 with --webhook-service)',
       ).argParser(parsePort),
     )
-    .option('--webhook-service <namespace/name>', 'the Service that leads to the webhooks, in a Pod')
+    .addOption(
+      new Option(
+        '--webhook-service <namespace/name>',
+        'the Service that leads to the webhooks, in a Pod',
+      ).argParser(checkService),
+    )
     .option('--webhook-cert-dir <dir>', 'tls.crt and tls.key of the webhooks, when they are made elsewhere')
     .addOption(
       new Option('--log-level <level>', 'what is logged to standard error')
@@ -195,7 +200,7 @@ function addKubeconfig(program: Command): void {
     .description(
       'Issue a client certificate through a CertificateSigningRequest and print a kubeconfig that uses it.',
     )
-    .requiredOption('--user <name>', 'the user that the certificate is for')
+    .requiredOption('--user <name>', 'the user that the certificate is for', parseName)
     .option('--group <name...>', 'groups that the user is in')
     .addOption(
       new Option(
@@ -278,12 +283,48 @@ Examples:
 
 Exit codes: 0 written, 1 a file could not be read, 2 bad usage.`
 
+/** The options that the command line names: property to flag. */
+function givenOptions(command: Command): ReadonlyMap<string, string> {
+  return new Map(
+    command.options
+      .map(option => [option.attributeName(), option.long ?? option.flags] as const)
+      .filter(([property]) => command.getOptionValueSource(property) === 'cli'),
+  )
+}
+
 /** A command that fails the way the program does. */
 function inherit(program: Command, name: string): Command {
   return program
     .command(name)
     .copyInheritedSettings(program)
-    .showHelpAfterError(`(coxswain ${name} --help lists the options)`)
+    .showHelpAfterError(`(${[...namesOf(program), name].join(' ')} --help lists the options)`)
+}
+
+/** The words that lead to a command. */
+function namesOf(command: Command): string[] {
+  return [...(command.parent ? namesOf(command.parent) : []), command.name()]
+}
+
+/** An empty path, as of a variable that is not set, would mean the current directory. */
+function refuseEmptyPaths(command: Command): void {
+  for (const option of command.options) {
+    if (!/<(file|dir)(\.\.\.)?>/.test(option.flags)) continue
+    const value: unknown = command.getOptionValue(option.attributeName())
+    if (value === '' || (Array.isArray(value) && value.includes('')))
+      throw new CommandError(`${option.long} needs the name of a file or directory, and was given none`, {
+        exitCode: 2,
+      })
+  }
+}
+
+function parseName(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('a name is needed.')
+  return text
+}
+
+function checkService(text: string): string {
+  if (/^[^/]+\/[^/]+$/.test(text)) return text
+  throw new InvalidArgumentError('a Service is named NAMESPACE/NAME.')
 }
 
 function parsePort(text: string): number {

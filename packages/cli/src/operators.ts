@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { isRuntimeError, type Operator } from '@coxswain/runtime'
 import { loadOperator } from '@coxswain/runtime/node'
 import { CommandError } from './exit.ts'
+import { describeImportError } from './import-error.ts'
 
 /** Imports the files and takes their default exports. Importing starts nothing. */
 export async function loadOperators(files: readonly string[]): Promise<Operator[]> {
@@ -9,14 +10,15 @@ export async function loadOperators(files: readonly string[]): Promise<Operator[
 }
 
 async function load(file: string): Promise<Operator> {
-  if (!existsSync(file)) throw new CommandError(`operator ${file}: there is no such file`)
+  if (!existsSync(file)) throw new CommandError(`operator cannot be loaded: ${file}: there is no such file`)
   try {
     return await loadOperator(file)
   } catch (cause) {
-    const { message } = cause as Error
-    const isNone = isRuntimeError(cause, 'BadDefinition')
-    throw new CommandError(isNone ? `operator ${message}` : `operator ${file} cannot be loaded: ${message}`, {
-      cause,
-    })
+    throw new CommandError(`operator cannot be loaded: ${describe(file, cause)}`, { cause })
   }
+}
+
+function describe(file: string, cause: unknown): string {
+  const isNone = isRuntimeError(cause, 'BadDefinition') && cause.message.startsWith(`${file}: `)
+  return isNone ? cause.message : describeImportError(file, cause)
 }

@@ -7,22 +7,29 @@ const longInteger = /[[:,]\s*-?\d{16}/
 const wholeNumber = /^-?\d+$/
 const decoder = new TextDecoder()
 
-/**
- * Reads what a server sent. A whole number that a `number` cannot hold exactly is a `bigint`. Bytes within `omit` are
- * left out.
- */
-export function decodeJson(bytes: Uint8Array, omit?: Span): unknown {
+export interface DecodeOptions {
+  /** What is left out. */
+  readonly omit?: Span | undefined
+  /** Called with a value that may have nulls in it, to see to them. */
+  readonly onNulls?: (value: unknown) => void
+}
+
+/** Reads what a server sent. A whole number that a `number` cannot hold exactly is a `bigint`. */
+export function decodeJson(bytes: Uint8Array, { omit, onNulls }: DecodeOptions = {}): unknown {
   const text = omit
     ? decoder.decode(bytes.subarray(0, omit.start)) + decoder.decode(bytes.subarray(omit.end))
     : decoder.decode(bytes)
+  let value: unknown
   try {
     const isLong = hasManyDigits(bytes) && longInteger.test(text)
-    return isLong ? JSON.parse(text, keepExact) : JSON.parse(text)
+    value = isLong ? JSON.parse(text, keepExact) : JSON.parse(text)
   } catch (cause) {
     throw new ClientError('BadAnswer', `the server sent something that is not JSON: ${excerpt(text)}`, {
       cause,
     })
   }
+  if (onNulls && text.includes('null')) onNulls(value)
+  return value
 }
 
 /** Writes what {@link decodeJson} reads: `bigint`s become plain digits. */

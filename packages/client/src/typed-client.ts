@@ -2,7 +2,9 @@ import type { ApiList, ApiObject, Kind, KindOf, ObjectKey } from '@coxswain/apim
 import { isStatus } from '@coxswain/apimachinery/wire-format'
 import { isStream } from '@coxswain/wire'
 import type { Client, DeleteResult, Subresource } from './client.ts'
+import { dropNulls } from './drop-nulls.ts'
 import { ClientError } from './errors.ts'
+import { decodeJson } from './json.ts'
 import { isMetadataKind } from './kind-for.ts'
 import type {
   ApplyOptions,
@@ -42,12 +44,18 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     ...(call.timeout !== undefined && { timeout: call.timeout }),
   })
 
-  const send = async <K extends Kind>(request: RestRequest): Promise<KindOf<K>> =>
-    (await rest.request(request)) as KindOf<K>
+  /** The answer; undefined when it is empty. In objects of a kind null is absence. */
+  const answerOf = async (kind: Kind, request: RestRequest): Promise<unknown> => {
+    const bytes = await rest.bytes(request)
+    return bytes.length === 0 ? undefined : decodeJson(bytes, { onNulls: value => dropNullsIn(kind, value) })
+  }
+
+  const send = async <K extends Kind>(kind: K, request: RestRequest): Promise<KindOf<K>> =>
+    (await answerOf(kind, request)) as KindOf<K>
 
   const list = async <K extends Kind>(kind: K, call: ListOptions = {}): Promise<ApiList<KindOf<K>>> => {
     const request = about(kind, { namespace: call.namespace }, call)
-    const answer = (await rest.request({ ...request, query: listQuery(call) })) as ApiList<KindOf<K>>
+    const answer = (await answerOf(kind, { ...request, query: listQuery(call) })) as ApiList<KindOf<K>>
     return completeList(kind, answer)
   }
 
@@ -80,7 +88,8 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
       if (!body) return
       const lines = new LineSplitter(maxEventBytes)
       for await (const chunk of isStream(body) ? body : chunksOf(body)) {
-        for (const line of lines.push(chunk)) yield decodeWatchEvent<KindOf<K>>(line, omitManagedFields)
+        for (const line of lines.push(chunk))
+          yield decodeWatchEvent<KindOf<K>>(line, kind.schema, omitManagedFields)
       }
       lines.end()
     } catch (error) {
@@ -106,7 +115,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     if (method === 'POST' && kind.namespaced && !namespace) {
       throw new ClientError('BadKey', `the ${kind.kind} has no metadata.namespace`)
     }
-    return send<K>({
+    return send(kind, {
       ...about(kind, { namespace, name: method === 'POST' ? undefined : name, subresource }, call),
       method,
       query: { ...writeQuery(call, fieldManager), ...(applying && { force: call.force === true }) },
@@ -119,7 +128,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     async get(kind, key, call = {}) {
       const request = about(kind, key, call)
       const query = { resourceVersion: call.resourceVersion }
-      return unlessMissing(send({ ...request, query }))
+      return unlessMissing(send(kind, { ...request, query }))
     },
     list,
     listAll,
@@ -130,7 +139,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     apply: async (kind, object, call) => write('PATCH', kind, object, call),
     applyStatus: async (kind, object, call) => write('PATCH', kind, object, call, 'status'),
     async patch(kind, key, patch, call = {}) {
-      return send({
+      return send(kind, {
         ...about(kind, { ...key, subresource: call.subresource }, call),
         method: 'PATCH',
         query: writeQuery(call, fieldManager),
@@ -140,7 +149,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     },
     async delete<K extends Kind>(kind: K, key: ObjectKey, call: DeleteOptions = {}) {
       const answer = await unlessMissing(
-        rest.request({ ...about(kind, key, call), method: 'DELETE', ...bodyOf(deleteBody(call)) }),
+        answerOf(kind, { ...about(kind, key, call), method: 'DELETE', ...bodyOf(deleteBody(call)) }),
       )
       return answer === undefined ? undefined : deleteResult<KindOf<K>>(answer)
     },
@@ -162,6 +171,13 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
 function acceptOf(kind: Kind, collection: boolean): string {
   if (!isMetadataKind(kind)) return 'application/json'
   return `application/json;as=PartialObjectMetadata${collection ? 'List' : ''};g=meta.k8s.io;v=v1`
+}
+
+/** `value` is an object of the kind, or a list of them. */
+function dropNullsIn({ schema }: Kind, value: unknown): void {
+  const items = (value as { items?: unknown } | null)?.items
+  if (Array.isArray(items)) for (const item of items) dropNulls(item, schema())
+  else dropNulls(value, schema())
 }
 
 /** Servers leave out apiVersion and kind of typed lists' items. */

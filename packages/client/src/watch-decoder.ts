@@ -1,5 +1,7 @@
+import type { Schema } from '@coxswain/apimachinery'
 import { isStatus, StatusError } from '@coxswain/apimachinery/wire-format'
 import { joinChunks, TransportError } from '@coxswain/wire'
+import { dropNulls } from './drop-nulls.ts'
 import { ClientError } from './errors.ts'
 import { decodeJson } from './json.ts'
 import { findManagedFields } from './omit-managed-fields.ts'
@@ -58,8 +60,15 @@ export class LineSplitter {
 }
 
 /** Reads one line of a watch. An ERROR event is thrown as the StatusError it carries. */
-export function decodeWatchEvent<T>(line: Uint8Array, omitManagedFields = false): WatchEvent<T> {
-  const event = decodeJson(line, omitManagedFields ? findManagedFields(line) : undefined)
+export function decodeWatchEvent<T>(
+  line: Uint8Array,
+  schema: () => Schema,
+  omitManagedFields = false,
+): WatchEvent<T> {
+  const event = decodeJson(line, {
+    omit: omitManagedFields ? findManagedFields(line) : undefined,
+    onNulls: value => dropNulls((value as { object?: unknown } | null)?.object, schema()),
+  })
   if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
     throw new ClientError('BadAnswer', 'a line of the watch is no watch event')
   }

@@ -28,8 +28,6 @@ export interface ControllerOptions {
   readonly needsLeader?: boolean
   /** Who its events come from. @default the operator's name */
   readonly eventSource?: string
-  /** Objects are reconciled often by nature: nobody is warned of a hot loop. @default false */
-  readonly busy?: boolean
 }
 
 export interface ClusterChoice {

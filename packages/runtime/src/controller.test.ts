@@ -8,6 +8,7 @@ import {
   generationChanged,
   hasLabels,
   type Operator,
+  type ReconcileContext,
   type Reconciler,
   requeueAfter,
   TerminalError,
@@ -401,6 +402,65 @@ describe('the record of a reconcile', () => {
     const { triggers } = found[0]!.fields as unknown as (typeof sim.records)[number]
     assert.match(triggers[0]!.changed![0]!, /^status.seen: \d+ -> \d+$/)
     assert.match(manager.metrics.text(), /coxswain_hot_loops_total\{controller="widget"\} 1/)
+  })
+
+  it('calls it a hot loop when two controllers disagree', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    const insistOn = (size: number) =>
+      operatorOf(async ({ key, client, clock }) => {
+        const widget = (await client.get(widgetKind, key))!
+        await clock.sleep(50)
+        if (widget.spec?.size !== size) await client.update(widgetKind, { ...widget, spec: { size } })
+      })
+    sim.start(insistOn(1))
+    sim.start(insistOn(2))
+    await sim.world.advance(60_000)
+    assert.ok(sim.warnings().some(message => message.startsWith('hot loop')))
+  })
+
+  it('calls it a hot loop when a reconcile asks for the next at once, or deletes what it makes', async () => {
+    for (const reconcile of [
+      () => requeueAfter(50),
+      async ({ client, clock }: ReconcileContext) => {
+        await clock.sleep(50)
+        const key = { namespace: 'default', name: 'other' }
+        if (await client.get(widgetKind, key)) await client.delete(widgetKind, key)
+        else await client.create(widgetKind, { metadata: key, spec: { size: 1 } })
+      },
+    ]) {
+      await using sim = new Simulation()
+      sim.createWidget('a')
+      const toA = () => [{ namespace: 'default', name: 'a' }]
+      sim.start(operatorOf(reconcile, builder => builder.watches(widgetKind, toA)))
+      await sim.world.advance(60_000)
+      assert.ok(
+        sim.warnings().some(message => message.startsWith('hot loop')),
+        String(reconcile),
+      )
+    }
+  })
+
+  it('does not call it a hot loop when many objects change, each in its own way', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    const toA = () => [{ namespace: 'default', name: 'a' }]
+    sim.start(
+      operatorOf(
+        async ({ key, client }) => {
+          const widget = (await client.get(widgetKind, key))!
+          const { items } = await client.list(widgetKind)
+          if (widget.status?.seen === items.length) return
+          await client.updateStatus(widgetKind, { ...widget, status: { seen: items.length } })
+        },
+        builder => builder.watches(widgetKind, toA),
+      ),
+    )
+    for (let nth = 0; nth < 100; nth++) {
+      sim.createWidget(`other-${nth}`)
+      await sim.world.advance(50)
+    }
+    assert.deepEqual(sim.warnings(), [])
   })
 
   it('does not call slow work, retries or timers a hot loop', async () => {

@@ -170,10 +170,10 @@ export class Controller {
 
   #log(record: ReconcileRecord, hardStop: AbortSignal): void {
     const { log } = this.#deps.env
-    const { error, key, result } = record
+    const { error, result } = record
     if (result === 'success' || result === 'requeue_after') {
       log.debug('reconciled', { ...record })
-      if (this.definition.options.busy || !this.#hotLoops.reconciled(key)) return
+      if (!this.#hotLoops.reconciled(record)) return
       this.#deps.metrics.hotLoop()
       log.warn('hot loop: the same object is reconciled again and again without end', { ...record })
     } else if (isConflict(error)) log.debug('reconcile met a conflict, will try again', { ...record })

@@ -90,6 +90,8 @@ export interface ApiCall {
   readonly duration: number
   /** The reason the server gave, or the error's code; absent when all went well. */
   readonly error?: string
+  /** The version that a write gave the object. */
+  readonly resourceVersion?: string
   /** What a write changed, as `spec.replicas: 1 -> 2`. Found when first asked for. */
   readonly changed?: readonly string[]
 }

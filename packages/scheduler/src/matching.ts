@@ -5,7 +5,7 @@ import type {
   Taint,
   Toleration,
 } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
 import type { NodeView } from './node-info.ts'
 import type { PodView } from './pod-view.ts'
 
@@ -38,11 +38,16 @@ export function findUntolerated(
   )
 }
 
+/** The value of a label; keys such as `constructor` are in every object and on no node. */
+export function labelOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined
+}
+
 /** Whether the node has what the pod's `nodeSelector` and required node affinity ask for. */
 export function matchesRequiredAffinity(pod: PodView, node: NodeView): boolean {
   const labels = node.metadata.labels ?? {}
   for (const [key, value] of Object.entries(pod.spec.nodeSelector ?? {}))
-    if (labels[key] !== value) return false
+    if (labelOf(labels, key) !== value) return false
   const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
   return !required || matchesNodeSelector(required, node)
 }
@@ -58,7 +63,9 @@ export function matchesTerm(term: DeepReadonly<NodeSelectorTerm>, node: NodeView
   if (matchExpressions.length === 0 && matchFields.length === 0) return false
   const labels = node.metadata.labels ?? {}
   return (
-    matchExpressions.every(requirement => matchesRequirement(requirement, labels[requirement.key])) &&
+    matchExpressions.every(requirement =>
+      matchesRequirement(requirement, labelOf(labels, requirement.key)),
+    ) &&
     matchFields.every(
       requirement =>
         requirement.key === 'metadata.name' && matchesRequirement(requirement, node.metadata.name),
@@ -81,13 +88,9 @@ function matchesRequirement(
       return value === undefined
     case 'Gt':
     case 'Lt': {
-      if (value === undefined || !isWhole(value) || !isWhole(values[0] ?? '')) return false
-      const [left, right] = [BigInt(value), BigInt(values[0]!)]
+      const [left, right] = [parseInt64(value ?? ''), parseInt64(values[0] ?? '')]
+      if (left === undefined || right === undefined) return false
       return operator === 'Gt' ? left > right : left < right
     }
   }
-}
-
-function isWhole(text: string): boolean {
-  return /^[+-]?\d+$/.test(text)
 }

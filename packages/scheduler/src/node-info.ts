@@ -84,7 +84,7 @@ export class NodeInfo {
     this.#allowedPods = allowedPodsOf(node)
     const images = new Map<string, number>()
     for (const { names = [], sizeBytes = 0 } of node.status?.images ?? [])
-      for (const name of names) images.set(name, sizeBytes)
+      for (const name of names) images.set(name, Number(sizeBytes))
     this.#images = images
   }
 

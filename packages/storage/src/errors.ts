@@ -5,6 +5,7 @@ export type StoreErrorCode =
   | 'SlowWatcher'
   | 'Closed'
   | 'Failed'
+  | 'NoSpace'
   | 'Unavailable'
   | 'UnknownOutcome'
   | 'InvalidArgument'
@@ -20,6 +21,7 @@ export const storeErrorCodes: readonly StoreErrorCode[] = [
   'SlowWatcher',
   'Closed',
   'Failed',
+  'NoSpace',
   'Unavailable',
   'UnknownOutcome',
   'InvalidArgument',

@@ -1,3 +1,5 @@
+import type { StoreError } from './errors.ts'
+
 /**
  * A revisioned key-value store, in the terms of etcd.
  *
@@ -29,6 +31,8 @@ export interface Store extends AsyncDisposable {
   status(): Promise<StoreStatus>
   /** The newest durable revision at once, where nobody else can have written another. @default it has to be asked for */
   revisionNow?(): number
+  /** Why writes fail at present; undefined once one succeeds again. @default they are not known to fail */
+  writeFailure?(): StoreError | undefined
   /** Whether the value of `key` should be written anew although it would not change. @default it never should */
   isStale?(key: string): Promise<boolean>
   /** Waits for pending writes, ends every watch and lets go of the disk or network. */

@@ -193,6 +193,32 @@ describe('CronJobs', () => {
     )
   })
 
+  for (const concurrencyPolicy of ['Replace', 'Forbid'] as const)
+    it(`never show two unfinished jobs of the schedule with ${concurrencyPolicy}, also when the status forgot one`, async () => {
+      await withCronJobs(
+        () => 'runs',
+        async cluster => {
+          const { client } = cluster
+          await createCronJob(cluster, { schedule: '1-59 * * * *', concurrencyPolicy })
+          await cluster.advance(minute)
+          const [first] = await jobsOf(cluster)
+          const { resourceVersion: _, uid: __, annotations: ___, ...metadata } = first!.metadata
+          const byHand = { metadata: { ...metadata, name: 'by-hand' }, spec: template.spec }
+          await cluster.run(client.create(Job, byHand as never))
+          for (let nth = 1; nth <= 4; nth++) {
+            // As if the controller had been killed before it wrote down what it started.
+            const forget = { status: { active: null } }
+            await cluster.run(client.patch(CronJob, key, forget, { type: 'merge', subresource: 'status' }))
+            await cluster.advance(minute)
+            const names = (await jobsOf(cluster)).map(job => job.metadata.name)
+            assert.equal(names.length, 2, names.join())
+            assert.ok(names.includes('by-hand'))
+            assert.equal(names.includes(first!.metadata.name), concurrencyPolicy === 'Forbid')
+          }
+        },
+      )
+    })
+
   it('do not start while a job runs where that is forbidden, and make up for it once it is over', async () => {
     await withCronJobs(
       () => 'runs',

@@ -70,6 +70,21 @@ describe('Deployments', () => {
     })
   })
 
+  it('count on from the revision of a ReplicaSet that they adopt, also beyond 2^53', async () => {
+    await withControllers(async cluster => {
+      const revision = 'deployment.kubernetes.io/revision'
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'zero' }] } }
+      const metadata = { namespace, name: 'old', labels, annotations: { [revision]: '3546343826724305832' } }
+      const spec = { replicas: 0, selector: { matchLabels: labels }, template }
+      await cluster.run(cluster.client.create(ReplicaSet, { metadata, spec }))
+      await create(cluster)
+      await cluster.advance(10_000)
+      assert.equal((await get(cluster)).metadata.annotations?.[revision], '3546343826724305833')
+      const revisions = (await setsOf(cluster)).map(set => set.metadata.annotations?.[revision])
+      assert.deepEqual(revisions.sort(), ['3546343826724305832', '3546343826724305833'])
+    })
+  })
+
   it('without replicas know that nothing is on its way out', async () => {
     await withControllers(async cluster => {
       await create(cluster, { replicas: 0 })

@@ -69,6 +69,27 @@ async function withScheduler(
 }
 
 describe('the scheduler in a cluster', () => {
+  it('takes images without names, as kubelets report them, and sizes beyond 2^53', async () => {
+    await withScheduler({}, async cluster => {
+      await addNode(cluster, 'a')
+      await addNode(cluster, 'b')
+      const images = [
+        { names: null, sizeBytes: 5 },
+        { names: ['x:latest'], sizeBytes: 9007199254740993n },
+      ]
+      const { client } = cluster
+      await cluster.run(
+        client.patch(Node, { name: 'a' }, { status: { images } }, { type: 'merge', subresource: 'status' }),
+      )
+      assert.deepEqual((await cluster.run(client.get(Node, { name: 'a' })))?.status?.images?.[0], {
+        sizeBytes: 5,
+      })
+      await addPod(cluster, 'p')
+      await cluster.advance(5_000)
+      assert.ok((await pod(cluster, 'p'))?.spec.nodeName)
+    })
+  })
+
   it('gives a pod the node that has room, and says so', async () => {
     await withScheduler({}, async cluster => {
       await addNode(cluster, 'small', { cpu: '1' })

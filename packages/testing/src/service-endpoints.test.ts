@@ -446,6 +446,41 @@ describe('endpoint slices', () => {
 })
 
 describe('Endpoints', () => {
+  it('without a service are left alone, from their creation until the controllers start anew', async () => {
+    await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
+    const { client } = cluster
+    const names = async () => (await cluster.run(client.list(Endpoints, { namespace }))).items.map(nameOf)
+    const nameOf = ({ metadata }: Endpoints) => metadata.name
+    const leader = { 'control-plane.alpha.kubernetes.io/leader': '{}' }
+    const make = (name: string, annotations = {}) =>
+      cluster.run(client.create(Endpoints, { metadata: { namespace, name, annotations } }))
+    const before = await names()
+    await make('leftover')
+    await make('lease', leader)
+    for (const controller of controllers()) cluster.start(controller)
+    await cluster.advance(5_000)
+    assert.deepEqual(await names(), [...before, 'lease'].sort())
+    const made = await make('by-hand')
+    await cluster.run(client.update(Endpoints, { ...made, subsets: [{ addresses: [{ ip: '10.9.0.1' }] }] }))
+    await createPod(cluster, 'a')
+    await cluster.advance(60_000)
+    assert.deepEqual(await names(), [...before, 'by-hand', 'lease'].sort())
+  })
+
+  it('go with their service, whatever else they are used for', async () => {
+    await withControllers(async cluster => {
+      await createService(cluster)
+      await cluster.advance(1_000)
+      const annotations = { 'control-plane.alpha.kubernetes.io/leader': '{}' }
+      await cluster.run(
+        cluster.client.patch(Endpoints, key, { metadata: { annotations } }, { type: 'merge' }),
+      )
+      await cluster.run(cluster.client.delete(Service, key))
+      await cluster.advance(1_000)
+      assert.equal(await endpointsOf(cluster), undefined)
+    })
+  })
+
   it('put addresses with the same ports together, ready and not', async () => {
     await withControllers(async cluster => {
       await createService(cluster, {

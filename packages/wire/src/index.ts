@@ -9,6 +9,7 @@
 
 export { discardBody, isStream, joinChunks, readBody } from './body.ts'
 export type { ByteStream } from './byte-stream.ts'
+export { describeRequest } from './describe-request.ts'
 export {
   isTransportError,
   TransportError,
@@ -19,6 +20,7 @@ export { getHeader, getHeaderValues, type MediaType, parseMediaType, splitHeader
 export { type Http1Request, type Http1Response, sendHttp1 } from './http1/exchange.ts'
 export { createInProcessTransport, type InProcessTransportOptions } from './in-process.ts'
 export type {
+  BodyRefusal,
   Conversation,
   Handler,
   MessageChannel,

@@ -15,6 +15,12 @@ export interface WireRequest {
    * throws when the client breaks off; whoever does not want (the rest of) it calls its `return`, or just answers.
    */
   readonly bodyStream?: AsyncIterable<Uint8Array>
+  /**
+   * Reads the body, where the server leaves that to the handler (`ServeOptions.defersBodies`): `body` is absent then, and
+   * a handler that answers without calling this does not take the body. To be called once. `owner` is whom the bytes are
+   * counted for until the request is answered. Rejects when the client breaks off, or is too slow.
+   */
+  readonly receiveBody?: (owner: string) => Promise<Uint8Array | BodyRefusal>
   /** The certificate the client proved to own, verified against the client CA. Set by the transport alone. */
   readonly peer?: PeerCertificate
   /** Why the certificate that the client showed does not count. The answer is a 401 unless something else proves who it is. */
@@ -24,6 +30,9 @@ export interface WireRequest {
   /** Aborts when the client goes away or the server stops. */
   readonly signal: AbortSignal
 }
+
+/** Why a body was not taken: it is longer than the server allows, or others hold all the memory there is for bodies. */
+export type BodyRefusal = 'too large' | 'no room'
 
 /**
  * Names in lower case. A header that came several times is an array only where order and separateness matter. Requests

@@ -1,13 +1,19 @@
 /**
  * Reads JSON as a built-in kind the way Kubernetes reads it into its Go types and writes it again: members come out in
  * the order of the type, unknown ones are dropped and told, null is absence, empty values go where Go would leave them
- * out and appear where Go would not, quantities and times get their canonical form.
+ * out and appear where Go would not, quantities and times get their canonical form, amounts of resources their precision.
  *
  *   value -> struct by struct -> { object, unknown fields }
  *                    | a wrong type
  *                    +-> MachineryError BadJson: `json: cannot unmarshal string into Go struct field ...`
  */
-import { canonicalizeQuantity, type Literals, MachineryError, setMember } from '@coxswain/apimachinery'
+import {
+  canonicalizeQuantity,
+  type Literals,
+  MachineryError,
+  parseQuantity,
+  setMember,
+} from '@coxswain/apimachinery'
 import { findTable, findType } from '../registry.ts'
 import {
   type FieldRow,
@@ -79,6 +85,8 @@ interface FieldPlan {
   readonly dropsEmpty: boolean
   /** Whether absence is an empty struct, and not {@link absent}. */
   readonly isStruct: boolean
+  /** Whether it is a `ResourceList` of core/v1. */
+  readonly isResourceList: boolean
   readonly absent: unknown
 }
 
@@ -87,7 +95,7 @@ interface Shape {
   readonly byName: ReadonlyMap<string, FieldPlan>
 }
 
-function planOf(field: FieldRow): FieldPlan {
+function planOf(row: TypeRow, field: FieldRow): FieldPlan {
   const { type, omit, json: name } = field
   const basic = type.form === 'basic' ? type.basic : ''
   return {
@@ -97,6 +105,7 @@ function planOf(field: FieldRow): FieldPlan {
     isInteger: basic === 'int32' || basic === 'int64',
     dropsEmpty: omit !== 'never' && type.form === 'basic' && !type.pointer,
     isStruct: isStructValue(type),
+    isResourceList: isResourceList(row, type),
     absent: omit === 'never' ? zeroOf(type) : specialZero(type, omit),
   }
 }
@@ -109,7 +118,7 @@ const shapes = new WeakMap<TypeRow, Shape>()
 function shapeOf(row: TypeRow): Shape {
   let shape = shapes.get(row)
   if (!shape) {
-    const fields = jsonFields(row).map(planOf)
+    const fields = jsonFields(row).map(field => planOf(row, field))
     shape = { fields, byName: new Map(fields.map(plan => [plan.name, plan])) }
     shapes.set(row, shape)
   }
@@ -126,7 +135,7 @@ class Decoder {
 
   /** A struct; the members that null or absence leave empty are filled in as Go's zero values would be written. */
   struct(row: TypeRow, value: unknown, place: Place): unknown {
-    if (row.isSpecial) return value
+    if (row.isSpecial) return row.short.startsWith(schemaOr) ? readSchemas(row, value) : value
     if (value !== null && value !== undefined && !isMap(value)) throw wrongType(value, goName(row), place)
     const source = (value ?? {}) as Record<string, unknown>
     const { fields, byName } = shapeOf(row)
@@ -153,6 +162,7 @@ class Decoder {
           holder: source,
           key: name,
         })
+        if (plan.isResourceList && decoded) roundAmounts(decoded as Record<string, string>)
       }
       if (decoded !== undefined) object[name] = decoded
     }
@@ -255,6 +265,22 @@ class Decoder {
   }
 }
 
+/** The other maps of quantities belong to groups that upstream does not round. */
+function isResourceList({ table }: TypeRow, type: TypeExpression): boolean {
+  if (type.form !== 'map' || type.element.form !== 'special' || type.element.special !== 'quantity')
+    return false
+  return table.group === '' && table.version === 'v1'
+}
+
+/** Upstream's defaults round amounts of resources up to thousandths. */
+function roundAmounts(amounts: Record<string, string>): void {
+  for (const [name, amount] of Object.entries(amounts)) {
+    if (finerThanMilli.test(amount)) amounts[name] = parseQuantity(amount).roundUp(-3).toString()
+  }
+}
+
+const finerThanMilli = /[nu]$|e-[69]$/
+
 function isStringType(type: TypeExpression): boolean {
   return type.form === 'basic' && type.basic === 'string'
 }
@@ -324,6 +350,16 @@ function isOmitted(type: TypeExpression, value: unknown): boolean {
     default:
       return false
   }
+}
+
+/** `items`, `additionalProperties` and `dependencies` of a schema: a schema, a list of them, or something else. */
+const schemaOr = 'JSONSchemaPropsOr'
+
+/** Upstream reads such a schema apart from the rest, and tells nothing of unknown fields in it. */
+function readSchemas(row: TypeRow, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(item => (item === null ? {} : readSchemas(row, item)))
+  if (!isMap(value)) return value
+  return new Decoder(undefined).struct(typeRows(row.table).get('JSONSchemaProps')!, value, nowhere)
 }
 
 function special(type: string, value: unknown, place: Place): unknown {

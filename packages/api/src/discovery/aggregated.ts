@@ -48,24 +48,22 @@ export function aggregatedDiscovery(
   root: 'core' | 'named',
 ): AggregatedDiscovery {
   const items: GroupDiscovery[] = []
+  const byGroup = Map.groupBy(resources, info => info.group)
   for (const [group, versions] of servedGroups(resources)) {
     if ((group === '') !== (root === 'core')) continue
     items.push({
       metadata: group === '' ? {} : { name: group },
-      versions: versions.map(version => describeVersion(resources, group, version)),
+      versions: versions.map(version => describeVersion(byGroup.get(group)!, version)),
     })
   }
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items }
 }
 
-function describeVersion(
-  resources: readonly ResourceInfo[],
-  group: string,
-  version: string,
-): VersionDiscovery {
+/** Of the resources of one group. */
+function describeVersion(resources: readonly ResourceInfo[], version: string): VersionDiscovery {
   const list: ResourceDiscovery[] = []
   for (const info of resources) {
-    const served = info.group === group && info.versions.find(one => one.name === version && one.served)
+    const served = info.versions.find(one => one.name === version && one.served)
     if (served) list.push(describeResource(info, served))
   }
   return { version, resources: list, freshness: 'Current' }

@@ -2,6 +2,7 @@ import type { ResourceInfo } from '@coxswain/apimachinery'
 import { sha256 } from './sha256.ts'
 
 const known = new Map<string, string>()
+const mostKnown = 10_000
 
 /** Discovery's `storageVersionHash`: eight bytes of the hash of the group, version and kind that is stored. */
 export function storageVersionHash(info: ResourceInfo): string | undefined {
@@ -11,6 +12,7 @@ export function storageVersionHash(info: ResourceInfo): string | undefined {
   let hash = known.get(key)
   if (hash === undefined) {
     hash = btoa(String.fromCharCode(...sha256(new TextEncoder().encode(key)).subarray(0, 8)))
+    if (known.size >= mostKnown) known.clear()
     known.set(key, hash)
   }
   return hash

@@ -9,6 +9,15 @@ import type { CustomDefinition } from './definitions.ts'
 import { customTypeName } from './names.ts'
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
+const aboutApiVersion =
+  'APIVersion defines the group and version of the schema that this object is written in, such as apps/v1. Servers convert objects between the versions they serve and reject versions they do not know.'
+const aboutKindField =
+  'Kind names the type of this object in CamelCase. It follows from the endpoint a client sends the object to, and it never changes.'
+const aboutMetadata =
+  'Metadata that every object has: its name and namespace, labels, annotations, owners and finalizers, and what the server keeps of its history.'
+const aboutListMetadata =
+  'Metadata of the list: the resourceVersion it was read at and, where there are more items, the token that continues it.'
+const aboutItems = 'The objects of this list.'
 
 export interface CustomDialect {
   readonly version: 2 | 3
@@ -55,9 +64,12 @@ function define({ info, version, isList }: Target, dialect: CustomDialect): Cust
   if (version.selectableFields.length > 0) {
     extensions['x-kubernetes-selectable-fields'] = version.selectableFields.map(fieldPath => ({ fieldPath }))
   }
-  const definition = isList ? listDefinition(item, dialect) : objectDefinition(version.schema(), dialect)
   const references = isList ? [item, `${meta}ListMeta`] : [`${meta}ObjectMeta`]
-  return { definition: { ...definition, ...extensions }, references }
+  const definition = (): Definition => ({
+    ...(isList ? listDefinition(item, dialect) : objectDefinition(version.schema(), dialect)),
+    ...extensions,
+  })
+  return { definition, references }
 }
 
 function listDefinition(item: string, dialect: CustomDialect): Definition {
@@ -65,10 +77,10 @@ function listDefinition(item: string, dialect: CustomDialect): Definition {
     type: 'object',
     required: ['items'],
     properties: {
-      apiVersion: { type: 'string' },
-      items: { type: 'array', items: { $ref: dialect.prefix + item } },
-      kind: { type: 'string' },
-      metadata: reference(`${meta}ListMeta`, dialect),
+      apiVersion: { description: aboutApiVersion, type: 'string' },
+      items: { description: aboutItems, type: 'array', items: { $ref: dialect.prefix + item } },
+      kind: { description: aboutKindField, type: 'string' },
+      metadata: { description: aboutListMetadata, ...reference(`${meta}ListMeta`, dialect) },
     },
   }
 }
@@ -87,9 +99,9 @@ function objectDefinition(schema: Schema, dialect: CustomDialect): Definition {
 
 function objectProperties(dialect: CustomDialect): Definition {
   return {
-    apiVersion: { type: 'string' },
-    kind: { type: 'string' },
-    metadata: reference(`${meta}ObjectMeta`, dialect),
+    apiVersion: { description: aboutApiVersion, type: 'string' },
+    kind: { description: aboutKindField, type: 'string' },
+    metadata: { description: aboutMetadata, ...reference(`${meta}ObjectMeta`, dialect) },
   }
 }
 

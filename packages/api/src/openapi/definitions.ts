@@ -2,6 +2,7 @@ import { allTables, findType } from '../registry.ts'
 import { aboutKind } from '../resources/builtin-resources.ts'
 import { type Definition, definitionOf, specialDefinition } from '../table/definition.ts'
 import { specialNames, type TypeRow } from '../table/table.ts'
+import { Members } from './members.ts'
 
 export interface GroupVersionKind {
   readonly group: string
@@ -30,34 +31,34 @@ export interface DefinitionSource {
   readonly isShown: (kind: GroupVersionKind) => boolean
 }
 
-/** The definition of a type that is not built in, and the full names of the types it refers to. */
+/** The definition of a type that is not built in, made when it is written, and the full names of the types it refers to. */
 export interface CustomDefinition {
-  readonly definition: Definition
+  readonly definition: () => Definition
   readonly references: readonly string[]
 }
 
 /** The definitions of `names` and of all they refer to, sorted by name. */
-export function collectDefinitions(
-  names: Iterable<string>,
-  source: DefinitionSource,
-): Record<string, Definition> {
-  const found = new Map<string, Definition>()
-  const pending = [...names]
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (found.has(name)) continue
-    found.set(name, define(name, source, pending))
-  }
-  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+export function definitionsOf(names: Iterable<string>, source: DefinitionSource): Members {
+  return new Members(function* () {
+    const found = new Map<string, () => Definition>()
+    const pending = [...names]
+    for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+      if (found.has(name)) continue
+      found.set(name, define(name, source, pending))
+      yield undefined
+    }
+    for (const name of [...found.keys()].sort()) yield [name, found.get(name)!()]
+  })
 }
 
-function define(name: string, source: DefinitionSource, pending: string[]): Definition {
+function define(name: string, source: DefinitionSource, pending: string[]): () => Definition {
   const { version } = source
-  if (specials.has(name)) return specialDefinition(name.slice(name.lastIndexOf('.') + 1), { version })
+  if (specials.has(name)) return () => specialDefinition(name.slice(name.lastIndexOf('.') + 1), { version })
   const row = findType(name)
   if (row === undefined) {
     const custom = source.custom(name)
     pending.push(...(custom?.references ?? []))
-    return custom?.definition ?? { type: 'object' }
+    return custom?.definition ?? (() => ({ type: 'object' }))
   }
   const reference = (other: string): string => {
     pending.push(other)
@@ -65,13 +66,13 @@ function define(name: string, source: DefinitionSource, pending: string[]): Defi
   }
   const definition = definitionOf(row, { version, reference })
   const kinds = kindsOf(row).filter(source.isShown)
-  if (kinds.length === 0) return definition
+  if (kinds.length === 0) return () => definition
   const description = row.isKind ? aboutKind(row.table.group, row.short) : undefined
-  return {
+  return () => ({
     ...(description !== undefined && { description }),
     ...definition,
     'x-kubernetes-group-version-kind': kinds,
-  }
+  })
 }
 
 function kindsOf(row: TypeRow): readonly GroupVersionKind[] {

@@ -4,29 +4,29 @@ import { groupRoute, versionRoute } from './fixed-routes.ts'
 import type { PathItem } from './operation.ts'
 import { resourceRoutes } from './routes.ts'
 
-/** The paths of one group and version, without the group's own. */
-export function groupVersionRoutes(
+/** The paths of one group and version, without the group's own, a few at a time. */
+export function* groupVersionRoutes(
   resources: readonly ResourceInfo[],
   group: string,
   version: string,
-): PathItem[] {
-  const items = isBuiltinGroup(group) ? [versionRoute(group, version)] : []
+): Generator<readonly PathItem[], void, undefined> {
+  if (isBuiltinGroup(group)) yield [versionRoute(group, version)]
   for (const info of resources) {
     if (info.group !== group) continue
     const served = info.versions.find(one => one.name === version && one.served)
-    if (served !== undefined) items.push(...resourceRoutes(info, served))
+    if (served !== undefined) yield resourceRoutes(info, served)
   }
-  return items
 }
 
-/** The paths of all groups and versions. */
-export function allRoutes(resources: readonly ResourceInfo[]): PathItem[] {
-  const items: PathItem[] = []
+/** The paths of all groups and versions, a few at a time. */
+export function* allRoutes(
+  resources: readonly ResourceInfo[],
+): Generator<readonly PathItem[], void, undefined> {
+  const byGroup = Map.groupBy(resources, info => info.group)
   for (const [group, versions] of servedGroups(resources)) {
-    if (group !== '' && isBuiltinGroup(group)) items.push(groupRoute(group))
-    for (const version of versions) items.push(...groupVersionRoutes(resources, group, version))
+    if (group !== '' && isBuiltinGroup(group)) yield [groupRoute(group)]
+    for (const version of versions) yield* groupVersionRoutes(byGroup.get(group)!, group, version)
   }
-  return items
 }
 
 /** The names of the types that the operations of `items` take and give. */

@@ -4,11 +4,18 @@ import { builtinResources } from '../resources/builtin-resources.ts'
 import { type Crd, resourceOf } from '../test-support/crd.ts'
 import { readFixture } from '../test-support/fixture.ts'
 import { withoutDescriptions } from '../test-support/without-descriptions.ts'
-import { encodeGnostic } from './gnostic.ts'
-import { buildOpenApiV2 } from './v2.ts'
-import { buildOpenApiV3, openApiV3Names } from './v3.ts'
+import { encodeOpenApiV2 } from './gnostic-v2.ts'
+import { encodeOpenApiV3 } from './gnostic-v3.ts'
+import { collectMembers, Members, writeMembers } from './members.ts'
+import { buildOpenApiV2, openApiV2 } from './v2.ts'
+import { openApiV3, openApiV3Names } from './v3.ts'
 
 type Json = Record<string, unknown>
+
+const buildV3 = (resources: Parameters<typeof openApiV3>[0], name: string) => {
+  const document = openApiV3(resources, name)
+  return document && collectMembers(document)
+}
 
 const golden = readFixture('openapi.json.br') as { v2: Json; v3: Record<string, Json> }
 
@@ -26,7 +33,7 @@ describe('OpenAPI of the built-in kinds', () => {
 
   for (const [name, expected] of Object.entries(golden.v3)) {
     it(`is in version 3 what a real server answers for ${name}`, () => {
-      assert.deepEqual(withoutDescriptions(buildOpenApiV3(builtinResources(), name)), expected)
+      assert.deepEqual(withoutDescriptions(buildV3(builtinResources(), name)), expected)
     })
   }
 
@@ -40,7 +47,7 @@ describe('OpenAPI of the built-in kinds', () => {
       'x/apps/v1',
       'toString',
     ]) {
-      assert.equal(buildOpenApiV3(builtinResources(), name), undefined, name)
+      assert.equal(buildV3(builtinResources(), name), undefined, name)
     }
   })
 
@@ -82,7 +89,7 @@ describe('OpenAPI of custom resources', () => {
     })
 
     it(`is in version 3 what upstream's builder makes of ${name} ${version}`, () => {
-      const document = buildOpenApiV3([...builtinResources(), resource], `apis/${resource.group}/${version}`)
+      const document = buildV3([...builtinResources(), resource], `apis/${resource.group}/${version}`)
       const { paths, components } = withoutDescriptions(document) as {
         paths: Json
         components: { schemas: Json }
@@ -94,6 +101,29 @@ describe('OpenAPI of custom resources', () => {
     })
   }
 
+  it('is the same text in pieces as in whole, none of which is larger than one definition', () => {
+    const resources = [...builtinResources(), ...custom.crds.map(resourceOf)]
+    const pieces = [...writeMembers(openApiV2(resources))]
+    assert.equal(pieces.join(''), JSON.stringify(buildOpenApiV2(resources)))
+    assert.ok(Math.max(...pieces.map(({ length }) => length)) < 32 * 1024)
+  })
+
+  it('describes apiVersion, kind and metadata, also of lists', () => {
+    const [crd] = custom.crds
+    const resource = resourceOf(crd!)
+    const { definitions } = buildOpenApiV2([...builtinResources(), resource]) as { definitions: Json }
+    const described = Object.values(definitions).filter(one => {
+      const [kind] = ((one as Json)['x-kubernetes-group-version-kind'] ?? []) as { group: string }[]
+      return kind?.group === resource.group && (one as Json).properties
+    }) as { properties: Record<string, Json> }[]
+    assert.ok(described.length >= 2)
+    for (const { properties } of described) {
+      for (const name of ['apiVersion', 'kind', 'metadata']) {
+        assert.match(String(properties[name]?.description), /^(APIVersion|Kind|Metadata) /, name)
+      }
+    }
+  })
+
   it('leaves out versions that are not served, and groups that upstream does not have', () => {
     const things = custom.crds.find(crd => crd.metadata.name.startsWith('things.'))
     assert.ok(things)
@@ -102,14 +132,34 @@ describe('OpenAPI of custom resources', () => {
   })
 })
 
+/** A document whose members of these names, which are not those of any path or schema, come one by one. */
+function inParts(object: Json, names: readonly string[]): Members {
+  return new Members(() =>
+    Object.entries(object).map(([name, value]) =>
+      names.includes(name) ? [name, inParts(value as Json, names)] : [name, value],
+    ),
+  )
+}
+
 describe('OpenAPI as gnostic protobuf', () => {
   it("is what upstream's encoder makes of the same document", () => {
     const sample = readFixture('gnostic.json.br') as { document: Json; protobuf: string }
     const expected = Buffer.from(sample.protobuf, 'base64')
-    assert.ok(Buffer.from(encodeGnostic(sample.document)).equals(expected))
+    const document = inParts(sample.document, ['paths', 'definitions'])
+    assert.ok(Buffer.concat([...encodeOpenApiV2(document)]).equals(expected))
+  })
+
+  it("is what upstream's encoder makes of the same documents of version 3", () => {
+    const samples = readFixture('gnostic-v3.json.br') as { name: string; document: Json; protobuf: string }[]
+    for (const { name, document, protobuf } of samples) {
+      const parts = inParts(document, ['paths', 'components', 'schemas'])
+      const bytes = Buffer.concat([...encodeOpenApiV3(parts)])
+      assert.ok(bytes.equals(Buffer.from(protobuf, 'base64')), name)
+    }
+    assert.ok(samples.length > 5)
   })
 
   it('is made of the whole document without an error', () => {
-    assert.ok(encodeGnostic(buildOpenApiV2(builtinResources())).length > 500_000)
+    assert.ok(Buffer.concat([...encodeOpenApiV2(openApiV2(builtinResources()))]).length > 500_000)
   })
 })

@@ -1,9 +1,10 @@
 import type { ResourceInfo } from '@coxswain/apimachinery'
 import type { Definition } from '../table/definition.ts'
 import { customDefinitions } from './custom.ts'
-import { collectDefinitions } from './definitions.ts'
+import { definitionsOf } from './definitions.ts'
 import { allRoutes, sortedByPath, typesOf } from './document.ts'
 import { fixedRoutes } from './fixed-routes.ts'
+import { collectMembers, Members } from './members.ts'
 import { type Operation, type Parameter, type PathItem, splitParameters } from './operation.ts'
 
 const prefix = '#/definitions/'
@@ -15,25 +16,40 @@ const sharedBodies: Readonly<Record<string, string>> = {
 }
 
 /** The document of `/openapi/v2` for `resources`, built-in and custom. */
-export function buildOpenApiV2(resources: readonly ResourceInfo[]): Definition {
-  const items = sortedByPath([...Object.values(fixedRoutes), ...allRoutes(resources)])
-  const parameters = new Map<string, Definition>()
-  const paths = Object.fromEntries(items.map(item => [item.path, pathOf(item, parameters)]))
-  const definitions = collectDefinitions(typesOf(items), {
-    version: 2,
-    prefix,
-    custom: customDefinitions(resources, { version: 2, prefix }),
-    isShown: () => true,
+export function openApiV2(resources: readonly ResourceInfo[]): Members {
+  return new Members(function* () {
+    const items = Object.values(fixedRoutes)
+    for (const more of allRoutes(resources)) {
+      items.push(...more)
+      yield undefined
+    }
+    const parameters = new Map<string, Definition>()
+    yield ['swagger', '2.0']
+    yield ['info', { title: 'Kubernetes', version: '1.36' }]
+    yield [
+      'paths',
+      new Members(function* () {
+        for (const item of sortedByPath(items)) yield [item.path, pathOf(item, parameters)]
+      }),
+    ]
+    yield [
+      'definitions',
+      definitionsOf(typesOf(items), {
+        version: 2,
+        prefix,
+        custom: customDefinitions(resources, { version: 2, prefix }),
+        isShown: () => true,
+      }),
+    ]
+    yield ['parameters', Object.fromEntries([...parameters].sort(([a], [b]) => (a < b ? -1 : 1)))]
+    yield ['securityDefinitions', { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } }]
+    yield ['security', [{ BearerToken: [] }]]
   })
-  return {
-    swagger: '2.0',
-    info: { title: 'Kubernetes', version: '1.36' },
-    paths,
-    definitions,
-    parameters: Object.fromEntries([...parameters].sort(([a], [b]) => (a < b ? -1 : 1))),
-    securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
-    security: [{ BearerToken: [] }],
-  }
+}
+
+/** The same in one piece. */
+export function buildOpenApiV2(resources: readonly ResourceInfo[]): Definition {
+  return collectMembers(openApiV2(resources))
 }
 
 function pathOf(item: PathItem, parameters: Map<string, Definition>): Definition {

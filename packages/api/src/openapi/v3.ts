@@ -2,9 +2,10 @@ import type { ResourceInfo } from '@coxswain/apimachinery'
 import { isBuiltinGroup, servedGroups } from '../served-groups.ts'
 import type { Definition } from '../table/definition.ts'
 import { customDefinitions } from './custom.ts'
-import { collectDefinitions, type GroupVersionKind } from './definitions.ts'
+import { definitionsOf, type GroupVersionKind } from './definitions.ts'
 import { groupVersionRoutes, sortedByPath, typesOf } from './document.ts'
 import { fixedRoutes, groupRoute } from './fixed-routes.ts'
+import { Members } from './members.ts'
 import { type Operation, type Parameter, type PathItem, splitParameters } from './operation.ts'
 import { codes } from './v2.ts'
 
@@ -20,43 +21,66 @@ export function openApiV3Names(resources: readonly ResourceInfo[]): string[] {
   return names.sort()
 }
 
-/** One document below `/openapi/v3`, by its name; undefined when there is none of that name. */
-export function buildOpenApiV3(resources: readonly ResourceInfo[], name: string): Definition | undefined {
-  const [root, first = '', second] = name.split('/')
+/**
+ * One document below `/openapi/v3`, by its name; undefined when there is none of that name. Of `resources` only those of
+ * its group count.
+ */
+export function openApiV3(resources: readonly ResourceInfo[], name: string): Members | undefined {
   const fixed = Object.hasOwn(fixedRoutes, name) ? fixedRoutes[name] : undefined
-  if (fixed !== undefined) return documentOf(resources, [fixed], { group: '', version: '' })
-  const group = root === 'api' ? '' : first
-  const version = root === 'api' ? first : second
-  const versions = root === 'api' || root === 'apis' ? servedGroups(resources).get(group) : undefined
-  if (versions === undefined) return undefined
+  if (fixed !== undefined) return documentOf(resources, () => [[fixed]], { group: '', version: '' })
+  const { group, version } = openApiV3Place(name)
+  const versions = group === undefined ? undefined : servedGroups(resources).get(group)
+  if (group === undefined || versions === undefined) return undefined
   if (version === undefined) {
     if (!isBuiltinGroup(group)) return undefined
-    return documentOf(resources, [groupRoute(group)], { group, version: '' })
+    return documentOf(resources, () => [[groupRoute(group)]], { group, version: '' })
   }
-  if (!versions.includes(version) || name.split('/').length > 3) return undefined
-  return documentOf(resources, groupVersionRoutes(resources, group, version), { group, version })
+  if (!versions.includes(version)) return undefined
+  return documentOf(resources, () => groupVersionRoutes(resources, group, version), { group, version })
+}
+
+/** The group and version that a document is about; both undefined where it is about none. */
+export function openApiV3Place(name: string): { group?: string; version?: string } {
+  const [root, first, second, ...more] = name.split('/')
+  if (root === 'api' && first !== undefined && second === undefined) return { group: '', version: first }
+  if (root !== 'apis' || first === undefined || first === '' || more.length > 0) return {}
+  return second === undefined ? { group: first } : { group: first, version: second }
 }
 
 function documentOf(
   resources: readonly ResourceInfo[],
-  items: readonly PathItem[],
+  routes: () => Iterable<readonly PathItem[]>,
   of: { group: string; version: string },
-): Definition {
-  const schemas = collectDefinitions(typesOf(items), {
-    version: 3,
-    prefix,
-    custom: customDefinitions(resources, { version: 3, prefix }),
-    isShown: kind => isOf(kind, of),
+): Members {
+  return new Members(function* () {
+    const items: PathItem[] = []
+    for (const more of routes()) {
+      items.push(...more)
+      yield undefined
+    }
+    const types = typesOf(items)
+    const schemas = definitionsOf(types, {
+      version: 3,
+      prefix,
+      custom: customDefinitions(resources, { version: 3, prefix }),
+      isShown: kind => isOf(kind, of),
+    })
+    yield ['openapi', '3.0.0']
+    yield ['info', { title: 'Kubernetes', version: '1.36' }]
+    yield [
+      'paths',
+      new Members(function* () {
+        for (const item of sortedByPath(items)) yield [item.path, pathOf(item)]
+      }),
+    ]
+    yield [
+      'components',
+      new Members(function* () {
+        if (types.size > 0) yield ['schemas', schemas]
+        yield ['securitySchemes', { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } }]
+      }),
+    ]
   })
-  return {
-    openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: '1.36' },
-    paths: Object.fromEntries(sortedByPath(items).map(item => [item.path, pathOf(item)])),
-    components: {
-      ...(Object.keys(schemas).length > 0 && { schemas }),
-      securitySchemes: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
-    },
-  }
 }
 
 /** A type that every group registers shows only the document's own; other types are of one group anyway. */

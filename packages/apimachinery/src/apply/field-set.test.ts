@@ -30,6 +30,24 @@ function pathsOf(set: FieldSet): string[] {
 }
 
 describe('field sets', () => {
+  it('keep whole numbers beyond 2^53 apart', () => {
+    const ids = ['9007199254740993', '9007199254740992', '-9223372036854775808']
+    const members = ids.map(id => [`k:{"id":${id}}`, {}])
+    const values = ids.map(id => [`v:${id}`, {}])
+    const stored = Object.fromEntries([...members, ...values])
+    const set = decodeFieldSet({ 'f:list': stored } as never)
+    assert.deepEqual(encodeFieldSet(set), { 'f:list': stored })
+    assert.deepEqual(Object.keys((encodeFieldSet(set) as Record<string, object>)['f:list']!), [
+      'k:{"id":-9223372036854775808}',
+      'k:{"id":9007199254740992}',
+      'k:{"id":9007199254740993}',
+      'v:-9223372036854775808',
+      'v:9007199254740992',
+      'v:9007199254740993',
+    ])
+    assert.ok(pathsOf(set).includes('.list[id=9007199254740993]'))
+  })
+
   it('hold a path itself when nothing or a dot is below it', () => {
     assert.ok(hasPath(spec, ['f:spec', 'f:replicas']))
     assert.ok(hasPath(spec, ['f:spec', 'f:ports', 'k:{"port":80}']))

@@ -1,6 +1,8 @@
 import { goPrint } from '../internal/go-print.ts'
+import { parseInt64 } from '../internal/parse-int.ts'
 import { compareCodePoints, printJson } from '../internal/print-value.ts'
 import { quote } from '../internal/quote.ts'
+import { readJson } from '../json/read-json.ts'
 import type { ListType } from './type-node.ts'
 
 /**
@@ -107,16 +109,25 @@ export function readElement(text: string): PathElement | undefined {
       return canonical.test(text) ? text : `v:${printScalar(parse(text, false))}`
     case 'i':
       if (!/^i:[+-]?\d+$/.test(text)) throw new TypedValueError(`invalid index: ${text}`)
-      return `i:${Number(text.slice(2))}`
+      return `i:${parseInt64(text.slice(2)) ?? text.slice(2)}`
     default:
       return undefined
   }
 }
 
+/** The JSON after `k:` or `v:`; whole numbers beyond 2^53 are bigints. */
+function readExact(text: string): unknown {
+  const json = text.slice(2)
+  return manyDigits.test(json) ? readJson(encoder.encode(json), { literals: false }).value : JSON.parse(json)
+}
+
+const manyDigits = /\d{16}/
+const encoder = new TextEncoder()
+
 function parse(text: string, isObject: boolean): unknown {
   let value: unknown
   try {
-    value = JSON.parse(text.slice(2))
+    value = readExact(text)
   } catch {
     throw new TypedValueError(`invalid path element: ${text}`)
   }
@@ -142,13 +153,10 @@ export function compareElements(a: PathElement, b: PathElement): number {
   switch (a[0]) {
     case 'k':
       if (plain.test(a) && plain.test(b)) return a < b ? -1 : a > b ? 1 : 0
-      return compareKeys(
-        JSON.parse(a.slice(2)) as Record<string, unknown>,
-        JSON.parse(b.slice(2)) as Record<string, unknown>,
-      )
+      return compareKeys(readExact(a) as Record<string, unknown>, readExact(b) as Record<string, unknown>)
     case 'v':
       if (plain.test(a) && plain.test(b)) return a < b ? -1 : a > b ? 1 : 0
-      return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)))
+      return compareValues(readExact(a), readExact(b))
     case 'i':
       return Number(a.slice(2)) - Number(b.slice(2))
     default:
@@ -172,12 +180,15 @@ function compareValues(a: unknown, b: unknown): number {
   const rank = valueRank(a) - valueRank(b)
   if (rank !== 0) return rank
   if (typeof a === 'string') return compareCodePoints(a, b as string)
-  if (typeof a === 'number' || typeof a === 'boolean') return Number(a) - Number(b)
+  if (typeof a === 'number' || typeof a === 'bigint')
+    return a < (b as number) ? -1 : a > (b as number) ? 1 : 0
+  if (typeof a === 'boolean') return Number(a) - Number(b)
   return compareCodePoints(printJson(a), printJson(b))
 }
 
 function valueRank(value: unknown): number {
-  const rank = ['number', 'string', 'boolean'].indexOf(typeof value)
+  const type = typeof value
+  const rank = ['number', 'string', 'boolean'].indexOf(type === 'bigint' ? 'number' : type)
   return rank < 0 ? 3 : rank
 }
 
@@ -186,11 +197,11 @@ export function printElement(element: PathElement): string {
   const text = element.slice(2)
   switch (element[0]) {
     case 'k': {
-      const keys = Object.entries(JSON.parse(text) as Record<string, unknown>)
+      const keys = Object.entries(readExact(element) as Record<string, unknown>)
       return `[${keys.map(([key, value]) => `${key}=${printKey(value)}`).join(',')}]`
     }
     case 'v':
-      return `[=${printKey(JSON.parse(text))}]`
+      return `[=${printKey(readExact(element))}]`
     case 'i':
       return `[${text}]`
     default:

@@ -19,6 +19,18 @@ export interface WatchEventObject {
   readonly object: unknown
 }
 
+/** A list without its items. */
+export interface ListHead extends DefaultKind {
+  readonly metadata: object
+}
+
+export interface ListEncoder {
+  /** The bytes of one item where it stands in the list. */
+  item(value: unknown): Uint8Array
+  /** What stands before and after the items, which have `length` bytes together. */
+  frame(length: number): { readonly begin: Uint8Array; readonly end: Uint8Array }
+}
+
 /** Between the JSON form of objects and `application/vnd.kubernetes.protobuf`. Errors carry `BadProtobuf`. */
 export interface ProtobufCodec {
   /** Whether objects of this kind have a protobuf form at all: custom resources have none. */
@@ -27,6 +39,8 @@ export interface ProtobufCodec {
   encode(object: unknown): Uint8Array<ArrayBuffer>
   /** An enveloped object. What the envelope leaves open is taken from `defaults`. */
   decode(bytes: Uint8Array, defaults?: DefaultKind): Record<string, unknown>
+  /** How a list is encoded item by item: the same bytes as {@link encode} makes of the whole. */
+  listEncoder(list: ListHead): ListEncoder
   /** A watch event with its object enveloped inside, without its length in front. */
   encodeWatchEvent(event: WatchEventObject): Uint8Array<ArrayBuffer>
   /** A watch event without its length in front. */
@@ -54,6 +68,22 @@ export function createProtobufCodec(source: MessageSource): ProtobufCodec {
     encode(object) {
       const { apiVersion, kind } = kindOf(object)
       return wrap({ apiVersion, kind }, encodeMessage(find(apiVersion, kind), object))
+    },
+
+    listEncoder(list) {
+      const message = find(list.apiVersion, list.kind)
+      const items = message.fields.filter(({ json }) => json === 'items')
+      const raw = encodeMessage(message, list)
+      return {
+        item: value => encodeMessage({ ...message, fields: items }, { items: [value] }),
+        frame(length) {
+          const writer = new BackwardWriter()
+          writer.bytes(raw)
+          writer.varint(raw.length + length)
+          writer.tag(2, 2)
+          return { begin: concat([magic, headOf(list), writer.finish()]), end: envelopeEnd }
+        },
+      }
     },
 
     decode(bytes, defaults) {
@@ -94,10 +124,15 @@ function kindOf(object: unknown): DefaultKind {
   throw new MachineryError('BadProtobuf', 'an object without apiVersion and kind has no protobuf form')
 }
 
+/** contentEncoding and contentType, empty. */
+const envelopeEnd: Uint8Array = Uint8Array.of(0x1a, 0x00, 0x22, 0x00)
+
+function headOf({ apiVersion, kind }: DefaultKind): Uint8Array {
+  return lengthPrefixed(1, encodeMessage(typeMeta, { apiVersion, kind }))
+}
+
 function wrap(head: DefaultKind, raw: Uint8Array): Uint8Array<ArrayBuffer> {
-  const type = encodeMessage(typeMeta, head)
-  const tail = Uint8Array.of(0x1a, 0x00, 0x22, 0x00) // contentEncoding and contentType, empty
-  return concat([magic, lengthPrefixed(1, type), lengthPrefixed(2, raw), tail])
+  return concat([magic, headOf(head), lengthPrefixed(2, raw), envelopeEnd])
 }
 
 function unwrap(bytes: Uint8Array): DefaultKind & { raw: Uint8Array } {

@@ -1,6 +1,8 @@
 export {
   createProtobufCodec,
   type DefaultKind,
+  type ListEncoder,
+  type ListHead,
   type ProtobufCodec,
   protobufMediaType,
   type WatchEventObject,

@@ -15,6 +15,7 @@ const weightLimit = 40_000
 /** What was found out about patterns that nobody has matched yet: undefined for good ones. */
 const verdicts = new Map<string, string | undefined>()
 const verdictLimit = 10_000
+const longestRemembered = 1_024
 
 /** Compiles on first use and keeps the result. Returns the reason when the pattern is not one of RE2's. */
 export function compilePattern(source: string): Pattern | string {
@@ -35,6 +36,7 @@ export function checkPattern(source: string): string | undefined {
   if (verdicts.has(source)) return verdicts.get(source)
   const known = compiled.get(source) ?? compile(source)
   const verdict = typeof known === 'string' ? known : undefined
+  if (source.length > longestRemembered) return verdict
   if (verdicts.size >= verdictLimit) verdicts.clear()
   verdicts.set(source, verdict)
   return verdict

@@ -127,7 +127,8 @@ export function labelSelectorAsSelector(selector: ReadonlyLabelSelector | null |
   for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
     requirements.push(createRequirement(key, '=', [value]))
   }
-  for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
+  for (const { key, operator, values: given } of selector.matchExpressions ?? []) {
+    const values = given ?? []
     const op = wireOperators.get(operator)
     if (!op) {
       throw new MachineryError('BadSelector', `${quote(operator)} is not a valid label selector operator`)

@@ -11,6 +11,11 @@ import {
 import { createRequirement } from './requirement.ts'
 
 describe('label selectors', () => {
+  it('take a list that is null for an empty one', () => {
+    const selector = JSON.parse('{"matchExpressions":[{"key":"a","operator":"Exists","values":null}]}')
+    assert.ok(labelSelectorAsSelector(selector).matches({ a: '' }))
+  })
+
   it('have one text, sorted by key', () => {
     const text = 'tier notin (b,a), app==web ,!old,x,n>3'
     assert.equal(parseLabelSelector(text).toString(), 'app==web,n>3,!old,tier notin (a,b),x')

@@ -33,7 +33,8 @@ export function validateLabelSelector(
   const errors = validateLabels(selector.matchLabels, path.child('matchLabels'))
   selector.matchExpressions?.forEach((expression, index) => {
     const at = path.child('matchExpressions').index(index)
-    const { key, operator, values = [] } = expression
+    const { key, operator } = expression
+    const values = expression.values ?? []
     errors.push(...validateOperator(operator, values, at), ...validateLabelName(key, at.child('key')))
     if (rules.allowInvalidLabelValue) return
     values.forEach((value, valueIndex) => {

@@ -2,6 +2,7 @@ import { constructFromEvents, EVENT_ALIAS, type Event, parseEvents, YAMLExceptio
 import { isMachineryError, MachineryError } from '../errors.ts'
 import { maxJsonBytes, readJson } from '../json/read-json.ts'
 import { setMember } from '../json/value.ts'
+import { findDuplicateKeys } from './duplicate-keys.ts'
 import { kubernetesSchema } from './scalars.ts'
 
 export interface ReadYamlOptions {
@@ -15,12 +16,14 @@ export interface ReadYamlOptions {
 
 export interface YamlDocument {
   readonly value: unknown
-  /** What strict decoding has against the document: repeated keys, by line. The last one won. */
+  /** What strict decoding has against the document: one text about all repeated keys, by line. The last one won. */
   readonly problems: readonly string[]
 }
 
 const defaults = { maxBytes: maxJsonBytes, maxAliases: 1_000, maxNodes: 500_000 } as const
 const maxDepth = 1_000
+/** Bytes of a JSON text that the YAML reader reads as well to say on which lines it repeats members. */
+const rereadLimit = 16 * 1024
 
 /** The first document, as the API server reads a body; undefined when there is none. */
 export function readYaml(
@@ -58,7 +61,7 @@ function readAsJson(bytes: Uint8Array, maxBytes: number): YamlDocument | undefin
   if (first !== 0x7b && first !== 0x5b) return undefined
   try {
     const { value, duplicates } = readJson(bytes, { maxBytes, literals: false })
-    return { value, problems: duplicates.map(path => `duplicate field "${path}"`) }
+    return { value, problems: duplicates.length === 0 ? [] : describeRepeated(bytes, duplicates) }
   } catch (error) {
     // Flow style that is not JSON.
     if (isMachineryError(error, 'BadJson')) return undefined
@@ -72,17 +75,26 @@ function construct(source: string, events: Event[], maxAliases: number, problems
     return constructFromEvents(events, options)
   } catch (error) {
     if (!(error instanceof YAMLException) || error.reason !== 'duplicated mapping key') throw badYaml(error)
-    const key =
-      source
-        .slice(error.mark?.position ?? 0)
-        .match(/^[^:\n]*/)?.[0]
-        .trim() ?? ''
-    const name = /^["']/.test(key) ? key.slice(1, -1) : key
-    problems.push(
-      `yaml: unmarshal errors:\n  line ${lineOf(error)}: key ${JSON.stringify(name)} already set in map`,
-    )
+    problems.push(...duplicateProblems(findDuplicateKeys(source, events)))
     return attempt(() => constructFromEvents(events, { ...options, json: true }))
   }
+}
+
+/** Repeated members of a JSON text in YAML's words, unless it is so long that reading it again costs too much. */
+function describeRepeated(bytes: Uint8Array, duplicates: readonly string[]): string[] {
+  if (bytes.length <= rereadLimit) {
+    const text = new TextDecoder().decode(bytes)
+    try {
+      return duplicateProblems(findDuplicateKeys(text, parseEvents(text, { maxDepth })))
+    } catch {
+      // Not every JSON is YAML: tabs and some escapes are not.
+    }
+  }
+  return duplicates.map(path => `duplicate field "${path}"`)
+}
+
+function duplicateProblems(lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [['yaml: unmarshal errors:', ...lines].join('\n  ')]
 }
 
 function attempt<T>(read: () => T): T {

@@ -51,6 +51,16 @@ describe('readYaml', () => {
     assert.deepEqual(document?.problems, ['yaml: unmarshal errors:\n  line 3: key "a" already set in map'])
   })
 
+  it('reports all repeated keys by the line of their value, inner ones first', () => {
+    const text = 'a: 1\nb:\n  c: 2\n  "c": 3\na:\n  - {q: 1, q: 2}\n  - x: {}\n    x: *y\n'
+    assert.deepEqual(readYaml(text.replace('*y', '5'))?.problems, [
+      'yaml: unmarshal errors:\n  line 4: key "c" already set in map\n  line 6: key "q" already set in map\n' +
+        '  line 8: key "x" already set in map\n  line 6: key "a" already set in map',
+    ])
+    const many = readYaml(Array.from({ length: 5000 }, (_, i) => `k${i % 10}: 1`).join('\n'))
+    assert.equal(many?.problems[0]?.split('\n').length, 101)
+  })
+
   it('merges with <<, and explicit keys win', () => {
     assert.deepEqual(value('base: &b {p: 1, q: 2}\nc:\n  <<: *b\n  q: 3\n'), {
       base: { p: 1, q: 2 },
@@ -86,7 +96,10 @@ describe('readYaml', () => {
 
   it('reads JSON exactly', () => {
     const document = readYaml('{"a": 9223372036854775807, "a": 1, "on": "x"}')
-    assert.deepEqual(document, { value: { a: 1, on: 'x' }, problems: ['duplicate field "a"'] })
+    assert.deepEqual(document, {
+      value: { a: 1, on: 'x' },
+      problems: ['yaml: unmarshal errors:\n  line 1: key "a" already set in map'],
+    })
   })
 
   it('names the line of an error', () => {

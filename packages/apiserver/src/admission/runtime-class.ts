@@ -91,8 +91,8 @@ function isCovered(toleration: JsonObject, by: JsonObject): boolean {
   if ((toleration.key ?? '') !== (by.key ?? '') && (by.key || by.operator !== 'Exists')) return false
   if (by.effect && toleration.effect !== by.effect) return false
   if (by.effect === 'NoExecute' && by.tolerationSeconds !== undefined) {
-    const { tolerationSeconds } = toleration
-    if (tolerationSeconds === undefined || Number(tolerationSeconds) > Number(by.tolerationSeconds))
+    const { tolerationSeconds } = toleration as { tolerationSeconds?: number | bigint }
+    if (tolerationSeconds === undefined || tolerationSeconds > (by.tolerationSeconds as number | bigint))
       return false
   }
   if (by.operator === 'Exists') return true

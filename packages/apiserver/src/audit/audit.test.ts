@@ -189,5 +189,7 @@ describe('batches of events', () => {
     assert.equal(small?.requestObject, undefined)
     assert.deepEqual(small?.annotations, { 'audit.k8s.io/truncated': 'true' })
     assert.equal(truncateEvent(large, 5), undefined)
+    const exact = { ...eventOf('a'), requestObject: { spec: { seconds: 9223372036854775807n } } }
+    assert.equal(truncateEvent(exact, 10_000), exact)
   })
 })

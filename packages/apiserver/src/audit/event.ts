@@ -49,7 +49,7 @@ export function createEvent(
   const sourceIPs = sourcesOf(context)
   if (sourceIPs.length > 0) event.sourceIPs = sourceIPs
   const userAgent = getHeader(request.headers, 'user-agent')
-  if (userAgent) event.userAgent = userAgent
+  if (userAgent) event.userAgent = shortenUserAgent(userAgent)
   if (info.isResource) event.objectRef = refOf(context, record)
   if (record.responseStatus) event.responseStatus = record.responseStatus
   if (record.requestObject !== undefined) event.requestObject = record.requestObject
@@ -59,6 +59,13 @@ export function createEvent(
   event.stageTimestamp = now === record.receivedAt ? record.receivedText : formatMicroTime(now)
   if (auditAnnotations.size > 0) event.annotations = Object.fromEntries(auditAnnotations)
   return event
+}
+
+const longestUserAgent = 1_024
+
+/** As upstream does it. */
+function shortenUserAgent(text: string): string {
+  return text.length > longestUserAgent ? `${text.slice(0, longestUserAgent)}...TRUNCATED` : text
 }
 
 /** Users are the same object from one request of a connection to the next. */

@@ -1,4 +1,4 @@
-import { encodeText } from '@coxswain/kit'
+import { writeJsonBytes } from '@coxswain/apimachinery'
 import type { AuditEvent } from './event.ts'
 
 const truncatedAnnotation = 'audit.k8s.io/truncated'
@@ -15,4 +15,4 @@ export function truncateEvent(event: AuditEvent, maxBytes: number): AuditEvent |
   return sizeOf(small) <= maxBytes ? small : undefined
 }
 
-const sizeOf = (event: AuditEvent): number => encodeText(JSON.stringify(event)).length
+const sizeOf = (event: AuditEvent): number => writeJsonBytes(event).length

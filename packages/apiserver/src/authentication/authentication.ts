@@ -6,6 +6,7 @@ import {
   type TokenOwner,
   type TokenQuestion,
 } from './authenticator.ts'
+import { longestToken } from './bearer-token.ts'
 import { createServiceAccountAuthenticators } from './service-account/authenticator.ts'
 import {
   createServiceAccounts,
@@ -89,6 +90,7 @@ export function authenticateToken(
     if ('user' in answer) return answer
     return { error: answer.length === 0 ? unknownToken : `[${[unknownToken, ...answer].join(', ')}]` }
   }
+  if (token.length > longestToken) return { error: unknownToken }
   const answer = askInTurn(state.authentication.tokens, token, question)
   return answer instanceof Promise ? answer.then(complete) : complete(answer)
 }

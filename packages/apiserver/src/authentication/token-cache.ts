@@ -1,4 +1,6 @@
+import { sha256 } from '@coxswain/api'
 import type { Clock } from '@coxswain/kit'
+import { encodeText } from '@coxswain/kit'
 import type { TokenAnswer, TokenAuthenticator } from './authenticator.ts'
 
 export interface TokenCacheOptions {
@@ -8,6 +10,11 @@ export interface TokenCacheOptions {
 }
 
 const limit = 32_768
+
+/** Neither a token nor its length is kept. */
+function keyOf(token: string, audiences: readonly string[]): string {
+  return String.fromCharCode(...sha256(encodeText(JSON.stringify([token, ...audiences]))))
+}
 
 interface Entry {
   readonly answer: TokenAnswer
@@ -32,7 +39,7 @@ export function cacheTokens(ask: TokenAuthenticator, { clock, ttl }: TokenCacheO
   }
 
   return (token, question) => {
-    const key = JSON.stringify([token, ...question.audiences])
+    const key = keyOf(token, question.audiences)
     const entry = kept.get(key)
     if (entry && clock.now() < entry.until) return entry.answer
     const running = pending.get(key)

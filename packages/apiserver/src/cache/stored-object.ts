@@ -15,6 +15,7 @@ export function encodeStored(object: JsonObject): Uint8Array {
 const metadataMark = encodeText('"metadata":{')
 const untypedHead = encodeText('{"metadata":{')
 const versionHead = encodeText('"resourceVersion":"')
+const newline = 0x0a
 const quote = 0x22
 const comma = 0x2c
 /** What a resourceVersion needs at most. */
@@ -53,7 +54,7 @@ export class StoredObject {
   /** Whether the store holds an older form, of which these bytes were made: a write of them changes something. */
   readonly reread: boolean
   #bytes: Uint8Array
-  /** How long the resourceVersion in the bytes is; 0 when they are the stored ones. */
+  /** How long the resourceVersion in the bytes is; 0 when they are the stored ones. Served ones end with a newline too. */
   #versionLength = 0
   #labels: Readonly<Record<string, string>> | undefined
   #apiVersion: string | undefined
@@ -76,7 +77,12 @@ export class StoredObject {
 
   /** How many bytes the stored form has. */
   get size(): number {
-    return this.#bytes.length - this.#versionLength
+    return this.#end - this.#versionLength
+  }
+
+  /** Where the object ends in the bytes. */
+  get #end(): number {
+    return this.#versionLength === 0 ? this.#bytes.length : this.#bytes.length - 1
   }
 
   /** The version it is in. */
@@ -99,7 +105,7 @@ export class StoredObject {
   /** Whether the stored bytes end with these. */
   endsWith(bytes: Uint8Array): boolean {
     const own = this.#bytes
-    const start = own.length - bytes.length
+    const start = this.#end - bytes.length
     if (this.reread || start < 0) return false
     for (let i = 0; i < bytes.length; i++) if (own[start + i] !== bytes[i]) return false
     return true
@@ -110,14 +116,14 @@ export class StoredObject {
     return this.#bytes.length + versionRoom
   }
 
-  /** The served form. Not to be changed. */
+  /** The served form with a newline behind it: a whole answer. Not to be changed. */
   served(): Uint8Array {
     if (this.#versionLength === 0) {
-      const { length } = this.#bytes
-      const bytes = new Uint8Array(length + versionHead.length + String(this.revision).length + 2)
-      this.write(bytes, 0)
+      const versionLength = versionHead.length + String(this.revision).length + 2
+      const bytes = new Uint8Array(this.#bytes.length + versionLength + 1)
+      bytes[this.write(bytes, 0)] = newline
       this.#bytes = bytes
-      this.#versionLength = bytes.length - length
+      this.#versionLength = versionLength
     }
     return this.#bytes
   }
@@ -146,8 +152,9 @@ export class StoredObject {
       target[place++] = quote
       target[place++] = comma
     }
-    target.set(this.#bytes.subarray(splice), place)
-    return place + this.#bytes.length - splice
+    const end = this.#end
+    target.set(this.#bytes.subarray(splice, end), place)
+    return place + end - splice
   }
 
   /** The object with its resourceVersion: a fresh copy at every call. */
@@ -196,7 +203,7 @@ export class StoredObject {
     const splice = findSplice(this.#bytes)
     const bytes = new Uint8Array(this.size)
     bytes.set(this.#bytes.subarray(0, splice))
-    bytes.set(this.#bytes.subarray(splice + this.#versionLength), splice)
+    bytes.set(this.#bytes.subarray(splice + this.#versionLength, this.#end), splice)
     return bytes
   }
 }

@@ -1,23 +1,17 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { checkPattern } from '@coxswain/apimachinery'
 import type { Clock } from '@coxswain/kit'
+import { Slices, Turns } from '../cache/slices.ts'
 import { eachSchema, readDefinition, versionsOf } from './definition.ts'
 import { compileRule, type RuleNode, rulesOf } from './rule-tree.ts'
-
-/** How long other requests may wait for a definition, in milliseconds. */
-const slice = 10
 
 /**
  * Compiles the patterns and rules of a definition ahead of its validation, which finds the results. A large definition
  * takes seconds: this lets others go on meanwhile.
  */
 export async function compileAhead(definition: JsonObject, clock: Clock): Promise<void> {
-  let started = clock.monotonic()
-  for (const _ of steps(definition)) {
-    if (clock.monotonic() - started < slice) continue
-    await clock.sleep(0)
-    started = clock.monotonic()
-  }
+  const slices = new Slices(new Turns(clock))
+  for (const _ of steps(definition)) if (slices.isUsedUp) await slices.next()
 }
 
 function* steps(definition: JsonObject): Generator<undefined, void, undefined> {

@@ -158,7 +158,7 @@ function factorOf({ type, additionalProperties, maxProperties, maxItems }: Schem
       : type === 'object' && additionalProperties !== undefined
         ? (maxProperties ?? Number.POSITIVE_INFINITY)
         : 1
-  return Math.max(0, bound)
+  return Math.max(0, Number(bound)) // beyond 2^53 it is a bigint
 }
 
 function multiply(a: number, b: number): number {

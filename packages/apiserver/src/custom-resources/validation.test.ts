@@ -42,6 +42,20 @@ describe('validateDefinition', () => {
     assert.deepEqual(problems(definition()), [])
   })
 
+  it('tells a version without a name once, and a bad first one at the spec as well', () => {
+    for (const name of ['', undefined]) {
+      const nameless = definition({ versions: [{ ...version('v1'), name }] }, { status: {} })
+      assert.deepEqual(
+        fields(nameless).filter(path => path.startsWith('spec')),
+        ['spec.versions[0].name'],
+      )
+    }
+    assert.deepEqual(
+      fields(definition({ versions: [version('V1')] })).filter(path => path.startsWith('spec')),
+      ['spec.versions[0].name', 'spec.version'],
+    )
+  })
+
   it('tells what all versions share at the spec, and what they do not at the version', () => {
     const columns = [{ name: 'A', type: 'text', jsonPath: 'spec.a' }]
     const same = definition({ versions: [version('v1', { additionalPrinterColumns: columns })] })

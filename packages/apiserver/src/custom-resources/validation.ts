@@ -100,8 +100,8 @@ function* validateSpec(
   }
   yield* validateVersionList(spec)
   const [first] = versions
-  const wrong = first ? isDNS1035Label(first.name ?? '') : []
-  if (wrong.length > 0) yield field.invalid(specPath.child('version'), first!.name ?? '', wrong.join(','))
+  const wrong = first?.name ? isDNS1035Label(first.name) : []
+  if (wrong.length > 0) yield field.invalid(specPath.child('version'), first!.name, wrong.join(','))
   yield* validateNames(spec.names ?? {})
   if (first) yield* validateMembers(spec, first, specPath, before, member => isShared(spec, member))
   if (!spec.conversion) return

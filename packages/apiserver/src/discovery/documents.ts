@@ -5,49 +5,53 @@ import {
   apiGroupList,
   apiResourceList,
   apiVersions,
-  buildOpenApiV2,
-  buildOpenApiV3,
-  encodeGnostic,
-  gnosticMediaTypes,
+  encodeOpenApiV2,
+  encodeOpenApiV3,
+  openApiV2,
+  openApiV3,
   openApiV3Names,
-  sha256,
+  openApiV3Place,
+  writeMembers,
 } from '@coxswain/api'
-import { newNotAcceptable, type ResourceInfo, writeJsonBytes } from '@coxswain/apimachinery'
-import { encodeText } from '@coxswain/kit'
+import { type ResourceInfo, writeJson } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
+import type { Turns } from '../cache/slices.ts'
 import type { Registry } from '../registry/registry.ts'
 import { parseAccept } from '../request/accept.ts'
 import { acceptsGzip, type Compression } from '../request/compression.ts'
 import type { RequestContext } from '../request/context.ts'
-import { jsonResponse, notFoundPage, unknownResource } from '../request/response.ts'
-import { versionInfo } from './version.ts'
+import { isPretty } from '../request/pretty.ts'
+import { jsonHeaders, jsonResponse, notFoundPage, unknownResource } from '../request/response.ts'
+import { type KeptDocument, KeptDocuments } from './kept-documents.ts'
 
-/** The form of the name that Go's clients can parse; the other one, with an `@`, makes kubectl 1.20 give up. */
-const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-
-/** A document, with the tag of its content. */
-interface Document {
-  readonly etag: string
-  bytes: Uint8Array
-  /** Whether the bytes are compressed: large documents are seldom read and need not lie about in full. */
-  packed: boolean
+/** The encodings of an OpenAPI document, by what a client may call them; the first is what others are answered with. */
+interface OpenApiTypes {
+  readonly json: readonly string[]
+  readonly protobuf: readonly string[]
 }
 
-/** Smaller documents are kept as they are. */
-const packedFrom = 16 * 1024
+/** Answers bear the form of a name without `@`: Go's clients can parse it, and kubectl 1.20 gives up on the other. */
+function openApiTypes(version: 'v2' | 'v3'): OpenApiTypes {
+  const name = `application/com.github.proto-openapi.spec.${version}`
+  return { json: ['application/json'], protobuf: [`${name}.v1.0+protobuf`, `${name}@v1.0+protobuf`] }
+}
 
-/** Discovery and OpenAPI, built from the registry when somebody asks and kept until it changes. */
+const v2Types = openApiTypes('v2')
+const v3Types = openApiTypes('v3')
+
+/** Discovery and OpenAPI, made from the registry when somebody asks and kept until it changes. */
 export class Documents {
   readonly #registry: Registry
-  readonly #compression: Compression | undefined
+  readonly #kept: KeptDocuments
   #generation = -1
   #resources: readonly ResourceInfo[] = []
-  readonly #built = new Map<string, Document>()
-  #paths: ReadonlySet<string> | undefined
+  #byGroup: ReadonlyMap<string, readonly ResourceInfo[]> = new Map()
+  #openApiNames: readonly string[] = []
+  #paths: ReadonlyMap<string, string> | undefined
 
-  constructor(registry: Registry, compression?: Compression) {
+  constructor(registry: Registry, turns: Turns, compression?: Compression) {
     this.#registry = registry
-    this.#compression = compression
+    this.#kept = new KeptDocuments(turns, compression)
   }
 
   /** `/api`, `/apis` and below, as far as it is not about a resource. */
@@ -56,15 +60,15 @@ export class Documents {
     const [root, group, version, ...rest] = context.path.segments
     if (root === 'api') {
       if (group === undefined) return this.#root(context, 'core')
-      const list = version === undefined && apiResourceList(this.#resources, '', group)
+      const list = version === undefined && apiResourceList(this.#ofGroup(''), '', group)
       if (!list) throw unknownResource()
       return jsonResponse(200, list)
     }
     if (group === undefined) return this.#root(context, 'named')
     const found =
       version === undefined
-        ? apiGroup(this.#resources, group)
-        : apiResourceList(this.#resources, group, version)
+        ? apiGroup(this.#ofGroup(group), group)
+        : apiResourceList(this.#ofGroup(group), group, version)
     if (found && rest.length === 0) return jsonResponse(200, found)
     if (this.#registry.hasBuiltinGroup(group)) throw unknownResource()
     return notFoundPage
@@ -75,25 +79,20 @@ export class Documents {
     const [, version, ...rest] = context.path.segments
     if (version === 'v2' && rest.length === 0) return this.#v2(context)
     if (version !== 'v3') return notFoundPage
-    if (rest.length > 0) return this.#v3(context, rest.join('/'))
-    const paths = openApiV3Names(this.#resources).map(name => [
-      name,
-      { serverRelativeURL: this.#v3Url(name) },
-    ])
-    return jsonResponse(200, { paths: Object.fromEntries(paths) })
+    return rest.length > 0 ? this.#v3(context, rest.join('/')) : this.#v3Index(context)
   }
 
-  /** Whether the path is one that `/` lists. */
-  isDocument(segments: readonly string[]): boolean {
+  /** The path as `/` lists it; undefined when it does not. Never the client's text, however the path was written. */
+  knownPath(segments: readonly string[]): string | undefined {
     this.#refresh()
-    this.#paths ??= new Set(this.paths())
-    return this.#paths.has(`/${segments.join('/')}`)
+    this.#paths ??= new Map(this.paths().map(path => [path, path]))
+    return segments.length > 4 ? undefined : this.#paths.get(`/${segments.join('/')}`)
   }
 
   /** What `/` lists. */
   paths(): readonly string[] {
     this.#refresh()
-    const groups = openApiV3Names(this.#resources).map(name => `/${name}`)
+    const groups = this.#openApiNames.map(name => `/${name}`)
     return [
       ...groups,
       '/healthz',
@@ -110,124 +109,140 @@ export class Documents {
     if (this.#generation === this.#registry.generation) return
     this.#generation = this.#registry.generation
     this.#resources = [...this.#registry.resources()].map(({ info }) => info)
-    this.#built.clear()
+    this.#byGroup = Map.groupBy(this.#resources, info => info.group)
+    this.#openApiNames = openApiV3Names(this.#resources)
+    const served = new Set(this.#openApiNames)
+    this.#kept.keepOnly(name => {
+      const [kind, of = ''] = name.split(' ')
+      return kind !== 'v3' || served.has(of)
+    })
     this.#paths = undefined
   }
 
-  #root(context: RequestContext, root: 'core' | 'named'): WireResponse | Promise<WireResponse> {
-    if (!wantsAggregated(context)) {
-      const { host = '' } = context.request.headers
-      return jsonResponse(200, root === 'core' ? apiVersions(String(host)) : apiGroupList(this.#resources))
+  #ofGroup(group: string): readonly ResourceInfo[] {
+    return this.#byGroup.get(group) ?? []
+  }
+
+  async #root(context: RequestContext, root: 'core' | 'named'): Promise<WireResponse> {
+    const resources = this.#resources
+    const isAggregated = wantsAggregated(context)
+    if (!isAggregated && root === 'core') {
+      return jsonResponse(200, apiVersions(getHeader(context.request.headers, 'host') ?? ''))
     }
-    const document = this.#build(`aggregated ${root}`, () =>
-      writeJsonBytes(aggregatedDiscovery(this.#resources, root)),
+    const document = await this.#kept.get(
+      `${isAggregated ? 'aggregated' : 'groups'} ${root}`,
+      resources,
+      () => [`${writeJson(isAggregated ? aggregatedDiscovery(resources, root) : apiGroupList(resources))}\n`],
     )
+    if (!isAggregated) return this.#send(context, document, jsonHeaders)
     return this.#conditional(context, document, {
       'content-type': aggregatedDiscoveryMediaType,
       vary: 'Accept',
     })
   }
 
-  #v2(context: RequestContext): WireResponse | Promise<WireResponse> {
-    const accept = getHeader(context.request.headers, 'accept') ?? ''
-    const clauses = parseAccept(accept).map(({ type }) => type)
-    if (gnosticMediaTypes.some(type => clauses.includes(type))) {
-      const document = this.#build('v2 protobuf', () => encodeGnostic(buildOpenApiV2(this.#resources)))
-      return this.#conditional(context, document, { 'content-type': openApiV2Protobuf, vary: 'Accept' })
-    }
-    if (clauses.length > 0 && !clauses.some(type => type === 'application/json' || type.endsWith('/*'))) {
-      throw newNotAcceptable(['application/json', ...gnosticMediaTypes])
-    }
-    const document = this.#build('v2', () => writeJsonBytes(buildOpenApiV2(this.#resources)))
-    return this.#conditional(context, document, { 'content-type': 'application/json', vary: 'Accept' })
+  async #v2(context: RequestContext): Promise<WireResponse> {
+    const encoding = negotiateOpenApi(context, v2Types)
+    if (!encoding) return notAcceptable
+    const resources = this.#resources
+    const document = await this.#kept.get(`v2 ${encoding}`, resources, () => {
+      const members = openApiV2(resources)
+      return encoding === 'json' ? writeMembers(members) : encodeOpenApiV2(members)
+    })
+    return this.#conditional(context, document, { 'content-type': v2Types[encoding][0]!, vary: 'Accept' })
   }
 
-  #v3(context: RequestContext, name: string): WireResponse | Promise<WireResponse> {
-    if (!openApiV3Names(this.#resources).includes(name)) return { status: 404, headers: {} }
+  async #v3Index(context: RequestContext): Promise<WireResponse> {
+    const resources = this.#resources
+    const names = this.#openApiNames
+    const documents = await Promise.all(names.map(name => this.#v3Json(name)))
+    const index = await this.#kept.get('index', resources, () => {
+      const paths = names.map((name, i) => [name, { serverRelativeURL: v3Url(name, documents[i]!.hash) }])
+      return [writeJson({ paths: Object.fromEntries(paths) })]
+    })
+    return this.#conditional(context, index, { 'content-type': 'application/json' })
+  }
+
+  /** As upstream has it, both encodings bear the hash of the JSON. */
+  async #v3(context: RequestContext, name: string): Promise<WireResponse> {
+    if (!this.#openApiNames.includes(name)) return { status: 404, headers: {} }
+    const encoding = negotiateOpenApi(context, v3Types)
+    if (!encoding) return notAcceptable
+    const { resources, members } = this.#v3Source(name)
+    const json = await this.#v3Json(name)
     const given = context.query.get('hash')
-    const url = this.#v3Url(name)
-    if (given !== undefined && !url.endsWith(`=${given}`)) return { status: 301, headers: { location: url } }
-    const document = this.#build(`v3 ${name}`, () => writeJsonBytes(buildOpenApiV3(this.#resources, name)))
-    const expires = new Date(context.state.env.clock.now() + 365 * 24 * 3_600_000).toUTCString()
-    const cached = given === undefined ? {} : { 'cache-control': 'public, immutable', expires }
-    return this.#conditional(context, document, {
-      'content-type': 'application/json',
-      vary: 'Accept',
-      ...cached,
-    })
-  }
-
-  /** Changes when a resource of the document does; cheaper than building the document to hash it. */
-  #v3Url(name: string): string {
-    const key = `hash ${name}`
-    const [, group = '', version = ''] = name.startsWith('apis/')
-      ? name.split('/')
-      : ['', '', name.slice('api/'.length)]
-    const { etag } = this.#build(key, () => {
-      const parts = this.#resources
-        .filter(info => info.group === group)
-        .map(info => describeForHash(info, version))
-      return encodeText(`${versionInfo.gitVersion} ${name} ${JSON.stringify(parts)}`)
-    })
-    return `/openapi/v3/${name}?hash=${etag.slice(1, -1)}`
-  }
-
-  #build(key: string, make: () => Uint8Array): Document {
-    let document = this.#built.get(key)
-    if (!document) {
-      const bytes = make()
-      document = { bytes, etag: `"${toHex(sha256(bytes))}"`, packed: false }
-      this.#built.set(key, document)
-      if (bytes.length >= packedFrom) this.#pack(document)
+    const headers = { 'content-type': v3Types[encoding][0]!, vary: 'Accept' }
+    if (given && given !== json.hash) {
+      return { status: 301, headers: { ...headers, location: v3Url(name, json.hash) } }
     }
-    return document
+    const document =
+      encoding === 'json'
+        ? json
+        : await this.#kept.get(`v3 ${name} protobuf`, resources, () => encodeOpenApiV3(members()))
+    const expires = new Date(context.state.env.clock.now() + 365 * 24 * 3_600_000).toUTCString()
+    const cached = given ? { 'cache-control': 'public, immutable', expires } : {}
+    return this.#conditional(context, { ...document, hash: json.hash }, { ...headers, ...cached })
   }
 
-  /** Until it is done, the document goes out as it is. */
-  #pack(document: Document): void {
-    this.#compression?.pack(document.bytes).then(
-      packed => {
-        document.bytes = packed
-        document.packed = true
-      },
-      () => {}, // then it stays as it is
-    )
+  #v3Json(name: string): Promise<KeptDocument> {
+    const { resources, members } = this.#v3Source(name)
+    return this.#kept.get(`v3 ${name}`, resources, () => writeMembers(members()))
+  }
+
+  /** A document depends on the resources of its group alone: when others change, it stays. */
+  #v3Source(name: string) {
+    const { group } = openApiV3Place(name)
+    const resources = group === undefined ? [] : this.#ofGroup(group)
+    return { resources, members: () => openApiV3(resources, name)! }
   }
 
   /** 304 for a client that has the document already. */
   #conditional(
     context: RequestContext,
-    document: Document,
+    document: KeptDocument,
     headers: Readonly<Record<string, string>>,
-  ): WireResponse | Promise<WireResponse> {
-    const { headers: asked } = context.request
-    const tagged = { 'cache-control': 'public', ...headers, etag: document.etag }
-    if (getHeader(asked, 'if-none-match') === document.etag) return { status: 304, headers: tagged }
-    if (!document.packed) return { status: 200, headers: tagged, body: document.bytes }
-    if (acceptsGzip(getHeader(asked, 'accept-encoding'))) {
-      const vary = `${headers.vary ?? 'Accept'}, Accept-Encoding`
-      return { status: 200, headers: { ...tagged, vary, 'content-encoding': 'gzip' }, body: document.bytes }
+  ): WireResponse {
+    const etag = `"${document.hash}"`
+    const tagged = { 'cache-control': 'public', ...headers, etag }
+    if (getHeader(context.request.headers, 'if-none-match') === etag) return { status: 304, headers: tagged }
+    return this.#send(context, document, tagged)
+  }
+
+  #send(
+    { request, query }: RequestContext,
+    document: KeptDocument,
+    headers: WireResponse['headers'],
+  ): WireResponse {
+    const { bytes, packed, length } = document
+    if (!packed) return { status: 200, headers, body: bytes }
+    if (!acceptsGzip(getHeader(request.headers, 'accept-encoding')) || isPretty(request, query)) {
+      return {
+        status: 200,
+        headers: { ...headers, 'content-length': String(length) },
+        body: this.#kept.plain(document),
+      }
     }
-    return this.#compression!.unpack(document.bytes).then(body => ({ status: 200, headers: tagged, body }))
+    const vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`
+    return { status: 200, headers: { ...headers, vary, 'content-encoding': 'gzip' }, body: bytes }
   }
 }
 
-function describeForHash(info: ResourceInfo, version: string): unknown {
-  const served = info.versions.find(candidate => candidate.name === version)
-  const { schema: _schema, ...facts } = served ?? { schema: undefined }
-  return [
-    info.resource,
-    info.kind,
-    info.namespaced,
-    facts,
-    served && !served.schema().name ? served.schema() : undefined,
-  ]
+/** 406 as OpenAPI has it, without a body. */
+const notAcceptable: WireResponse = { status: 406, headers: { vary: 'Accept' } }
+
+/** The first encoding that the client takes, its favourite first; undefined where it takes none. */
+function negotiateOpenApi(context: RequestContext, types: OpenApiTypes): keyof OpenApiTypes | undefined {
+  const accept = getHeader(context.request.headers, 'accept')
+  if (!accept) return 'json'
+  for (const { type } of parseAccept(accept)) {
+    if (type === '*/*' || type === 'application/*' || types.json.includes(type)) return 'json'
+    if (types.protobuf.includes(type)) return 'protobuf'
+  }
+  return undefined
 }
 
-function toHex(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += (byte + 0x100).toString(16).slice(1)
-  return text.toUpperCase()
+function v3Url(name: string, hash: string): string {
+  return `/openapi/v3/${name}?hash=${hash}`
 }
 
 function wantsAggregated(context: RequestContext): boolean {

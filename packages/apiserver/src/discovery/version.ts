@@ -1,4 +1,8 @@
-/** What `/version` says: the Kubernetes this server is compatible with. */
+/**
+ * What `/version` says: the release of Kubernetes whose behaviour this server has, with the facts of its official build.
+ * `kubectl --match-server-version` compares version, commit and tree state with its own. Which build of Coxswain answers is
+ * said by `coxswain --version`.
+ */
 export const versionInfo = {
   major: '1',
   minor: '36',
@@ -7,10 +11,10 @@ export const versionInfo = {
   minCompatibilityMajor: '1',
   minCompatibilityMinor: '35',
   gitVersion: 'v1.36.4',
-  gitCommit: '0000000000000000000000000000000000000000',
+  gitCommit: 'bb826b1d48562f110659e64e8ec444327433db95',
   gitTreeState: 'clean',
-  buildDate: '1970-01-01T00:00:00Z',
-  goVersion: 'go1.26.0',
+  buildDate: '2026-08-20T03:08:41Z',
+  goVersion: 'go1.26.5',
   compiler: 'gc',
   platform: 'linux/amd64',
 } as const

@@ -4,7 +4,7 @@ import type { WireResponse } from '@coxswain/wire'
 import { versionInfo } from '../discovery/version.ts'
 import { findDebugPage } from '../flow-control/debug-pages.ts'
 import type { RequestContext } from '../request/context.ts'
-import { jsonResponse, notFoundPage, textResponse, unknownResource } from '../request/response.ts'
+import { indentedResponse, notFoundPage, textResponse, unknownResource } from '../request/response.ts'
 import { serveHealth } from './health.ts'
 import { serveIssuer } from './issuer.ts'
 
@@ -18,7 +18,7 @@ export async function serveDocument(context: RequestContext): Promise<WireRespon
   switch (first) {
     case 'version':
       if (rest.length > 0) throw unknownResource()
-      return jsonResponse(200, versionInfo)
+      return indentedResponse(200, versionInfo)
     case 'api':
     case 'apis':
       return state.documents.discovery(context)
@@ -34,7 +34,7 @@ export async function serveDocument(context: RequestContext): Promise<WireRespon
     case 'openid':
       return (await serveIssuer(context)) ?? notFoundPage
     case undefined:
-      return jsonResponse(200, { paths: state.documents.paths() })
+      return indentedResponse(200, { paths: state.documents.paths() })
     default:
       return notFoundPage
   }

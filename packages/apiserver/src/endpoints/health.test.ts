@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { StoreError } from '@coxswain/storage'
 import { parsePath, parseQuery } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 import { createHealthChecks, serveHealth } from './health.ts'
 
-const facts = { isLoaded: true, isReady: true, isDraining: false, failure: undefined as unknown }
+const facts = {
+  isLoaded: true,
+  isReady: true,
+  isDraining: false,
+  failure: undefined as unknown,
+  writeFailure: undefined as StoreError | undefined,
+}
 
 function ask(url: string, changes: Partial<typeof facts> = {}) {
   const now = { ...facts, ...changes }
   const checks = createHealthChecks({
+    store: { writeFailure: () => now.writeFailure },
     cache: { isLoaded: now.isLoaded, failure: now.failure ? { error: now.failure } : undefined },
     isReady: () => now.isReady,
     isDraining: () => now.isDraining,
@@ -53,6 +61,16 @@ describe('serveHealth', () => {
     assert.equal(status, 200)
     assert.match(text, /^\[\+\]etcd excluded: ok$/m)
     assert.match(text, /^warn: some health checks cannot be excluded: no matches for "x"$/m)
+  })
+
+  it('is alive but not ready while the store has no space, and neither when the store has failed', () => {
+    const full = { writeFailure: new StoreError('NoSpace', 'no space left') }
+    assert.equal(ask('/readyz', full).status, 500)
+    assert.equal(ask('/livez', full).status, 200)
+    assert.equal(ask('/readyz/etcd-readiness', full).text, 'internal server error: no space left\n')
+    const failed = { writeFailure: new StoreError('Failed', 'a commit failed') }
+    assert.equal(ask('/readyz', failed).status, 500)
+    assert.equal(ask('/livez', failed).status, 500)
   })
 
   it('is alive but not ready while it stops', () => {

@@ -1,3 +1,4 @@
+import type { Store, StoreError } from '@coxswain/storage'
 import type { WireResponse } from '@coxswain/wire'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -32,20 +33,26 @@ const startSteps = [
 ]
 
 export interface HealthFacts {
+  readonly store: Pick<Store, 'writeFailure'>
   readonly cache: Pick<WatchCache, 'failure' | 'isLoaded'>
   readonly isReady: () => boolean
   readonly isDraining: () => boolean
 }
 
 /** In the order in which they are shown. */
-export function createHealthChecks({ cache, isReady, isDraining }: HealthFacts): HealthCheck[] {
+export function createHealthChecks({ store, cache, isReady, isDraining }: HealthFacts): HealthCheck[] {
   const failWhen = (failed: () => unknown, text: string) => () => (failed() ? text : undefined)
-  const store = failWhen(() => cache.failure, 'the store has failed')
+  const checkStore = (counts: (failure: StoreError) => boolean) => () => {
+    if (cache.failure) return 'the store has failed'
+    const failure = store.writeFailure?.()
+    return failure && counts(failure) ? failure.message : undefined
+  }
   return [
     { name: 'ping', check: () => undefined },
     { name: 'log', check: () => undefined },
-    { name: 'etcd', check: store },
-    { name: 'etcd-readiness', check: store, readyOnly: true },
+    // A store without space is alive: it answers reads, and writes as soon as there is space.
+    { name: 'etcd', check: checkStore(({ code }) => code !== 'NoSpace') },
+    { name: 'etcd-readiness', check: checkStore(() => true), readyOnly: true },
     { name: 'informer-sync', check: failWhen(() => !cache.isLoaded, 'not loaded'), readyOnly: true },
     ...startSteps.map(step => ({
       name: `poststarthook/${step}`,
@@ -53,6 +60,11 @@ export function createHealthChecks({ cache, isReady, isDraining }: HealthFacts):
     })),
     { name: 'shutdown', check: failWhen(isDraining, 'process is shutting down'), readyOnly: true },
   ]
+}
+
+/** Whether a path, as on the wire, is one of {@link serveHealth}'s: whoever asks must not wait behind other requests. */
+export function isHealthPath(path: string): boolean {
+  return /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)
 }
 
 /** `/healthz`, `/livez` and `/readyz`, whole or one check at a time. */

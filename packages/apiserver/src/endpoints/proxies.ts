@@ -15,8 +15,9 @@ import { chooseEndpoint } from '../nodes/proxy/choose-endpoint.ts'
 import { forward, redirectToRoot } from '../nodes/proxy/forward.ts'
 import { forwardedHeaders, returnedHeaders } from '../nodes/proxy/proxy-headers.ts'
 import { parseProxyName } from '../nodes/proxy/proxy-name.ts'
-import { encodePath, splitProxyPath } from '../nodes/proxy/proxy-path.ts'
+import { splitProxyPath } from '../nodes/proxy/proxy-path.ts'
 import { checkProxyableAddress } from '../nodes/proxyable-address.ts'
+import { encodePath } from '../outbound/url-path.ts'
 import { freshen } from '../read/read.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
@@ -25,6 +26,7 @@ import { parseRequestInfo } from '../request/request-info.ts'
 import type { EndpointHandler } from './endpoint-handler.ts'
 
 const handlers: Readonly<Record<string, EndpointHandler>> = {
+  __proto__: null as never,
   nodes: proxyToNode,
   pods: proxyToPod,
   services: proxyToService,

@@ -115,13 +115,13 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
   const options = parseWriteOptions(context, kind, isApply)
   const write = isApply ? applyScale(context, options) : updateScale(context, endpoint, options)
   const replicasPaths = replicasPathsOf(endpoint)
-  let versioned = false
   const result = await guaranteedUpdate(context.state, {
     endpoint,
     namespace: info.namespace,
     name: info.name,
     dryRun: options.dryRun,
-    conditional: () => versioned,
+    // A version that the client named is compared on every attempt; a patch that names none takes the present one.
+    conditional: () => false,
     change: async current => {
       const object = deepClone(current) as JsonObject
       const entries = (metadataOf(object).managedFields ?? []) as ManagedFieldsEntry[]
@@ -140,7 +140,6 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
       await context.state.admission.mutate(admitted(scale))
       checkScale(context, endpoint, scale)
       const { resourceVersion, uid, managedFields } = metadataOf(scale)
-      versioned = Boolean(resourceVersion)
       if (resourceVersion && resourceVersion !== metadataOf(current).resourceVersion) {
         throw newConflict(endpoint.resource.info, info.name, optimisticLockMessage)
       }
@@ -181,7 +180,7 @@ function updateScale(context: ResourceContext, endpoint: Endpoint, options: Writ
 
 /** Throws a 400 when it is no Scale. */
 function decodeScale({ resource }: Endpoint, wish: JsonObject): JsonObject {
-  const { kind = 'Scale', apiVersion = scaleVersion } = wish
+  const { kind, apiVersion } = { kind: wish.kind ?? 'Scale', apiVersion: wish.apiVersion ?? scaleVersion }
   try {
     if (!resource.custom || (kind === 'Scale' && apiVersion === scaleVersion)) {
       return decodeBuiltin(scaleKind, { ...wish, apiVersion: scaleVersion, kind: 'Scale' }).object

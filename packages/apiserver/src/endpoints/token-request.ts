@@ -172,7 +172,11 @@ function extend({ maxExpiration }: ServiceAccounts): number {
   return maxExpiration === undefined ? extendedSeconds : Math.min(extendedSeconds, maxExpiration)
 }
 
-const bindable: Readonly<Record<string, BoundResource>> = { Pod: 'pods', Node: 'nodes', Secret: 'secrets' }
+const bindable: ReadonlyMap<string, BoundResource> = new Map([
+  ['Pod', 'pods'],
+  ['Node', 'nodes'],
+  ['Secret', 'secrets'],
+])
 
 /** The object that the token is to die with; it has to be there. */
 function findBound(
@@ -180,7 +184,7 @@ function findBound(
   { kind = '', apiVersion = '', name = '', uid = '' }: NonNullable<TokenSpec['boundObjectRef']>,
 ): { readonly pod?: Reference; readonly node?: Reference; readonly secret?: Reference } {
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-  const resource = group === '' ? bindable[kind] : undefined
+  const resource = group === '' ? bindable.get(kind) : undefined
   if (!resource) throw newBadRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
   const object = findBoundObject(state, resource, info.namespace, name)
   if (!object) throw newNotFound({ group: '', resource }, name)

@@ -1,5 +1,5 @@
 import { isStatusError, newInternalError } from '@coxswain/apimachinery'
-import { getHeader, type WireResponse } from '@coxswain/wire'
+import { describeRequest, getHeader, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 import type { Answer, Filter } from '../request/filter.ts'
 import { errorResponse } from '../request/response.ts'
@@ -25,7 +25,7 @@ export const answerErrors: Filter = (context, next) => {
 function answerTo({ request, state }: RequestContext, error: unknown, accept?: string): WireResponse {
   if (isStatusError(error)) return errorResponse(error, accept)
   if (!request.signal.aborted) {
-    state.env.log.error('request failed', { error, method: request.method, path: request.path })
+    state.env.log.error('request failed', { error, ...describeRequest(request) })
   }
   return errorResponse(newInternalError(error instanceof Error ? error : String(error)), accept)
 }

@@ -14,6 +14,7 @@ import { withoutHeaders } from '../request/without-headers.ts'
 
 /** How many impersonators are remembered with the mode that let them. */
 const rememberedUsers = 10_000
+const longestRemembered = 256
 
 /**
  * Acts on the `Impersonate-*` headers: the request goes on as the wanted user's when its sender may impersonate them,
@@ -50,6 +51,7 @@ export function createImpersonate(authorizer: Authorizer): Filter {
   }
 
   function remember(name: string, mode: Mode): void {
+    if (name.length > longestRemembered) return
     lastMode.delete(name)
     lastMode.set(name, mode)
     if (lastMode.size > rememberedUsers) lastMode.delete(lastMode.keys().next().value!)

@@ -11,7 +11,7 @@ const durationBuckets = [
 ]
 const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const component = 'apiserver'
-/** More kinds of requests than this are counted as one, so that made-up paths cannot fill the memory. */
+/** Definitions come and go: more kinds of requests than this are counted as one. */
 const maxKinds = 5_000
 const knownMethods = new Set([
   'APPLY',
@@ -68,26 +68,35 @@ export function createRequestMetrics(registry: MetricsRegistry, clock: Clock): F
     labels: ['verb', ...shared],
   })
   const kinds = new Map<string, Kind>()
+  /** All kinds past the limit. */
+  let rest: Kind | undefined
 
   function kindOf(context: RequestContext): Kind {
     const labels = labelsOf(context)
     const dryRun = context.query.get('dryRun') ?? ''
+    const shown = dryRun === '' ? '' : 'All'
     const [first, group, version, resource, subresource, scope] = labels
-    const key = `${first}/${group}/${version}/${resource}/${subresource}/${scope}/${dryRun === '' ? '' : 'All'}`
+    const key = `${first}/${group}/${version}/${resource}/${subresource}/${scope}/${shown}`
     let kind = kinds.get(key)
     if (kind) return kind
-    if (kinds.size >= maxKinds) return kindOf(otherRequest(context))
-    const shown = dryRun === '' ? '' : 'All'
+    if (kinds.size >= maxKinds) {
+      rest ??= createKind(['other', '', '', '', '', ''], '')
+      return rest
+    }
+    kind = createKind(labels, shown)
+    kinds.set(key, kind)
+    return kind
+  }
+
+  function createKind(labels: Kind['labels'], shown: string): Kind {
     const [verb, ...rest] = labels
-    kind = {
+    return {
       labels,
       dryRun: shown,
       duration: durations.with(verb, shown, ...rest, component),
       size: verb === 'GET' || verb === 'LIST' ? sizes.with(verb, ...rest, component) : undefined,
       codes: new Map(),
     }
-    kinds.set(key, kind)
-    return kind
   }
 
   function count(kind: Kind, status: number, seconds: number): void {
@@ -141,11 +150,10 @@ function lengthOf(body: WireBody | undefined): number | undefined {
   return body.reduce((sum, { length }) => sum + length, 0)
 }
 
+/** Every label is one of a known set, or comes from the registry: nothing is copied from the request. */
 function labelsOf({ info, path, request, state }: RequestContext): Kind['labels'] {
   if (!info.isResource) {
-    // Paths that are not served are made up by clients: they are one.
-    const isKnown = state.documents.isDocument(path.segments)
-    return [methodOf(request.method), '', '', '', isKnown ? info.path : '', '']
+    return [methodOf(request.method), '', '', '', state.documents.knownPath(path.segments) ?? '', '']
   }
   const scope =
     info.name !== '' || info.verb === 'create' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster'
@@ -178,7 +186,3 @@ function verbOf(method: string, verb: string): string {
 }
 
 const methodOf = (method: string) => (knownMethods.has(method) ? method : 'other')
-
-function otherRequest(context: RequestContext): RequestContext {
-  return { ...context, info: { isResource: false, verb: 'get', path: '' } }
-}

@@ -2,7 +2,7 @@ import type { JsonObject } from '@coxswain/apimachinery'
 import { newTooManyRequests } from '@coxswain/apimachinery'
 import type { WireHeaders, WireResponse } from '@coxswain/wire'
 import { CachedView } from '../cache/cached-view.ts'
-import type { RequestContext, ServerState } from '../request/context.ts'
+import type { RequestContext, RequestSeat, ServerState } from '../request/context.ts'
 import { type Answer, type Filter, finallyDo, type Next } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import type { Refusal, Seat } from './fair-queues.ts'
@@ -95,23 +95,61 @@ export class FlowControl {
     if (isLongRunning(info) && !isWatch) return next(context)
     const found = this.classify(context)
     if (!found) return next(context)
-    const { schema, level } = found
-    const entered = level.queues.enter(`${schema.name} ${schema.flowOf(context)}`, estimateSeats(context), {
-      ms: longestWait,
-      request: context.request,
-    })
+    const entered = this.#enter(context, found)
     return entered instanceof Promise
       ? entered.then(seat => this.#goOn(context, next, found, seat))
       : this.#goOn(context, next, found, entered)
   }
 
-  #goOn(context: RequestContext, next: Next, { schema, level }: Flow, seat: Seat | Refusal): Answer {
-    const counts = this.#countsOf(level, schema)
-    if (typeof seat === 'string') {
-      counts.rejected.set(seat, (counts.rejected.get(seat) ?? 0) + 1)
-      throw newTooManyRequests('Too many requests, please try again later.', retryAfterSeconds)
+  #enter(context: RequestContext, { schema, level }: Flow): Seat | Refusal | Promise<Seat | Refusal> {
+    return level.queues.enter(`${schema.name} ${schema.flowOf(context)}`, estimateSeats(context), {
+      ms: longestWait,
+      request: context.request,
+    })
+  }
+
+  /** The seat; throws a 429 where there was none. */
+  #seated(seat: Seat | Refusal, { schema, level }: Flow): Seat {
+    if (typeof seat !== 'string') return seat
+    const { rejected } = this.#countsOf(level, schema)
+    rejected.set(seat, (rejected.get(seat) ?? 0) + 1)
+    throw newTooManyRequests('Too many requests, please try again later.', retryAfterSeconds)
+  }
+
+  /** A seat that its request can leave while it waits for its client. */
+  #leavable(context: RequestContext, flow: Flow, first: Seat): RequestSeat & Seat {
+    let seat: Seat | undefined = first
+    let isOver = false
+    const leave = () => {
+      seat?.release()
+      seat = undefined
     }
-    counts.dispatched++
+    return {
+      leave,
+      get isLeft() {
+        return seat === undefined
+      },
+      take: async () => {
+        const taken = this.#seated(await this.#enter(context, flow), flow)
+        if (isOver) taken.release()
+        else seat = taken
+      },
+      release: () => {
+        isOver = true
+        leave()
+      },
+    }
+  }
+
+  #goOn(context: RequestContext, next: Next, flow: Flow, entered: Seat | Refusal): Answer {
+    const { schema, level } = flow
+    let seat = this.#seated(entered, flow)
+    this.#countsOf(level, schema).dispatched++
+    if (context.request.receiveBody) {
+      const leavable = this.#leavable(context, flow, seat)
+      context.seat = leavable
+      seat = leavable
+    }
     // A watch holds its seat until it has begun: what it does later is little.
     const answer = finallyDo(next, context, seat.release)
     return answer instanceof Promise

@@ -14,13 +14,13 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
+import { encodePath } from '../outbound/url-path.ts'
 import type { ServerState } from '../request/context.ts'
 import { findKubelet, getNode } from './kubelet.ts'
 import { type Backend, backendAt } from './proxy/backend.ts'
 import { explain } from './proxy/explain.ts'
 import { forwardUpgrade } from './proxy/forward-upgrade.ts'
 import { forwardedHeaders } from './proxy/proxy-headers.ts'
-import { encodePath } from './proxy/proxy-path.ts'
 
 /** Something that a kubelet is asked on behalf of a client. */
 export interface KubeletRequest {

@@ -9,10 +9,11 @@ import { decodeText, type Env, untilAborted } from '@coxswain/kit'
 import { discardBody, readBody, type Transport, type WireHeaders, type WireResponse } from '@coxswain/wire'
 import { describeFailure } from './go-errors.ts'
 import type { Outbound, Target } from './outbound.ts'
+import { cleanUrlPath } from './url-path.ts'
 
 export interface OutboundRequest {
   readonly target: Target
-  /** With its query, if any: `/mutate?timeout=10s`. */
+  /** With its query, if any: `/mutate?timeout=10s`. It is cleaned as Go's REST client does. */
   readonly path: string
   /** JSON. */
   readonly body: Uint8Array
@@ -79,7 +80,8 @@ export class OutboundPool implements AsyncDisposable {
 
   /** Never rejects. `ok` means an answer with a status of the 200s. */
   async post(request: OutboundRequest): Promise<OutboundResult> {
-    const { target, path, timeout, signal } = request
+    const { target, timeout, signal } = request
+    const path = cleanUrlPath(request.path)
     const url = `${request.shownAs ?? target.origin}${path}`
     const fail = (reason: string): OutboundResult => ({ ok: false, reason: `Post "${url}": ${reason}` })
     if (signal?.aborted) return fail('context canceled')
@@ -95,7 +97,7 @@ export class OutboundPool implements AsyncDisposable {
     let answer: WireResponse | undefined
     try {
       answer = await untilAborted(
-        entry.transport.send(this.#message(request, controller.signal)),
+        entry.transport.send(this.#message({ ...request, path }, controller.signal)),
         controller.signal,
       )
       if (answer.status >= 300 && answer.status < 400) {

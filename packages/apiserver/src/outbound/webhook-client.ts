@@ -4,6 +4,7 @@ import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Outbound, Target } from './outbound.ts'
 import { OutboundPool, type OutboundResult } from './outbound-pool.ts'
 import { findServiceAddress } from './service-address.ts'
+import { cleanUrlPath, encodePath } from './url-path.ts'
 
 /** `clientConfig` of webhook configurations and of conversions. */
 export interface WebhookClientConfig {
@@ -72,13 +73,15 @@ export class WebhookClient implements AsyncDisposable {
     if (!service && !config.url)
       return { ok: false, reason: 'webhook configuration must have either service or URL' }
     const place = service ? placeOfService(service) : placeOfUrl(config.url!)
+
     const path = query === '' ? place.path : `${place.path}?${query}`
     let { origin } = place
     if (service) {
       const { cache, env } = this.#options
       const where = { namespace: service.namespace, name: service.name, port: service.port ?? 443 }
       const address = findServiceAddress(cache, env.random, where)
-      if (!address.found) return { ok: false, reason: `Post "${origin}${path}": ${address.reason}` }
+      if (!address.found)
+        return { ok: false, reason: `Post "${origin}${cleanUrlPath(path)}": ${address.reason}` }
       origin = `https://${address.address}`
     }
     const { authentication } = this.#options
@@ -124,17 +127,13 @@ function placeOfService({
 }: NonNullable<WebhookClientConfig['service']>): Place {
   const serverName = `${name}.${namespace}.svc`
   const hostPort = `${serverName}:${port}`
-  return { origin: `https://${hostPort}`, path: absolute(path ?? ''), hostPort, serverName }
+  return { origin: `https://${hostPort}`, path: encodePath(path ?? ''), hostPort, serverName }
 }
 
 function placeOfUrl(url: string): Place {
   const [, scheme = '', host = '', path = ''] = /^([^:/?#]+):\/\/([^/?#]*)([^?#]*)/.exec(url) ?? []
   const hostPort = /:\d+$/.test(host) ? host : `${host}:443`
-  return { origin: `${scheme.toLowerCase()}://${host}`, path: absolute(path), hostPort }
-}
-
-function absolute(path: string): string {
-  return path.startsWith('/') ? path : `/${path}`
+  return { origin: `${scheme.toLowerCase()}://${host}`, path, hostPort }
 }
 
 function decodeBundle(bundle: string | undefined): string | undefined {

@@ -49,5 +49,6 @@ describe('compileJsonPath', () => {
   it('prints plain values as they are, the others as JSON', () => {
     assert.equal(printJsonPath('a'), 'a')
     assert.equal(printJsonPath({ a: [1] }), '{"a":[1]}')
+    assert.equal(printJsonPath({ a: 9223372036854775807n }), '{"a":9223372036854775807}')
   })
 })

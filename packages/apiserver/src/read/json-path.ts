@@ -1,3 +1,5 @@
+import { writeJson } from '@coxswain/apimachinery'
+
 /**
  * The part of kubectl's JSONPath that printer columns use: fields, `['quoted']` fields, indexes (also negative),
  * slices, wildcards and `[?(@.field=="value")]` filters. A path that leads nowhere finds nothing.
@@ -8,6 +10,7 @@ type Step = (values: readonly unknown[]) => unknown[]
 
 const compiled = new Map<string, JsonPath>()
 const compiledLimit = 2_000
+const longestRemembered = 1_024
 
 /** Throws an Error that says what is wrong with the path. */
 export function compileJsonPath(text: string): JsonPath {
@@ -15,6 +18,7 @@ export function compileJsonPath(text: string): JsonPath {
   if (known) return known
   const steps = parse(text)
   const path: JsonPath = root => steps.reduce<readonly unknown[]>((values, step) => step(values), [root])
+  if (text.length > longestRemembered) return path
   if (compiled.size >= compiledLimit) compiled.clear()
   compiled.set(text, path)
   return path
@@ -22,7 +26,7 @@ export function compileJsonPath(text: string): JsonPath {
 
 /** A value as the text of a cell. */
 export function printJsonPath(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? writeJson(value) : String(value)
 }
 
 function parse(text: string): Step[] {

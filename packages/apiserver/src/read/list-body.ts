@@ -1,5 +1,6 @@
-import { encodeText } from '@coxswain/kit'
+import { concatBytes, encodeText } from '@coxswain/kit'
 import type { WireBody } from '@coxswain/wire'
+import { Slices, type Turns } from '../cache/slices.ts'
 
 /** Lists are written in chunks of about this size: none needs a large piece of memory, and others get their turn. */
 const chunkSize = 128 * 1024
@@ -12,12 +13,12 @@ export interface ItemWriter<T> {
 }
 
 /**
- * `head`, the items with commas between them, `]}`. Small ones in one piece; the others item by item as the client
+ * `head`, the items with commas between them, `]}` and a newline. Small ones in one piece; the others item by item as the client
  * reads. `items` must not change.
  */
 export function listBody<T>(head: string, items: readonly T[], writer: ItemWriter<T>): WireBody {
   const begin = encodeText(head)
-  let room = begin.length + 2
+  let room = begin.length + end.length
   for (let i = 0; i < items.length && room <= chunkSize; i++) room += writer.size(items[i]!) + 1
   if (room <= chunkSize) {
     const [whole] = writeChunks(begin, items, writer, room)
@@ -26,31 +27,58 @@ export function listBody<T>(head: string, items: readonly T[], writer: ItemWrite
   return streamed(writeChunks(begin, items, writer, chunkSize))
 }
 
-/** As {@link listBody}, with items that have to be encoded first. */
-export function encodedListBody<T>(
+/**
+ * A body of pieces that have to be made first. Small ones in one piece; the others as the client reads, with pauses, as
+ * making them takes long.
+ */
+export function piecesBody(pieces: Iterable<Uint8Array>, turns: Turns): WireBody {
+  const chunks = joinedChunks(pieces)
+  const first = chunks.next()
+  const second = chunks.next()
+  if (second.done) return first.value ?? new Uint8Array(0)
+  return madeAsRead([first.value!, second.value], chunks, turns)
+}
+
+/** The pieces of a list of JSON. */
+export function* jsonPieces(
   head: string,
-  items: readonly T[],
-  encode: (item: T) => Uint8Array,
-): WireBody {
-  /** Encoded and not written yet. */
-  const ready = new Map<T, Uint8Array>()
-  const bytesOf = (item: T): Uint8Array => {
-    let bytes = ready.get(item)
-    if (!bytes) {
-      bytes = encode(item)
-      ready.set(item, bytes)
-    }
-    return bytes
+  items: Iterable<Uint8Array>,
+): Generator<Uint8Array, void, undefined> {
+  yield encodeText(head)
+  let isFirst = true
+  for (const item of items) {
+    if (!isFirst) yield separator
+    isFirst = false
+    yield item
   }
-  return listBody(head, items, {
-    size: item => bytesOf(item).length,
-    write(item, target, at) {
-      const bytes = bytesOf(item)
-      ready.delete(item)
-      target.set(bytes, at)
-      return at + bytes.length
-    },
-  })
+  yield end
+}
+
+function* joinedChunks(pieces: Iterable<Uint8Array>): Generator<Uint8Array, void, undefined> {
+  let waiting: Uint8Array[] = []
+  let size = 0
+  for (const piece of pieces) {
+    waiting.push(piece)
+    size += piece.length
+    if (size < chunkSize) continue
+    yield concatBytes(waiting)
+    waiting = []
+    size = 0
+  }
+  if (size > 0) yield concatBytes(waiting)
+}
+
+async function* madeAsRead(
+  made: readonly Uint8Array[],
+  rest: Iterable<Uint8Array>,
+  turns: Turns,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* made
+  const slices = new Slices(turns)
+  for (const chunk of rest) {
+    yield chunk
+    if (slices.isUsedUp) await slices.next()
+  }
 }
 
 async function* streamed(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -58,8 +86,8 @@ async function* streamed(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Arra
 }
 
 const comma = 0x2c
-const bracket = 0x5d
-const brace = 0x7d
+const separator = Uint8Array.of(comma)
+const end: Uint8Array = encodeText(']}\n')
 
 function* writeChunks<T>(
   begin: Uint8Array,
@@ -67,12 +95,12 @@ function* writeChunks<T>(
   writer: ItemWriter<T>,
   size: number,
 ): Generator<Uint8Array, void, undefined> {
-  let chunk = new Uint8Array(Math.max(size, begin.length + 2))
+  let chunk = new Uint8Array(Math.max(size, begin.length + end.length))
   chunk.set(begin)
   let used = begin.length
   for (let i = 0; i < items.length; i++) {
     const item = items[i]!
-    const room = writer.size(item) + 3
+    const room = writer.size(item) + 1 + end.length
     if (used + room > chunk.length) {
       if (size < chunkSize) throw new Error('an item is longer than it said')
       yield chunk.subarray(0, used)
@@ -82,12 +110,11 @@ function* writeChunks<T>(
     if (i > 0) chunk[used++] = comma
     used = writer.write(item, chunk, used)
   }
-  if (used + 2 > chunk.length) {
+  if (used + end.length > chunk.length) {
     yield chunk.subarray(0, used)
-    chunk = new Uint8Array(2)
-    used = 0
+    yield end
+    return
   }
-  chunk[used++] = bracket
-  chunk[used++] = brace
-  yield chunk.subarray(0, used)
+  chunk.set(end, used)
+  yield chunk.subarray(0, used + end.length)
 }

@@ -2,14 +2,23 @@ import { builtinProtobuf, decodeBuiltin } from '@coxswain/api'
 import {
   childObject,
   type JsonObject,
+  type ListHead,
   newNotAcceptable,
   protobufMediaType,
   StatusError,
+  writeJson,
   writeJsonBytes,
 } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
-import { concatBytes, decodeText, encodeText } from '@coxswain/kit'
-import { getHeader, type WireBody, type WireHeaders, type WireResponse } from '@coxswain/wire'
+import { encodeText } from '@coxswain/kit'
+import {
+  getHeader,
+  type WireBody,
+  type WireHeaders,
+  type WireRequest,
+  type WireResponse,
+} from '@coxswain/wire'
+import type { Turns } from '../cache/slices.ts'
 import { StoredObject } from '../cache/stored-object.ts'
 import {
   convertForServing,
@@ -23,7 +32,9 @@ import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import { type Accepted, type Encoding, negotiateObject, type Transform } from '../request/accept.ts'
 import type { RequestContext } from '../request/context.ts'
-import { encodedListBody, type ItemWriter, listBody } from './list-body.ts'
+import { eventBytes, sharedEvent } from './event-line.ts'
+import { type ItemWriter, jsonPieces, listBody, piecesBody } from './list-body.ts'
+import { protobufListBody } from './protobuf-list.ts'
 import {
   columnDefinitions,
   createTablePrinter,
@@ -34,6 +45,7 @@ import {
   type TablePrinter,
 } from './table.ts'
 import type { EventEncoder } from './watch-stream.ts'
+import { yamlPieces } from './yaml-list.ts'
 
 const mediaTypes: Readonly<Record<Encoding, string>> = {
   json: 'application/json',
@@ -60,7 +72,8 @@ export interface ListMetadata {
 export class View implements EventEncoder {
   readonly #endpoint: Endpoint
   readonly #accepted: Accepted
-  readonly #now: () => number
+  readonly #turns: Turns
+  readonly #request: WireRequest
   readonly #include: IncludeObject
   readonly #printer: TablePrinter | undefined
   /** Whether the bytes of stored objects can go out as they are, once they are in the endpoint's version. */
@@ -75,7 +88,8 @@ export class View implements EventEncoder {
     this.#endpoint = endpoint
     this.#accepted = accepted
     this.#asStored = isServedAsStored(endpoint) || hasVersions(endpoint.resource)
-    this.#now = context.state.env.clock.now
+    this.#turns = context.state.turns
+    this.#request = context.request
     const table = accepted.transform?.as === 'Table'
     this.#include = table ? parseIncludeObject(context.query.get('includeObject')) : 'Metadata'
     this.#printer = table ? createTablePrinter(endpoint) : undefined
@@ -101,34 +115,56 @@ export class View implements EventEncoder {
       : this.#list(served, metadata)
   }
 
-  #list(objects: readonly StoredObject[], metadata: ListMetadata): WireResponse {
+  #list(objects: readonly StoredObject[], metadata: ListMetadata): WireResponse | Promise<WireResponse> {
     const { transform, encoding } = this.#accepted
     const { continue: next, ...rest } = metadata
     // The lists of custom objects say that there is no more; what they are turned into does not.
     const shown = transform && !next ? rest : metadata
+    // The objects may be the cache's own list, which changes.
     if (transform?.as === 'Table') {
-      return encoding === 'json'
-        ? this.#response(200, this.#tableBody(objects, shown, transform))
-        : this.#response(200, this.#encode(this.#tableOf(objects, shown, transform)))
+      const { rows: _, ...head } = this.#table([], shown, { transform, columns: true })
+      const row = (object: StoredObject) => this.#row(this.#value(object), transform)
+      return this.#pieces(head, 'rows', { of: objects.slice(), show: row })
     }
-    const { info } = this.#endpoint.resource
+    const { info, custom } = this.#endpoint.resource
     const kind = transform ? 'PartialObjectMetadataList' : info.listKind
     const apiVersion = transform ? `meta.k8s.io/${transform.version}` : this.#apiVersion
-    if (encoding !== 'json') {
-      const items = objects.map(object => this.#item(this.#value(object)))
-      return this.#response(200, this.#encode({ kind, apiVersion, metadata: shown, items }))
+    const head = { kind, apiVersion, metadata: shown }
+    if (transform || encoding !== 'json' || !this.#asStored) {
+      const show = (object: StoredObject) => this.#item(this.#value(object))
+      return this.#pieces(head, 'items', { of: objects.slice(), show })
     }
-    const head = `${JSON.stringify({ kind, apiVersion, metadata: shown }).slice(0, -1)},"items":[`
-    return this.#response(200, this.#itemsBody(head, objects))
+    const begin = `${JSON.stringify(head).slice(0, -1)},"items":[`
+    return this.#response(200, listBody(begin, objects.slice(), custom ? typedItems : untypedItems))
   }
 
-  /** The items may be the cache's own list, which changes: it is copied. */
-  #itemsBody(head: string, objects: readonly StoredObject[]): WireBody {
-    const { custom } = this.#endpoint.resource
-    if (this.#accepted.transform || !this.#asStored) {
-      return encodedListBody(head, objects.slice(), object => writeJsonBytes(this.#item(this.#value(object))))
+  /** A list whose members are encoded one by one, as the client reads. */
+  #pieces(
+    head: JsonObject,
+    key: string,
+    { of, show }: { readonly of: readonly StoredObject[]; show(object: StoredObject): JsonObject },
+  ): WireResponse | Promise<WireResponse> {
+    const { encoding } = this.#accepted
+    if (encoding === 'protobuf') {
+      if (key !== 'items') throw withoutProtobuf(head.kind)
+      const encoder = builtinProtobuf.listEncoder(head as unknown as ListHead)
+      const encode = (object: StoredObject) => encoder.item(show(object))
+      return protobufListBody(encoder, { of, encode, turns: this.#turns, request: this.#request }).then(
+        ({ body, length }) => ({
+          status: 200,
+          headers: { ...responseHeaders.protobuf, 'content-length': String(length) },
+          body,
+        }),
+      )
     }
-    return listBody(head, objects.slice(), custom ? typedItems : untypedItems)
+    const pieces =
+      encoding === 'yaml'
+        ? yamlPieces(head, key, of.values().map(show))
+        : jsonPieces(
+            `${writeJson(head).slice(0, -1)},"${key}":[`,
+            of.values().map(object => writeJsonBytes(show(object))),
+          )
+    return this.#response(200, piecesBody(pieces, this.#turns))
   }
 
   #tableOf(
@@ -140,13 +176,6 @@ export class View implements EventEncoder {
     return this.#table(rows, metadata, { transform, columns: true })
   }
 
-  #tableBody(objects: readonly StoredObject[], metadata: ListMetadata, transform: Transform): WireBody {
-    const empty = decodeText(writeJsonBytes(this.#table([], metadata, { transform, columns: true })))
-    return encodedListBody(empty.slice(0, -']}'.length), objects.slice(), object =>
-      writeJsonBytes(this.#row(this.#value(object), transform)),
-    )
-  }
-
   /** A list of what is stored nowhere, and so has no version. */
   made(objects: readonly JsonObject[]): WireResponse {
     const { transform } = this.#accepted
@@ -156,6 +185,11 @@ export class View implements EventEncoder {
     const apiVersion = transform ? `meta.k8s.io/${transform.version}` : this.#apiVersion
     const items = objects.map(object => this.#item(this.#value(object)))
     return this.#response(200, this.#encode({ kind, apiVersion, metadata: {}, items }))
+  }
+
+  /** Throws a 406 where there are no streams of what the client accepts. */
+  requireStream(): void {
+    if (this.#accepted.encoding === 'yaml') throw newNotAcceptable(streamTypes)
   }
 
   /** The head of a watch's answer; the body is made of {@link event} and {@link bookmark}. */
@@ -174,7 +208,9 @@ export class View implements EventEncoder {
       return eventBytes(type, writeJsonBytes(this.#streamed(this.#value(object))))
     }
     const isShared = object instanceof StoredObject && !this.#accepted.transform && this.#asStored
-    return isShared ? sharedEvent(type, object) : eventBytes(type, this.#bytes(object))
+    return isShared
+      ? sharedEvent(type, object)
+      : eventBytes(type, writeJsonBytes(this.#transformed(this.#value(object))))
   }
 
   /** A stream's own error: a Status, whatever the client asked objects to be turned into. */
@@ -190,7 +226,7 @@ export class View implements EventEncoder {
     let value = object
     if (transform?.as === 'Table') {
       const unnamed = { ...object, metadata: { ...(object.metadata as JsonObject), name: '' } }
-      const cells = this.#printer!.cells(unnamed, this.#now())
+      const cells = this.#printer!.cells(unnamed, this.#turns.clock.now())
       const row = { cells, object: partialMetadata(object, transform.version) }
       const columns = this.#takeColumns()
       value = this.#table([row], { resourceVersion: String(revision) }, { transform, columns })
@@ -230,7 +266,7 @@ export class View implements EventEncoder {
   #encode(value: JsonObject): Uint8Array {
     switch (this.#accepted.encoding) {
       case 'json':
-        return writeJsonBytes(value)
+        return encodeText(`${writeJson(value)}\n`)
       case 'yaml':
         return encodeText(writeYaml(value, { sorted: true }))
       case 'protobuf':
@@ -238,10 +274,8 @@ export class View implements EventEncoder {
     }
   }
 
-  /** One event of a stream that is not JSON: protobuf has its length in front. */
+  /** One event of a stream of protobuf, with its length in front. */
   #frame(type: string, object: JsonObject): Uint8Array {
-    if (this.#accepted.encoding === 'yaml')
-      return encodeText(`---\n${writeYaml({ type, object }, { sorted: true })}`)
     const bytes = builtinProtobuf.encodeWatchEvent({ type, object })
     const frame = new Uint8Array(4 + bytes.length)
     new DataView(frame.buffer).setUint32(0, bytes.length)
@@ -296,7 +330,7 @@ export class View implements EventEncoder {
 
   #row(value: JsonObject, { version }: Transform): JsonObject {
     return {
-      cells: this.#printer!.cells(value, this.#now()),
+      cells: this.#printer!.cells(value, this.#turns.clock.now()),
       object: rowObject(value, this.#include, version),
     }
   }
@@ -324,13 +358,16 @@ const untypedItems: ItemWriter<StoredObject> = {
   size: object => object.servedRoom,
   write: (object, target, at) => object.writeUntyped(target, at),
 }
-const eventEnd = encodeText('}\n')
-const eventHeads: Readonly<Record<string, Uint8Array>> = Object.fromEntries(
-  ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'].map(type => [
-    type,
-    encodeText(`{"type":"${type}","object":`),
-  ]),
+const streamTypes: readonly string[] = [mediaTypes.json, mediaTypes.protobuf].map(
+  type => `${type};stream=watch`,
 )
+
+/** Upstream's words for what has no protobuf form. */
+function withoutProtobuf(kind: unknown): StatusError {
+  const { status } = newNotAcceptable([])
+  const message = `object *v1.${String(kind)} does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message`
+  return new StatusError({ ...status, message })
+}
 
 /** Built-in kinds are refused by the router, custom ones by their handler: the words differ. */
 function notAcceptable({ resource }: Endpoint): StatusError {
@@ -339,29 +376,6 @@ function notAcceptable({ resource }: Endpoint): StatusError {
   if (resource.custom) return error
   const message = `406: Not Acceptable\n\nAvailable representations: ${types.join(', ')}`
   return new StatusError({ ...error.status, message, details: {} })
-}
-
-/** One line of a watch stream. */
-function eventBytes(type: string, object: Uint8Array): Uint8Array {
-  return concatBytes([eventHeads[type]!, object, eventEnd])
-}
-
-function storedEvent(head: Uint8Array, object: StoredObject): Uint8Array {
-  const bytes = new Uint8Array(head.length + object.servedRoom + eventEnd.length)
-  bytes.set(head)
-  const end = object.write(bytes, head.length)
-  bytes.set(eventEnd, end)
-  return bytes.subarray(0, end + eventEnd.length)
-}
-
-let last: { readonly object: StoredObject; readonly type: string; readonly bytes: Uint8Array } | undefined
-
-/** The line of an object as it was stored. A change goes to all watchers in one turn: it is made once for them. */
-function sharedEvent(type: string, object: StoredObject): Uint8Array {
-  if (last?.object === object && last.type === type) return last.bytes
-  const bytes = storedEvent(eventHeads[type]!, object)
-  last = { object, type, bytes }
-  return bytes
 }
 
 function withoutAnnotations(object: JsonObject, unwanted: readonly string[]): JsonObject {

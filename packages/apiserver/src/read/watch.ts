@@ -21,9 +21,12 @@ const minimumTimeout = 30 * 60_000
 export async function handleWatch(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
   const view = new View(context, endpoint)
   const options = nameInSelector(context, parseListOptions(context.query))
-  validateListOptions(options, true)
+  // Upstream takes the options of the old path for a list's, unless they say that they are a watch's.
+  const isOldForm = context.info.legacyWatch && !isTrue(context.query.get('watch'))
+  validateListOptions(options, !isOldForm)
   const { matches } = createMatcher(endpoint, options)
   const revision = parseResourceVersion(options.resourceVersion, 'watch')
+  view.requireStream()
   const { cache, env } = context.state
   const { cache: objects } = endpoint.resource
 
@@ -39,7 +42,6 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
     const { status } = newResourceExpired(`too old resource version: ${revision} (${objects.floor})`)
     return oneEvent(view, view.error(status))
   }
-  const isOldForm = context.info.legacyWatch && !isTrue(context.query.get('watch'))
   const timeoutMs =
     options.timeoutSeconds !== undefined && options.timeoutSeconds > 0
       ? options.timeoutSeconds * 1000

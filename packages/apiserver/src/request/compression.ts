@@ -4,9 +4,8 @@ export interface Compression {
   gzip(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   /** Undoes gzip as the chunks come; throws where they are none. */
   gunzip(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** Compresses a whole document, and gives it back. */
-  pack(bytes: Uint8Array): Promise<Uint8Array>
-  unpack(bytes: Uint8Array): Promise<Uint8Array>
+  /** Compresses better and slower than {@link gzip}: for documents that are kept. */
+  pack(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 }
 
 /** Whether a client takes gzip. */

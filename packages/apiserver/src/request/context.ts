@@ -6,6 +6,7 @@ import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
 import type { Admission } from '../admission/admission.ts'
 import type { ResolvedAuthentication } from '../authentication/authentication.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import type { Turns } from '../cache/slices.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Documents } from '../discovery/documents.ts'
 import type { ComponentCheck, HealthCheck } from '../endpoints/health.ts'
@@ -44,6 +45,8 @@ export interface ServerState {
   readonly cache: WatchCache
   readonly registry: Registry
   readonly documents: Documents
+  /** For work that takes long: others go on meanwhile. */
+  readonly turns: Turns
   readonly admission: Admission
   readonly healthChecks: readonly HealthCheck[]
   /** The other parts of the control plane, by the names `componentstatuses` has for them. */
@@ -73,6 +76,15 @@ export interface ServerState {
   readonly webhooks: WebhookClient
 }
 
+/** What a request has of the server's attention, where flow control gives it out. */
+export interface RequestSeat {
+  /** Gives it back for a while. */
+  readonly leave: () => void
+  readonly isLeft: boolean
+  /** Waits for another one. Rejects with a 429 when there is none. */
+  readonly take: () => Promise<void>
+}
+
 /** One request on its way through the filters to its handler. */
 export interface RequestContext {
   readonly state: ServerState
@@ -81,6 +93,8 @@ export interface RequestContext {
   readonly path: ParsedPath
   readonly query: QueryParameters
   readonly info: RequestInfo
+  /** Set by flow control for requests whose body is still to come. */
+  seat?: RequestSeat
   /** Set by the authentication filter, and again by the impersonation filter. */
   user: UserInfo
   /** Who really sent the request, when `user` is somebody they impersonate, and the verb that let them (empty: `impersonate`). */

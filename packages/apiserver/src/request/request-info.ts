@@ -43,14 +43,14 @@ export type RequestVerb =
   | 'update'
   | 'watch'
 
-const verbs: Readonly<Record<string, RequestVerb>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-}
+const verbs: ReadonlyMap<string, RequestVerb> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
 
 /** Subresources of a namespace: what else stands third in `namespaces/x/y` is a resource in the namespace. */
 const namespaceSubresources = new Set(['status', 'finalize'])
@@ -69,7 +69,7 @@ export function parseRequestInfo(
   let at = core ? 2 : 3
   if (group === undefined || version === undefined || segments.length === at) return nonResource(method, path)
 
-  let verb = verbs[method] ?? ''
+  let verb = verbs.get(method) ?? ''
   const legacyWatch = segments[at] === 'watch' && segments.length > at + 1
   if (legacyWatch) {
     at++

@@ -1,12 +1,6 @@
 import { builtinProtobuf } from '@coxswain/api'
 import type { JsonObject } from '@coxswain/apimachinery'
-import {
-  newNotFound,
-  protobufMediaType,
-  type Status,
-  StatusError,
-  writeJsonBytes,
-} from '@coxswain/apimachinery'
+import { newNotFound, protobufMediaType, type Status, StatusError, writeJson } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
 import { encodeText } from '@coxswain/kit'
 import {
@@ -18,15 +12,24 @@ import {
 } from '@coxswain/wire'
 import { type Encoding, negotiate } from './accept.ts'
 
-const jsonHeaders: WireHeaders = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
+export const jsonHeaders: WireHeaders = {
+  'content-type': 'application/json',
+  'cache-control': 'no-cache, private',
+}
 const textHeaders: WireHeaders = {
   'content-type': 'text/plain; charset=utf-8',
   'cache-control': 'no-cache, private',
   'x-content-type-options': 'nosniff',
 }
 
+/** JSON as upstream's encoder writes it, with a line end. */
 export function jsonResponse(status: number, value: unknown): WireResponse {
-  return { status, headers: jsonHeaders, body: writeJsonBytes(value) }
+  return { status, headers: jsonHeaders, body: encodeText(`${writeJson(value)}\n`) }
+}
+
+/** JSON for people, whoever asks: indented, without a line end. */
+export function indentedResponse(status: number, value: unknown): WireResponse {
+  return { status, headers: jsonHeaders, body: encodeText(JSON.stringify(value, null, 2)) }
 }
 
 export function textResponse(status: number, text: string): WireResponse {

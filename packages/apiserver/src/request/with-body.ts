@@ -1,13 +1,13 @@
 import type { WireRequest } from '@coxswain/wire'
 
-/** The request with another body. */
-export function withBody(request: WireRequest, body: Uint8Array): WireRequest {
+/** The request with another body, or with one that was too large. */
+export function withBody(request: WireRequest, body: Uint8Array | 'too large'): WireRequest {
   return {
     method: request.method,
     path: request.path,
     query: request.query,
     headers: request.headers,
-    body,
+    ...(body === 'too large' ? { bodyTooLarge: true } : { body }),
     ...(request.peer && { peer: request.peer }),
     ...(request.peerError !== undefined && { peerError: request.peerError }),
     ...(request.remoteAddress !== undefined && { remoteAddress: request.remoteAddress }),

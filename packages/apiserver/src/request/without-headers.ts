@@ -15,6 +15,7 @@ export function withoutHeaders(request: WireRequest, isHidden: (name: string) =>
     ...(request.body && { body: request.body }),
     ...(request.bodyStream && { bodyStream: request.bodyStream }),
     ...(request.bodyTooLarge && { bodyTooLarge: true }),
+    ...(request.receiveBody && { receiveBody: request.receiveBody }),
     ...(request.peer && { peer: request.peer }),
     ...(request.peerError !== undefined && { peerError: request.peerError }),
     ...(request.remoteAddress !== undefined && { remoteAddress: request.remoteAddress }),

@@ -19,7 +19,7 @@ import { parseWriteOptions, type WriteOptions } from '../request/write-options.t
 import { bytesOf } from './body.ts'
 import { createObject } from './create.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
-import { receiveObject } from './incoming.ts'
+import { receiveObject, splitYamlProblem } from './incoming.ts'
 import { metadataOf, placeInNamespace } from './lifecycle.ts'
 import { fieldManagerOf } from './managed-fields.ts'
 import { changeObject, checkName, checkVersion } from './update.ts'
@@ -32,7 +32,7 @@ export async function handleApply(context: ResourceContext, endpoint: Endpoint):
   const options = parseWriteOptions(context, 'PatchOptions', true)
   requireManager(options)
   const manager = fieldManagerOf(state, endpoint)
-  const patch = readConfiguration(context, endpoint)
+  const { patch, problems } = readConfiguration(context, endpoint)
   const request = {
     patch,
     manager: options.fieldManager,
@@ -49,6 +49,7 @@ export async function handleApply(context: ResourceContext, endpoint: Endpoint):
       throw newConflict(resource.info, info.name, detail)
     }
     const applied = manager.apply({ ...request, live: undefined })
+    reportRepeated(context, problems, options)
     const object = receiveObject(
       context,
       endpoint,
@@ -66,6 +67,7 @@ export async function handleApply(context: ResourceContext, endpoint: Endpoint):
     change: current => {
       checkVersion(resource.info, current, metadataOf(patch).resourceVersion)
       const applied = manager.apply({ ...request, live: current })
+      reportRepeated(context, problems, options)
       const object = receiveObject(
         context,
         endpoint,
@@ -87,11 +89,34 @@ export function requireManager({ namedManager }: WriteOptions): void {
   ])
 }
 
+/** Keys that stand in the configuration twice are a mistake that strict field validation rejects. */
+function reportRepeated(
+  context: ResourceContext,
+  problems: readonly string[],
+  { fieldValidation }: WriteOptions,
+): void {
+  if (fieldValidation === 'Ignore') return
+  for (const problem of problems) {
+    if (fieldValidation === 'Strict')
+      throw newBadRequest(`error strict decoding YAML: error converting YAML to JSON: ${problem}`)
+    context.warnings.push(...splitYamlProblem(problem))
+  }
+}
+
+interface Configuration {
+  readonly patch: JsonObject
+  /** What strict decoding has against its text. */
+  readonly problems: readonly string[]
+}
+
 /** The body as an object of the endpoint's kind and the path's name. */
-function readConfiguration(context: ResourceContext, { resource, version }: Endpoint): JsonObject {
+function readConfiguration(context: ResourceContext, { resource, version }: Endpoint): Configuration {
   let patch: unknown
+  let problems: readonly string[]
   try {
-    patch = readYaml(bytesOf(context))?.value
+    const document = readYaml(bytesOf(context))
+    patch = document?.value
+    problems = [...(context.yamlProblems ?? []), ...(document?.problems ?? [])]
   } catch (error) {
     if (isMachineryError(error, 'JsonTooLarge')) throw newRequestEntityTooLarge(error.message)
     if (isMachineryError(error)) throw newBadRequest(`error decoding YAML: ${error.message}`)
@@ -109,5 +134,5 @@ function readConfiguration(context: ResourceContext, { resource, version }: Endp
   metadata.name ??= context.info.name
   checkName(context, metadata.name)
   placeInNamespace(resource, patch, context.info.namespace)
-  return patch
+  return { patch, problems }
 }

@@ -27,6 +27,8 @@ export interface DecodedBody {
   readonly literals?: Literals | undefined
   /** What strict decoding has against the text besides. */
   readonly problems?: readonly string[]
+  /** Of an object that a patch has made: what strict decoding has against the patch. */
+  readonly patchProblems?: readonly string[]
 }
 
 const jsonTypes = ['application/json', 'application/yaml']
@@ -95,8 +97,13 @@ const summaryLength = 30
 function summarize(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>'
   const start = bytes.subarray(0, summaryLength)
-  const text = bytes[0] === 0x7b ? decodeText(start) : start.toHex()
+  const text = bytes[0] === 0x7b ? decodeText(start) : toHex(start)
   return bytes.length > summaryLength ? `${text} ...` : text
+}
+
+/** Node 24 has no `Uint8Array.prototype.toHex`. */
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function notAnObject(value: unknown): string {

@@ -90,6 +90,7 @@ export async function createObject(
       if (present) throw alreadyExists(endpoint, name, present.parse())
       return object
     }
+    dropVersion(object, options)
     const bytes = encodeStored(await convertForStorage(endpoint, object))
     const result = await state.store.transact({
       conditions: [{ key, modRevision: 0 }, ...(claim?.conditions ?? [])],
@@ -115,6 +116,20 @@ export async function createObject(
     }
     claim = await resource.strategy.claim?.(object, undefined, strategyContext)
   }
+}
+
+/** What is new has no version yet; a client that names one takes the object for another. Throws a 400. */
+function dropVersion(object: JsonObject, { applied }: WriteOptions): void {
+  const metadata = metadataOf(object)
+  const { resourceVersion = '' } = metadata
+  delete metadata.resourceVersion
+  if (!applied && isVersion(resourceVersion))
+    throw newBadRequest('resourceVersion should not be set on objects to be created')
+}
+
+/** Whether Go reads it as an unsigned number of 64 bits other than 0; what it cannot read it does not look at. */
+function isVersion(text: string): boolean {
+  return /^\d{1,40}$/.test(text) && BigInt(text) > 0n && BigInt(text) < 2n ** 64n
 }
 
 /** A name is taken until the object that has it is gone. */

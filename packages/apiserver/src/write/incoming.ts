@@ -5,6 +5,7 @@ import {
   field,
   isMachineryError,
   newBadRequest,
+  type Schema,
   type StatusError,
 } from '@coxswain/apimachinery'
 import { decodeText } from '@coxswain/kit'
@@ -26,7 +27,7 @@ export function receiveObject(
   options: WriteOptions,
 ): JsonObject {
   const { resource } = endpoint
-  checkKind(context, endpoint, body.object)
+  checkKind(context, endpoint, body)
   const { object, unknown } = resource.custom ? decodeCustom(endpoint, body) : decodeKind(endpoint, body)
   reportStrict(context, endpoint, strictErrors(unknown, body), options)
   applyDefaults(endpoint, object)
@@ -84,7 +85,7 @@ function decodeCustom({ resource, version }: Endpoint, body: DecodedBody): Decod
   try {
     const metadata = decodeObjectMeta(object.metadata, { literals: body.literals })
     object.metadata = metadata.object
-    const schema = compileSchema(version.schema())
+    const schema = compileSchema(schemaFor({ resource, version }, object))
     const pruned = schema.prune(object, { resourceRoot: true })
     schema.dropNulls(object)
     const embedded = schema.coerceEmbedded(object)
@@ -95,6 +96,18 @@ function decodeCustom({ resource, version }: Endpoint, body: DecodedBody): Decod
     throw undecodable(resource.info.kind, version.name, error)
   }
 }
+
+/** The schema that an object is pruned by: that of the type it names, which a patch may have changed. */
+function schemaFor({ resource, version }: Endpoint, { apiVersion, kind }: JsonObject): Schema {
+  const { group, versions } = resource.info
+  if (kind !== resource.info.kind || !String(apiVersion).startsWith(`${group}/`)) return otherKind
+  if (apiVersion === apiVersionOf(group, version.name)) return version.schema()
+  const named = versions.find(({ name }) => apiVersion === apiVersionOf(group, name))
+  return named?.schema() ?? unknownVersion
+}
+
+const otherKind: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+const unknownVersion: Schema = { type: 'object' }
 
 function undecodable(kind: string, version: string, error: unknown): unknown {
   // The stack is full: decoding goes down level by level.
@@ -113,16 +126,19 @@ function badBody(kind: string, version: string, problem: string): StatusError {
 function checkKind(
   { state, request }: RequestContext,
   { resource, version }: Endpoint,
-  object: JsonObject,
+  { object, patchProblems }: DecodedBody,
 ): void {
   const expected = apiVersionOf(resource.info.group, version.name)
-  const { apiVersion = '', kind = '' } = object as { apiVersion?: string; kind?: string }
+  const named = object as { apiVersion?: string | null; kind?: string | null }
+  const { apiVersion, kind } = { apiVersion: named.apiVersion ?? '', kind: named.kind ?? '' }
   if (resource.custom) {
     const bytes = request.body ?? new Uint8Array()
     if (kind === '') {
       const problem = `Object 'Kind' is missing in '${decodeText(bytes)}'`
       throw unrecognized(bytes, resource.info.kind, problem)
     }
+    if (named.apiVersion === null)
+      throw badBody(kind, '', '.apiVersion accessor error: <nil> is of the type <nil>, expected string')
     if (apiVersion === '') throw badBody(kind, '', `Object 'apiVersion' is missing in '${decodeText(bytes)}'`)
   }
   const given = { apiVersion: apiVersion || expected, kind: kind || resource.info.kind }
@@ -131,6 +147,8 @@ function checkKind(
     const detail = unregisteredKind(given.apiVersion, given.kind)
     throw newBadRequest(`${data} cannot be handled as a ${resource.info.kind}: ${detail}`)
   }
+  // What the type of a custom object has to be after a patch is for validation to say.
+  if (resource.custom && patchProblems) return
   if (apiVersion !== '' && apiVersion !== expected) {
     throw newBadRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
@@ -177,10 +195,17 @@ export function unregisteredKind(apiVersion: string, kind: string): string {
 /** Unknown fields before duplicate ones, as upstream lists them. */
 function strictErrors(unknown: readonly string[], body: DecodedBody): string[] {
   return [
+    ...(body.patchProblems ?? []),
     ...unknown.map(path => `unknown field ${JSON.stringify(path)}`),
     ...(body.problems ?? []),
     ...body.duplicates.map(path => `duplicate field ${JSON.stringify(path)}`),
   ]
+}
+
+/** The warnings that a text about repeated keys of a YAML document becomes: one for each line. */
+export function splitYamlProblem(text: string): string[] {
+  const [first = '', ...lines] = text.split('\n')
+  return first === 'yaml: unmarshal errors:' ? lines.map(line => line.trim()) : [text]
 }
 
 function reportStrict(
@@ -191,7 +216,7 @@ function reportStrict(
 ): void {
   if (errors.length === 0 || options.fieldValidation === 'Ignore') return
   if (options.fieldValidation === 'Warn') {
-    context.warnings.push(...errors)
+    for (const error of errors) context.warnings.push(...splitYamlProblem(error))
     return
   }
   const { kind } = resource.info

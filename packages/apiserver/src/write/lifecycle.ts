@@ -21,7 +21,7 @@ import type { StrategyContext } from '@coxswain/strategies'
 import { runRules } from '../custom-resources/rule-run.ts'
 import { findSkippedRules, hasRules } from '../custom-resources/rules.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import { ownerGroup, type ServedResource } from '../registry/served-resource.ts'
+import { apiVersionOf, ownerGroup, type ServedResource } from '../registry/served-resource.ts'
 
 export type Metadata = JsonObject & {
   name?: string
@@ -95,9 +95,6 @@ export async function prepareForCreate(
 ): Promise<void> {
   const { clock, random } = context
   const metadata = metadataOf(object)
-  if (metadata.resourceVersion)
-    throw newBadRequest('resourceVersion should not be set on objects to be created')
-  delete metadata.resourceVersion
   delete metadata.deletionTimestamp
   delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink
@@ -245,7 +242,7 @@ export function validateObject(
   const { strategy, info, custom } = resource
   const path = field.Path.of('metadata')
   const metadata = metadataOf(object) as unknown as ObjectMeta
-  if (custom) checkCustomKind(info, object)
+  if (custom) checkCustomType(endpoint, object)
   const rules = { namespaced: info.namespaced, validateName: strategy.validateName ?? nameIsDNSSubdomain }
   const errors: FieldError[] = validateObjectMeta(metadata, rules, path)
   if (!custom && !strategy.plainFinalizers)
@@ -282,13 +279,18 @@ function askRules(
   return found.errors
 }
 
-/** A custom object of another kind is not looked at any further. */
-function checkCustomKind({ group, kind }: ServedResource['info'], object: JsonObject): void {
-  if (object.kind === kind) return
-  const given = String(object.kind)
-  throw newInvalid({ group, kind: given }, metadataOf(object).name ?? '', [
-    field.invalid(field.Path.of('kind'), given, `must be ${kind}`),
-  ])
+/** A custom object of another kind or version is not validated any further. Throws a 422. */
+export function checkCustomType({ resource, version }: Endpoint, object: JsonObject): void {
+  const { group, kind } = resource.info
+  const expected = apiVersionOf(group, version.name)
+  const given = { apiVersion: String(object.apiVersion), kind: String(object.kind) }
+  const errors: FieldError[] = []
+  if (given.kind !== kind) errors.push(field.invalid(field.Path.of('kind'), given.kind, `must be ${kind}`))
+  if (given.apiVersion !== expected)
+    errors.push(field.invalid(field.Path.of('apiVersion'), given.apiVersion, `must be ${expected}`))
+  if (errors.length === 0) return
+  const [givenGroup = ''] = given.apiVersion.split('/')
+  throw newInvalid({ group: givenGroup, kind: given.kind }, metadataOf(object).name ?? '', errors)
 }
 
 /** By its schema; of a status update the status alone, as if it were all there is. */

@@ -7,6 +7,7 @@ import {
   decodeStrategicMergePatch,
   deepClone,
   field,
+  goPrint,
   isMachineryError,
   isObject,
   isStatusError,
@@ -18,6 +19,7 @@ import {
   readJson,
   type Schema,
   StatusError,
+  unknownJsonPatchFields,
 } from '@coxswain/apimachinery'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import { View } from '../read/view.ts'
@@ -28,7 +30,7 @@ import { handleApply } from './apply.ts'
 import { bytesOf } from './body.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
 import { receiveObject } from './incoming.ts'
-import { metadataOf, placeInNamespace } from './lifecycle.ts'
+import { checkCustomType, metadataOf, placeInNamespace } from './lifecycle.ts'
 import { patchedText } from './patched-text.ts'
 import { changeObject, checkName, checkVersion } from './update.ts'
 
@@ -37,8 +39,15 @@ const mergePatch = 'application/merge-patch+json'
 const strategicPatch = 'application/strategic-merge-patch+json'
 const applyPatch = 'application/apply-patch+yaml'
 
-/** Makes the patched object out of the present one. */
-type Patcher = (current: JsonObject) => unknown
+/** A patch that has been read. */
+interface Patch {
+  /** Makes the patched object out of the present one. */
+  readonly apply: (current: JsonObject) => unknown
+  /** As sent. */
+  readonly value: unknown
+  /** What strict decoding has against the patch itself. */
+  readonly problems: readonly string[]
+}
 
 export async function handlePatch(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
   const { resource } = endpoint
@@ -64,13 +73,24 @@ export async function handlePatch(context: ResourceContext, endpoint: Endpoint):
       const { rawMember } = resource.strategy
       if (rawMember !== undefined && type === strategicPatch)
         patched[rawMember] = inOrderOfNames(patched[rawMember])
-      const object = receivePatched(context, endpoint, patched, options, () =>
-        patchedText(endpoint, { type, body: bytesOf(context) }, { current, patched }),
+      const object = receivePatched(
+        context,
+        endpoint,
+        { patched, problems: patch.problems },
+        options,
+        error =>
+          type === strategicPatch
+            ? { value: goPrint(patch.value), detail: inConverterWords(error) }
+            : {
+                value: patchedText(endpoint, { type, body: bytesOf(context) }, { current, patched }),
+                detail: error,
+              },
       )
       const wanted = metadataOf(object)
       checkName(context, wanted.name)
       versioned = wanted.resourceVersion !== metadataOf(current).resourceVersion
       checkVersion(resource.info, current, wanted.resourceVersion)
+      if (resource.custom) checkCustomType(endpoint, object)
       placeInNamespace(resource, object, context.info.namespace)
       return changeObject(context, endpoint, object, current, options)
     },
@@ -88,12 +108,13 @@ function unsupportedPatch({ resource }: Endpoint, types: readonly string[]): Sta
 function receivePatched(
   context: ResourceContext,
   endpoint: Endpoint,
-  patched: JsonObject,
+  { patched, problems }: { readonly patched: JsonObject; readonly problems: readonly string[] },
   options: WriteOptions,
-  describe: () => string,
+  describe: Describe,
 ): JsonObject {
   try {
-    return receiveObject(context, endpoint, { object: { ...patched }, duplicates: [] }, options)
+    const body = { object: { ...patched }, duplicates: [], patchProblems: problems }
+    return receiveObject(context, endpoint, body, options)
   } catch (error) {
     throw asPatchError(error, describe)
   }
@@ -125,19 +146,25 @@ export function patchValue(
   return value => runPatch(patch, value)
 }
 
-function compilePatch(schema: Schema, type: string, body: Uint8Array): Patcher {
+function compilePatch(schema: Schema, type: string, body: Uint8Array): Patch {
   try {
-    const { value } = readJson(body)
+    const { value, duplicates } = readJson(body)
+    const problems = duplicates.map(path => `duplicate field ${JSON.stringify(path)}`)
     if (type === jsonPatch) {
       const operations = decodeJsonPatch(value)
-      return current => applyJsonPatch(current, operations)
+      const unknown = unknownJsonPatchFields(operations).map(path => `unknown field ${JSON.stringify(path)}`)
+      return {
+        value,
+        problems: [...unknown, ...problems].map(problem => `json patch ${problem}`),
+        apply: current => applyJsonPatch(current, operations),
+      }
     }
     if (type === mergePatch) {
       const patch = decodeMergePatch(value)
-      return current => applyMergePatch(current, patch)
+      return { value, problems, apply: current => applyMergePatch(current, patch) }
     }
     const patch = decodeStrategicMergePatch(value)
-    return current => {
+    const apply = (current: JsonObject) => {
       try {
         return applyStrategicMergePatch(current, patch, schema)
       } catch (error) {
@@ -145,21 +172,24 @@ function compilePatch(schema: Schema, type: string, body: Uint8Array): Patcher {
         throw error
       }
     }
+    return { value, problems, apply }
   } catch (error) {
     if (isMachineryError(error, 'PatchTooLarge') || isMachineryError(error, 'JsonTooLarge')) {
       throw newRequestEntityTooLarge(error.message)
     }
-    if (isMachineryError(error))
-      throw newBadRequest(`error decoding patch: ${error.message.replace(/^error decoding patch: /, '')}`)
+    if (isMachineryError(error)) {
+      const message = error.message.replace(/^error decoding patch: /, '')
+      throw newBadRequest(type === strategicPatch ? message : `error decoding patch: ${message}`)
+    }
     throw error
   }
 }
 
 /** A copy of the present object with the patch applied. Throws a 422 when it does not fit. */
-function runPatch(patch: Patcher, current: JsonObject): JsonObject {
+function runPatch(patch: Patch, current: JsonObject): JsonObject {
   let patched: unknown
   try {
-    patched = deepClone(patch(current))
+    patched = deepClone(patch.apply(current))
   } catch (error) {
     if (isMachineryError(error, 'PatchUndecodable')) throw newBadRequest(error.message)
     if (isMachineryError(error)) throw unprocessable()
@@ -177,9 +207,38 @@ function unprocessable(message: string = refusal): StatusError {
 
 const refusal = 'the server rejected our request due to an error in our request'
 
+/** What a message quotes of a patch, and how it puts the decoder's error. */
+type Describe = (error: string) => { readonly value: string; readonly detail: string }
+
 /** What the patch leaves behind cannot be read as the kind: the patch is to blame. */
-function asPatchError(error: unknown, describe: () => string): unknown {
+function asPatchError(error: unknown, describe: Describe): unknown {
   if (!isStatusError(error) || error.reason !== 'BadRequest') return error
-  const detail = error.message.replace(/^.* cannot be handled as an? [^:]*: /, '')
-  return newInvalid({ group: '', kind: '' }, '', [field.invalid(field.Path.of('patch'), describe(), detail)])
+  const { value, detail } = describe(error.message.replace(/^.* cannot be handled as an? [^:]*: /, ''))
+  return newInvalid({ group: '', kind: '' }, '', [field.invalid(field.Path.of('patch'), value, detail)])
+}
+
+/** Go's kinds of JSON values, by the names that its JSON decoder has for them. */
+const goKinds: Readonly<Record<string, string>> = {
+  array: 'slice',
+  bool: 'bool',
+  number: 'int64',
+  object: 'map',
+  string: 'string',
+}
+
+/**
+ * Upstream does not decode what a strategic merge patch leaves: it converts maps into structs, and says about a wrong type
+ * something else than its JSON decoder does.
+ */
+function inConverterWords(error: string): string {
+  const pattern = /^json: cannot unmarshal (\w+)( \S+)? into Go struct field \S+ of type (\S+)$/
+  const [, source = '', number = '', type = ''] = pattern.exec(error) ?? []
+  if (type === '') return error
+  if (type.startsWith('map[')) return `cannot restore map from ${goKinds[source]}`
+  if (type.startsWith('[]')) return `cannot restore slice from ${goKinds[source]}`
+  if (type.includes('.')) return `cannot restore struct from: ${goKinds[source]}`
+  if (number !== '') return `cannot convert ${/^ -?\d+$/.test(number) ? 'int64' : 'float64'} to ${type}`
+  return source === 'number' && type === 'string'
+    ? 'cannot convert int64 to string'
+    : `unrecognized type: ${type}`
 }

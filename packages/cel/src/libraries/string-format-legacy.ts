@@ -119,6 +119,7 @@ function literal(value: Value): string {
 }
 
 const specials: Readonly<Record<string, number>> = {
+  __proto__: null as never,
   NaN: Number.NaN,
   Infinity: Infinity,
   '-Infinity': -Infinity,

@@ -37,9 +37,12 @@ function convertFile(
 export function convertText(text: string): { readonly text: string; readonly notes: readonly string[] } {
   const notes: string[] = []
   const parts = text.split(/^(---(?:[ \t].*)?(?:\r?\n|$))/m)
+  let line = 0
   const converted = parts.map((part, index) => {
+    const linesBefore = line
+    line += part.split('\n').length - 1
     if (index % 2 === 1 || part.trim() === '') return part
-    const result = convertDocument(part)
+    const result = convertDocument(part, linesBefore)
     if (!result) return part
     notes.push(...result.notes)
     return result.text
@@ -47,11 +50,13 @@ export function convertText(text: string): { readonly text: string; readonly not
   return { text: converted.join(''), notes }
 }
 
+/** What is wrong is told with its line in the file, of which so many stand before the document. */
 function convertDocument(
   source: string,
+  linesBefore: number,
 ): { readonly text: string; readonly notes: readonly string[] } | undefined {
   if (!source.includes('apiextensions.k8s.io/v1beta1')) return undefined
-  const value: unknown = readYamlDocuments(source)[0]?.value
+  const value: unknown = readYamlDocuments('\n'.repeat(linesBefore) + source)[0]?.value
   const notes: string[] = []
   const upgrade = (object: unknown): unknown => {
     if (!isOldDefinition(object)) return object

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
 import { durationToMilliseconds, isStatusError, type KindOf, parseDuration } from '@coxswain/apimachinery'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
@@ -12,9 +12,11 @@ import {
   writeKubeconfig,
 } from '@coxswain/client/node'
 import { createRealEnv, type Env } from '@coxswain/kit'
+import { makeDirectories } from '@coxswain/kit/node'
 import { isTransportError } from '@coxswain/wire'
 import { createCertificateRequest, generateKey } from '@coxswain/wire/node'
-import { CommandError } from '../exit.ts'
+import { CommandError, explainSystemError } from '../exit.ts'
+import { explainKubeconfigError } from './kubeconfig-error.ts'
 
 export interface KubeconfigCommandOptions {
   readonly user: string
@@ -36,6 +38,7 @@ export async function runKubeconfig(options: KubeconfigCommandOptions): Promise<
   const { user, group: organizations = [], context, output } = options
   const env = createRealEnv()
   const path = options.kubeconfig
+  if (output !== undefined) refuseExisting(output)
   try {
     const { config } = await loadKubeconfig(path === undefined ? {} : { path })
     const { cluster, clusterName } = selectContext(config, context)
@@ -59,12 +62,28 @@ export async function runKubeconfig(options: KubeconfigCommandOptions): Promise<
       ...(ca !== undefined && { ca }),
     })
     if (output === undefined) process.stdout.write(writeYaml(made))
-    else await writeKubeconfig(resolve(output), made)
+    else await write(output, made)
   } catch (error) {
     if (error instanceof CommandError) throw error
-    if (isStatusError(error) || isClientError(error) || isTransportError(error))
-      throw new CommandError(error.message, { cause: error })
+    if (isClientError(error, 'BadKubeconfig')) throw explainKubeconfigError(error, path)
+    if (isStatusError(error) || isClientError(error)) throw new CommandError(error.message, { cause: error })
+    if (isTransportError(error))
+      throw new CommandError(`the server cannot be reached: ${error.message}`, { cause: error })
     throw error
+  }
+}
+
+/** A kubeconfig may have the only copy of somebody's key. */
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new CommandError(`--output ${file}: exists; name another file, or remove it`)
+}
+
+async function write(file: string, config: Parameters<typeof writeKubeconfig>[1]): Promise<void> {
+  try {
+    makeDirectories(dirname(resolve(file)))
+    await writeKubeconfig(resolve(file), config)
+  } catch (error) {
+    throw new CommandError(`--output ${file}: ${explainSystemError(error)}`, { cause: error })
   }
 }
 

@@ -3,7 +3,7 @@ import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv, type LogLevel, TaskGroup } from '@coxswain/kit'
 import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
 import { installKinds, runOperator } from '@coxswain/runtime'
-import { CommandError } from '../exit.ts'
+import { explainKubeconfigError } from '../kubeconfig/kubeconfig-error.ts'
 import { loadOperators } from '../operators.ts'
 import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
 
@@ -25,10 +25,11 @@ export async function runRun(files: readonly string[], options: RunCommandOption
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
   }).catch((error: unknown) => {
-    throw new CommandError((error as Error).message, { cause: error })
+    throw explainKubeconfigError(error, kubeconfig)
   })
   if (options.install) await installKinds(connected.client, operators)
   using stop = abortOnSignals()
+  using _alive = keepAlive()
   await using group = new TaskGroup(stop.signal)
   process.stdout.write(
     `running ${operators.map(({ name }) => name).join(', ')} against ${connected.server}\n`,
@@ -40,4 +41,10 @@ export async function runRun(files: readonly string[], options: RunCommandOption
     )
   }
   await group.join()
+}
+
+/** An operator that waits for nothing yet runs until a signal all the same. */
+function keepAlive(): Disposable {
+  const timer = setInterval(() => {}, 2 ** 30)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }

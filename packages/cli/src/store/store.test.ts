@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -79,11 +79,41 @@ describe('coxswain store', () => {
     }
   })
 
+  it('calls a damaged store damaged, not sound, and does not start on it', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'coxswain-store-'))
+    try {
+      await stop(await up(dataDir))
+      const file = join(dataDir, 'store', 'store.sqlite')
+      const content = readFileSync(file)
+      // In an object, which is read when the server loads it; the index is as it was.
+      const at = content.indexOf('"system:node-proxier"')
+      content.write('X', at + 3, 'latin1')
+      writeFileSync(file, content)
+      const check = await coxswain('store', 'check', '--data-dir', dataDir)
+      assert.equal(check.code, 1)
+      assert.equal(check.stdout, '')
+      assert.match(
+        check.stderr,
+        /is damaged; restore a backup.*\n {2}.*system:node-proxier.* does not match its checksum\n/,
+      )
+      const started = await coxswain('up', '--port', '0', '--data-dir', dataDir)
+      assert.equal(started.code, 1)
+      assert.match(
+        started.stderr,
+        /^coxswain: the store in .* is damaged: .*does not match its checksum; see: coxswain store check.*\n$/,
+      )
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  })
+
   it('says in one line what is wrong', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'coxswain-store-'))
     const none = await coxswain('store', 'check', '--data-dir', dataDir)
     assert.equal(none.code, 1)
     assert.match(none.stderr, /^coxswain: there is no store in .*\n$/)
+    const absent = await coxswain('store', 'restore', join(dataDir, 'absent'), '--data-dir', dataDir)
+    assert.match(absent.stderr, /absent: there is no such file/)
     const file = join(dataDir, 'file')
     writeFileSync(file, 'not a backup')
     const wrong = await coxswain('store', 'restore', file, '--data-dir', dataDir)

@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
-import { hasStoreErrorCode } from '@coxswain/storage'
+import { hasStoreErrorCode, isStoreError } from '@coxswain/storage'
 import { backupStore, checkStore, restoreStore, type StoreReport } from '@coxswain/storage/sqlite'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { type ControlAnswer, type ControlRequest, controlSocketPath } from '../up/control-socket.ts'
@@ -9,30 +10,42 @@ export interface StoreCommandOptions {
   readonly dataDir: string
 }
 
+/** How many findings of a check are printed. */
+const problemsShown = 20
+
 const directoryOf = ({ dataDir }: StoreCommandOptions) => join(resolve(dataDir), 'store')
 
 /** Prints what the store holds; fails when something in it is wrong. The store may be in use. */
 export function runCheck(options: StoreCommandOptions): void {
-  const report = attempt(() => checkStore(directoryOf(options)))
-  print('the store is sound', report)
-  if (report.problems.length === 0) return
-  throw new CommandError(`the store in ${directoryOf(options)} is damaged: ${report.problems.join('; ')}`)
+  const directory = directoryOf(options)
+  const report = attempt(() => checkStore(directory))
+  const { problems } = report
+  if (problems.length === 0) {
+    print('the store is sound', report)
+    return
+  }
+  const shown = problems.slice(0, problemsShown)
+  const more = problems.length > shown.length ? [`and ${problems.length - shown.length} more`] : []
+  throw new CommandError(
+    `the store in ${directory} is damaged; restore a backup with: coxswain store restore FILE\n  ${[...shown, ...more].join('\n  ')}`,
+  )
 }
 
 /** Copies a store, which may be in use, into a file. */
 export function runBackup(file: string, options: StoreCommandOptions): void {
   print(
     `backed up to ${file}`,
-    attempt(() => backupStore(directoryOf(options), resolve(file))),
+    attempt(() => backupStore(directoryOf(options), resolve(file)), file),
   )
 }
 
 /** Puts a backup in place of what is there: by the server itself when one is running, with events for its watchers. */
 export async function runRestore(file: string, options: StoreCommandOptions): Promise<void> {
+  if (!existsSync(file)) throw new CommandError(`${file}: there is no such file`)
   try {
     print(`restored from ${file}`, restoreStore(directoryOf(options), resolve(file)))
   } catch (error) {
-    if (!hasStoreErrorCode(error, 'Locked')) throw toCommandError(error)
+    if (!hasStoreErrorCode(error, 'Locked')) throw toCommandError(error, file)
     const answer = await ask(resolve(options.dataDir), { command: 'restore', file: resolve(file) })
     if (!answer.ok) throw new CommandError(`the running server could not restore ${file}: ${answer.error}`)
     process.stdout.write(`restored from ${file} into the running server: revision ${answer.revision}\n`)
@@ -45,16 +58,19 @@ function print(what: string, { revision, compactedRevision, keys, changes }: Sto
   )
 }
 
-function attempt<T>(action: () => T): T {
+/** What goes wrong is told with the file that was worked on, unless the store's own words name one. */
+function attempt<T>(action: () => T, file?: string): T {
   try {
     return action()
   } catch (error) {
-    throw toCommandError(error)
+    throw toCommandError(error, file)
   }
 }
 
-function toCommandError(error: unknown): CommandError {
-  return new CommandError(explainSystemError(error), { cause: error })
+function toCommandError(error: unknown, file?: string): CommandError {
+  const reason = explainSystemError(error)
+  const isNamed = file === undefined || isStoreError(error)
+  return new CommandError(isNamed ? reason : `${file}: ${reason}`, { cause: error })
 }
 
 function ask(dataDir: string, request: ControlRequest): Promise<ControlAnswer> {
@@ -70,7 +86,7 @@ function ask(dataDir: string, request: ControlRequest): Promise<ControlAnswer> {
     socket.on('error', error =>
       reject(
         new CommandError(
-          `the store is in use, and its server cannot be reached: ${explainSystemError(error)}`,
+          `the store is in use, and its server cannot be reached: ${explainSystemError(error)}; stop it first`,
           { cause: error },
         ),
       ),

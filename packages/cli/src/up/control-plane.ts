@@ -1,8 +1,13 @@
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type ApiServer, createApiServer, isProxyPath, type NodeConnection } from '@coxswain/apiserver'
+import {
+  type ApiServer,
+  createApiServer,
+  isHealthPath,
+  isProxyPath,
+  type NodeConnection,
+} from '@coxswain/apiserver'
 import { createYamlThread } from '@coxswain/apiserver/node'
-import { createKubeconfig, writeKubeconfig } from '@coxswain/client/kubeconfig'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
@@ -19,16 +24,15 @@ import {
 } from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { createAdmissionSetup } from './access/admission.ts'
-import { createAuthentication } from './access/authentication.ts'
-import { createAuthorization } from './access/authorization.ts'
+import { createAuthentication, keepAnonymousOut } from './access/authentication.ts'
+import { allowsEverything, createAuthorization } from './access/authorization.ts'
 import {
-  componentNames,
-  ensureComponentCertificate,
-  ensureFrontProxyCa,
-  ensureKubeletClientCertificate,
-  ensurePki,
-  type Pki,
-} from './access/pki.ts'
+  refuseForeignKubeconfig,
+  writeAdminKubeconfig,
+  writeComponentKubeconfigs,
+} from './access/kubeconfigs.ts'
+import { ensureFrontProxyCa, ensureKubeletClientCertificate, ensurePki, type Pki } from './access/pki.ts'
+import type { GivenOptions } from './combinations.ts'
 import { serveControlSocket } from './control-socket.ts'
 import { type ControllerName, selectServerControllers } from './loops/controller-names.ts'
 import { leaderElectionOf } from './loops/leader-election.ts'
@@ -58,6 +62,7 @@ const drainTime = 10_000
 
 export interface ControlPlane {
   readonly options: UpOptions
+  readonly given: GivenOptions
   readonly dataDir: string
   readonly env: Env
   /** What the parts have said. */
@@ -65,20 +70,28 @@ export interface ControlPlane {
   readonly controllers: readonly ControllerName[]
   /** Being opened while this module is loaded. */
   readonly opening: Promise<Store>
+  /** Called when the server serves. */
+  readonly onReady: () => void
 }
 
 /** Serves until a signal stops it; resolves when everything has stopped. */
 export async function runControlPlane({
   options,
+  given,
   dataDir,
   env,
   logs,
   controllers,
   opening,
+  onReady,
 }: ControlPlane): Promise<void> {
   const leaderElection = leaderElectionOf(options, env)
   const nodeRanges = nodeRangesOf(options)
   await checkScheduler(options, env)
+  const kubeconfig = resolve(options.kubeconfig ?? join(dataDir, 'kubeconfig'))
+  await refuseForeignKubeconfig(kubeconfig)
+  const files = options.operator ?? []
+  const operators = await loadOperators(files)
   const pki = ensurePki(join(dataDir, 'pki'), env, options.serviceClusterIpRange)
   await using inner = await opening
   const { store, reload } = await encrypt(inner, options, env)
@@ -87,8 +100,9 @@ export async function runControlPlane({
     options: authentication,
     clientCa,
     signingKeyFile,
-  } = await createAuthentication(options, {
+  } = await createAuthentication((await allowsEverything(options)) ? keepAnonymousOut(options) : options, {
     directory,
+    isAnonymousAuthGiven: given.has('anonymousAuth'),
     env,
     ca: pki.ca.certificate,
     ...(controllers.length === 0 && { frontProxyCa: ensureFrontProxyCa(directory, env) }),
@@ -145,16 +159,15 @@ export async function runControlPlane({
   })
   await using http = await listening
   await server.ready
-  await using _control = await serveControlSocket(dataDir, inner)
-  const kubeconfig = await writeAdminKubeconfig(options, dataDir, http.url, pki)
+  await using _control = await serveControlSocket(dataDir, inner, env.log)
+  await writeAdminKubeconfig(kubeconfig, http.url, pki)
   if (controllers.length === 0) await writeComponentKubeconfigs(dataDir, http.url, pki, env)
+  onReady()
   const sayReady = () =>
     process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)
   // What is not the server is loaded when it answers already; with operators, ready means that their kinds are there too.
-  const files = options.operator ?? []
   if (files.length === 0) sayReady()
   if (controllers.length > 0 || files.length > 0) {
-    const operators = await loadOperators(files)
     const connect = (options?: { readonly lendsAnswers: boolean }) =>
       createInProcessTransport(server.handler, env, { peer: insider, ...options })
     const surroundings = { connect, env, group: loops }
@@ -239,29 +252,6 @@ function chooseAddress(): string {
   return found?.address ?? unreachableAddress
 }
 
-async function writeAdminKubeconfig(
-  options: UpOptions,
-  dataDir: string,
-  url: string,
-  pki: Pki,
-): Promise<string> {
-  const file = resolve(options.kubeconfig ?? join(dataDir, 'kubeconfig'))
-  const { certificate: cert, key } = pki.admin
-  const entry = { cluster: 'coxswain', user: 'admin', server: url, ca: pki.ca.certificate, cert, key }
-  await writeKubeconfig(file, createKubeconfig(entry))
-  return file
-}
-
-/** Without controllers of ours others may come: what kube-controller-manager and kube-scheduler are started with. */
-async function writeComponentKubeconfigs(dataDir: string, url: string, pki: Pki, env: Env): Promise<void> {
-  for (const name of componentNames) {
-    const { user, pair } = ensureComponentCertificate(join(dataDir, 'pki'), env, name, pki.ca)
-    const { certificate: cert, key } = pair
-    const entry = { cluster: 'coxswain', user, server: url, ca: pki.ca.certificate, cert, key }
-    await writeKubeconfig(join(dataDir, `${name}.conf`), createKubeconfig(entry))
-  }
-}
-
 interface Listening {
   readonly port: number
   readonly handler: Handler
@@ -281,6 +271,8 @@ async function listen({ port, handler, pki, clientCa, env }: Listening): Promise
       log: env.log,
       upgrade: createWebSocketUpgrade({ handler, log: env.log }),
       passesThrough: isProxyPath,
+      isUrgent: isHealthPath,
+      defersBodies: true,
     })
   } catch (error) {
     throw new CommandError(

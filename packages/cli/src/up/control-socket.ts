@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import type { Logger } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 
 /** Where a running server takes orders from whoever may write to its data directory. */
@@ -20,9 +21,25 @@ export type ControlAnswer =
 
 const longestRequest = 64 * 1024
 
-/** Listens until it is disposed of. */
-export async function serveControlSocket(dataDir: string, store: Store): Promise<AsyncDisposable> {
+/** What the name of a socket may have in bytes on every system. */
+const longestPath = 103
+
+/** Listens until it is disposed of. Where the name of a socket would be too long there is none, which the log says. */
+export async function serveControlSocket(
+  dataDir: string,
+  store: Store,
+  log: Logger,
+): Promise<AsyncDisposable> {
   const path = controlSocketPath(dataDir)
+  if (Buffer.byteLength(path) > longestPath) {
+    log.info(
+      'the path of the data directory is too long for a socket: store restore needs the server stopped',
+      {
+        path,
+      },
+    )
+    return { async [Symbol.asyncDispose]() {} }
+  }
   rmSync(path, { force: true })
   const sockets = new Set<Socket>()
   const server = createServer(socket => {

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Env } from '@coxswain/kit'
 import { createMemoryStore, hasStoreErrorCode, type Store } from '@coxswain/storage'
 import { CommandError, explainSystemError } from '../exit.ts'
+import { readCertificates, readFlagFile, readPrivateKey } from './access/flag-file.ts'
 
 export interface StoreOptions {
   readonly storage: 'sqlite' | 'memory' | 'etcd'
@@ -12,6 +12,9 @@ export interface StoreOptions {
   readonly etcdCertfile?: string
   readonly etcdKeyfile?: string
 }
+
+/** How long the start is silent before it says what it waits for, in milliseconds. */
+const silence = 2_000
 
 /** Opens a store when it is called. */
 export type StoreOpener = () => Promise<Store>
@@ -26,6 +29,7 @@ export async function loadStore(options: StoreOptions, dataDir: string, env: Env
     try {
       return await openSqliteStore({ directory, env })
     } catch (error) {
+      if (hasStoreErrorCode(error, 'Corrupt')) throw error
       const hint = hasStoreErrorCode(error, 'Locked') ? '; is another coxswain using it?' : ''
       const reason = `${explainSystemError(error)}${hint}`
       throw new CommandError(`the store in ${directory} cannot be opened: ${reason}`, { cause: error })
@@ -37,13 +41,35 @@ async function loadEtcd(options: StoreOptions, env: Env): Promise<StoreOpener> {
   if (!options.etcdServers?.length) {
     throw new CommandError('--storage etcd needs --etcd-servers', { exitCode: 2 })
   }
-  const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file))
   const tls = {
-    ca: read(options.etcdCafile),
-    cert: read(options.etcdCertfile),
-    key: read(options.etcdKeyfile),
+    ca: read('etcd-cafile', options.etcdCafile, readCertificates),
+    cert: read('etcd-certfile', options.etcdCertfile, readCertificates),
+    key: read('etcd-keyfile', options.etcdKeyfile, readPrivateKey),
   }
   const { etcdServers: endpoints, etcdPrefix: prefix } = options
   const { createEtcdStore } = await import('@coxswain/storage/etcd')
-  return async () => await createEtcdStore({ env, endpoints, prefix, tls })
+  return async () => {
+    const where = `etcd at ${endpoints.join(', ')}`
+    const waiting = env.clock.after(silence, () =>
+      process.stderr.write(`coxswain: waiting for ${where} to answer\n`),
+    )
+    let store: Store | undefined
+    try {
+      store = createEtcdStore({ env, endpoints, prefix, tls })
+      await store.status()
+      return store
+    } catch (error) {
+      await store?.close()
+      throw new CommandError(`${where} cannot be used: ${(error as Error).message}; see --etcd-servers`, {
+        exitCode: hasStoreErrorCode(error, 'InvalidArgument') ? 2 : 1,
+        cause: error,
+      })
+    } finally {
+      waiting.cancel()
+    }
+  }
+}
+
+function read(flag: string, file: string | undefined, check: (text: string) => string): Buffer | undefined {
+  return file === undefined ? undefined : Buffer.from(readFlagFile(flag, file, check))
 }

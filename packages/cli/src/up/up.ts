@@ -1,13 +1,15 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createRealEnv, type LogLevel } from '@coxswain/kit'
 import { createPinoLogger, createTurnTakingScheduler } from '@coxswain/kit/node'
-import { CommandError, explainSystemError } from '../exit.ts'
+import { hasStoreErrorCode } from '@coxswain/storage'
+import { CommandError, unwrapSuppressed } from '../exit.ts'
 import type { AdmissionFlags } from './access/admission-options.ts'
 import type { AuditFlags } from './access/audit-options.ts'
 import type { AuthenticationFlags } from './access/authentication-options.ts'
 import { type AuthorizationFlags, checkAuthorizationFlags } from './access/authorization-options.ts'
 import type { EncryptionFlags } from './access/encryption.ts'
+import { checkCombinations, completeOptions, type GivenOptions } from './combinations.ts'
+import { prepareDirectory } from './data-directory.ts'
 import { selectControllers } from './loops/controller-names.ts'
 import type { ControllerFlags } from './loops/controller-options.ts'
 import type { SchedulerFlags } from './loops/scheduler-options.ts'
@@ -42,41 +44,48 @@ export interface UpOptions
   readonly logLevel: LogLevel
 }
 
-/** Starts everything and resolves when it has stopped again. */
-export async function runUp(options: UpOptions): Promise<void> {
+/** Starts everything and resolves when it has stopped again. A start that fails leaves nothing behind. */
+export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void> {
+  const options = completeOptions(flags, given)
   const { logLevel } = options
   const logs = createComponentLogs(createPinoLogger({ level: logLevel }), logLevel, createRealEnv().clock)
   const env = { ...createRealEnv(logs.log), scheduler: createTurnTakingScheduler() }
   const controllers = selectControllers(options.controllers)
   checkAuthorizationFlags(options)
+  checkCombinations(options, given)
   const dataDir = resolve(options.dataDir)
-  prepareDirectory(dataDir)
+  const openStore = await loadStore(options, dataDir, { ...env, log: env.log.child({ component: 'etcd' }) })
+  const directory = prepareDirectory(dataDir, {
+    parts: options.storage === 'sqlite' ? ['pki', 'store'] : ['pki'],
+    // Containers that are processes may run as any user when this one is root.
+    isPassable: options.runtime === 'process' && process.getuid?.() === 0,
+  })
   // The store's threads start while the server's code is being loaded.
-  const opening = (await loadStore(options, dataDir, { ...env, log: env.log.child({ component: 'etcd' }) }))()
+  const opening = openStore()
   opening.catch(() => {}) // whoever awaits it is told
+  let isReady = false
+  const onReady = () => {
+    isReady = true
+  }
   try {
     const { runControlPlane } = await import('./control-plane.ts')
-    await runControlPlane({ options, dataDir, env, logs, controllers, opening })
+    await runControlPlane({ options, given, dataDir, env, logs, controllers, opening, onReady })
   } catch (error) {
     // The store's threads keep the process alive, whatever it was that failed.
     await opening.then(
       store => store.close(),
       () => {},
     )
-    throw error
+    if (!isReady) directory.undo()
+    throw explain(unwrapSuppressed(error), dataDir)
   }
 }
 
-/** Makes the directory, and sees that it can be written to. */
-function prepareDirectory(dataDir: string): void {
-  try {
-    mkdirSync(dataDir, { recursive: true })
-    const probe = join(dataDir, '.writable')
-    writeFileSync(probe, '')
-    rmSync(probe)
-  } catch (error) {
-    throw new CommandError(`the data directory ${dataDir} cannot be used: ${explainSystemError(error)}`, {
-      cause: error,
-    })
-  }
+/** Damage is found when the store is opened, or when what is in it is read. */
+function explain(error: unknown, dataDir: string): unknown {
+  if (!hasStoreErrorCode(error, 'Corrupt')) return error
+  return new CommandError(
+    `the store in ${dataDir} is damaged: ${error.message}; see: coxswain store check, restore a backup with: coxswain store restore FILE`,
+    { cause: error },
+  )
 }

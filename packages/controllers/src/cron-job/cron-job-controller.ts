@@ -22,6 +22,7 @@ import {
   deleteOldJobs,
   findOldJobs,
   indexJobs,
+  isScheduled,
   jobAt,
   jobNameAt,
   listJobsOf,
@@ -88,7 +89,7 @@ async function sync(
     draft.active = draft.active.filter(({ uid }) => !deleted.has(uid ?? ''))
     noteJobs(context, cronJob, jobs, draft)
     await dropMissing(context, cronJob, jobs, draft)
-    wait = await start(context, cronJob, draft, isRescheduled)
+    wait = await start(context, { cronJob, jobs, draft, isRescheduled })
   } catch (error) {
     failure = error
   }
@@ -167,11 +168,15 @@ async function dropMissing(
 /** Starts the job that is due, if there is one. Resolves with the milliseconds until the next is. */
 async function start(
   context: ReconcileContext,
-  cronJob: CronJobView,
-  draft: Draft,
-  isRescheduled: boolean,
+  at: {
+    readonly cronJob: CronJobView
+    readonly jobs: readonly JobView[]
+    readonly draft: Draft
+    readonly isRescheduled: boolean
+  },
 ): Promise<number | undefined> {
   const { clock, events } = context
+  const { cronJob, jobs, draft, isRescheduled } = at
   const schedule = readSchedule(context, cronJob)
   if (!schedule) return undefined
   const now = clock.now()
@@ -192,7 +197,7 @@ async function start(
       'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
     )
   const deadline = cronJob.spec?.startingDeadlineSeconds
-  if (deadline !== undefined && latest + deadline * 1_000 < now) {
+  if (deadline !== undefined && latest + Number(deadline) * 1_000 < now) {
     const time = new Date(latest).toUTCString().replace('GMT', '+0000')
     events.warning(cronJob, 'MissSchedule', `Missed scheduled time to start a job: ${time}`)
     return next()
@@ -201,12 +206,16 @@ async function start(
   const last = draft.lastScheduleTime
   if (draft.active.some(reference => reference.name === name)) return next()
   if (last !== undefined && Date.parse(last) === latest) return next()
-  if (cronJob.spec?.concurrencyPolicy === 'Forbid' && draft.active.length > 0) {
+  const running = [...draft.active, ...findForgotten(jobs, draft, name)]
+  if (cronJob.spec?.concurrencyPolicy === 'Forbid' && running.length > 0) {
     const message = 'Not starting job because prior execution is running and concurrency policy is Forbid'
     events.normal(cronJob, 'JobAlreadyActive', message)
     return next()
   }
-  if (cronJob.spec?.concurrencyPolicy === 'Replace') await stopActive(context, cronJob, draft)
+  if (cronJob.spec?.concurrencyPolicy === 'Replace') {
+    await stopJobs(context, cronJob, running)
+    draft.active = []
+  }
   const job = await createJob(context, cronJob, latest)
   if (!job) return next()
   draft.active.push(referenceTo(job))
@@ -237,11 +246,26 @@ function readSchedule({ events }: ReconcileContext, cronJob: CronJobView): CronS
   return undefined
 }
 
-async function stopActive(context: ReconcileContext, cronJob: CronJobView, draft: Draft): Promise<void> {
-  for (const { uid = '', namespace = '', name = '' } of draft.active) {
+/**
+ * Unfinished jobs of the schedule that the status does not list: the controller ended between creating one and saying so.
+ * The job called `due` is not among them: it is the one to start now.
+ */
+function findForgotten(jobs: readonly JobView[], { active }: Draft, due: string): References {
+  const listed = new Set(active.map(({ uid }) => uid))
+  return jobs
+    .filter(job => isScheduled(job) && !finishedCondition(job) && !job.metadata.deletionTimestamp)
+    .filter(({ metadata }) => metadata.name !== due && !listed.has(metadata.uid))
+    .map(referenceTo)
+}
+
+async function stopJobs(
+  context: ReconcileContext,
+  cronJob: CronJobView,
+  references: References,
+): Promise<void> {
+  for (const { uid = '', namespace = '', name = '' } of references) {
     if (!(await deleteJob(context, cronJob, { namespace, name, uid })))
       throw new Error(`could not replace job ${namespace}/${name}`)
-    draft.active = draft.active.filter(reference => reference.uid !== uid)
   }
 }
 

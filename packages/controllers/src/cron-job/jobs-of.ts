@@ -7,6 +7,7 @@ import { controllerOf, controllerReference } from '../pods/controller-reference.
 import type { CronJobView } from './missed-times.ts'
 
 const field = 'controller'
+const scheduledTime = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 const byController = (job: JobView): string[] => {
   const controller = controllerOf(job)
   return controller ? [controller.uid] : []
@@ -40,13 +41,18 @@ export function jobAt(cronJob: CronJobView, time: number): DeepReadonly<Job> {
       labels,
       annotations: {
         ...annotations,
-        'batch.kubernetes.io/cronjob-scheduled-timestamp': formatInZone(spec!.timeZone ?? 'UTC', time),
+        [scheduledTime]: formatInZone(spec!.timeZone ?? 'UTC', time),
       },
       ownerReferences: [controllerReference(CronJob, cronJob)],
     },
     spec: spec!.jobTemplate.spec,
   }
   return job as unknown as DeepReadonly<Job> // the server completes it
+}
+
+/** Whether the schedule has started it and not a person, whose jobs are left alone. */
+export function isScheduled({ metadata }: JobView): boolean {
+  return metadata.annotations?.[scheduledTime] !== undefined
 }
 
 export function referenceTo({ metadata }: JobView): ObjectReference {

@@ -25,7 +25,7 @@ export function findMissed(
 ): Missed | string {
   let since = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
   const deadline = spec?.startingDeadlineSeconds
-  if (options.withDeadline && deadline !== undefined) since = Math.max(since, now - deadline * 1_000)
+  if (options.withDeadline && deadline !== undefined) since = Math.max(since, now - Number(deadline) * 1_000)
   const first = nextCronTime(schedule, since)
   if (first !== undefined && now < first) return { since, count: 0 }
   const second = first === undefined ? undefined : nextCronTime(schedule, first)

@@ -1,6 +1,6 @@
 import type { DaemonSet } from '@coxswain/api/apps/v1'
 import type { Node, PodSpec, Toleration } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
 import type { TemplateView } from '../pods/controller-revisions.ts'
 import { fitsAffinity, toleratesNode } from '../pods/node-fit.ts'
 import type { PodView } from '../pods/pod-state.ts'
@@ -77,8 +77,7 @@ const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /** How often the template has changed, as old clients counted; undefined when nobody says. */
 function generationOf({ metadata }: SetView): string | undefined {
-  const text = metadata.annotations?.[generationAnnotation]
-  return text !== undefined && /^-?\d+$/.test(text) ? String(Number(text)) : undefined
+  return parseInt64(metadata.annotations?.[generationAnnotation] ?? '')?.toString()
 }
 
 /** The template of the pod for one node. The scheduler binds it: it can go nowhere else. */

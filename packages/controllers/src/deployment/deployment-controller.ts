@@ -15,9 +15,12 @@ import { indexPods, listPodsOf } from '../pods/pod-index.ts'
 import { isFinished } from '../pods/pod-state.ts'
 import {
   annotationsAfterRollback,
+  desiredBefore,
   isSameTemplate,
+  previousRevision,
   revisionOf,
   rollbackAnnotation,
+  rollbackRevision,
   type SetView,
   withoutHash,
 } from './revisions.ts'
@@ -47,7 +50,7 @@ export function createDeploymentController(): Operator {
       .watches(Pod, (pod, lookup) => recreatorOf(pod.metadata.namespace, controllerOf(pod)?.name, lookup), {
         predicates: [({ type }) => type === 'delete'],
       })
-      .options({ eventSource: 'deployment-controller', concurrency: 5, minInterval, busy: true })
+      .options({ eventSource: 'deployment-controller', concurrency: 5, minInterval })
       .reconcile(reconcile)
   })
 }
@@ -85,7 +88,8 @@ async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
   if (deployment.metadata.deletionTimestamp) return await writeCounts(rollout)
   await notePause(rollout)
   if (deployment.spec?.paused) return await scale(rollout)
-  if (deployment.metadata.annotations?.[rollbackAnnotation]) return await rollBack(context, rollout)
+  const rollback = rollbackRevision(deployment)
+  if (rollback !== undefined) return await rollBack(context, rollout, rollback)
   await rollout.syncNewest(false)
   if (isScaled(rollout.deployment, rollout.all)) return await scale(rollout)
   if (isRolling(deployment)) await roll(rollout)
@@ -127,7 +131,9 @@ async function scale(rollout: Rollout): Promise<void> {
 }
 
 function isSaturated(set: SetView, wanted: number): boolean {
-  return sizeOf(set) === wanted && (set.status?.availableReplicas ?? 0) === wanted
+  return (
+    sizeOf(set) === wanted && desiredBefore(set) === wanted && (set.status?.availableReplicas ?? 0) === wanted
+  )
 }
 
 async function roll(rollout: Rollout): Promise<void> {
@@ -157,20 +163,23 @@ async function recreate({ client }: ReconcileContext, rollout: Rollout): Promise
 }
 
 /** What an annotation of old clients asks for; kubectl puts the old template back itself. */
-async function rollBack({ client, events }: ReconcileContext, rollout: Rollout): Promise<void> {
+async function rollBack(
+  { client, events }: ReconcileContext,
+  rollout: Rollout,
+  asked: bigint,
+): Promise<void> {
   await rollout.syncNewest(true)
   const { deployment, all } = rollout
-  const { [rollbackAnnotation]: asked = '', ...annotations } = deployment.metadata.annotations ?? {}
-  const revisions = all.map(revisionOf).sort((a, b) => b - a)
-  const revision = Number(asked) || revisions[1] || 0
-  const target = revision === 0 ? undefined : all.find(set => revisionOf(set) === revision)
+  const { [rollbackAnnotation]: _asked, ...annotations } = deployment.metadata.annotations ?? {}
+  const revision = asked || previousRevision(all)
+  const target = revision === 0n ? undefined : all.find(set => revisionOf(set) === revision)
   const clear = async (changes: Partial<DeploymentView>) => {
     await client.update(Deployment, { ...deployment, ...changes } as DeploymentView)
   }
   const metadata = { ...deployment.metadata, annotations }
   const { name } = deployment.metadata
   if (!target) {
-    const what = revision === 0 ? 'last revision' : 'the revision to rollback to'
+    const what = revision === 0n ? 'last revision' : 'the revision to rollback to'
     events.warning(deployment, 'DeploymentRollbackRevisionNotFound', `Unable to find ${what}.`)
     return await clear({ metadata })
   }

@@ -1,6 +1,6 @@
 import type { ReplicaSet } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type DeepReadonly, deepEqual } from '@coxswain/apimachinery'
+import { type DeepReadonly, deepEqual, parseInt64 } from '@coxswain/apimachinery'
 import { type DeploymentView, fenceposts, wantedReplicas } from './strategy.ts'
 
 export type SetView = DeepReadonly<ReplicaSet>
@@ -51,17 +51,41 @@ export function withoutHash(
   } as DeepReadonly<PodTemplateSpec>
 }
 
-export function revisionOf({
-  metadata,
-}: {
-  readonly metadata: { readonly annotations?: Annotations }
-}): number {
-  const text = metadata.annotations?.[revisionAnnotation] ?? ''
-  return /^\d+$/.test(text) ? Number(text) : 0
+/** The revision, an int64; 0 without the annotation, undefined when it is not a number. */
+export function revisionOf({ metadata }: SetView): bigint | undefined {
+  const text = metadata.annotations?.[revisionAnnotation]
+  return text === undefined ? 0n : parseInt64(text)
 }
 
-export function highestRevision(sets: readonly SetView[]): number {
-  return sets.reduce((highest, set) => Math.max(highest, revisionOf(set)), 0)
+/** One more than the highest revision. Wraps around as Go's int64 does. */
+export function nextRevision(sets: readonly SetView[]): bigint {
+  return BigInt.asIntN(64, (descendingRevisions(sets)[0] ?? 0n) + 1n)
+}
+
+/** The second highest revision, 0 when there is none. */
+export function previousRevision(sets: readonly SetView[]): bigint {
+  return descendingRevisions(sets)[1] ?? 0n
+}
+
+/** Revisions that are not numbers are skipped, those below 0 do not count. */
+function descendingRevisions(sets: readonly SetView[]): bigint[] {
+  const revisions = sets.map(revisionOf).filter(revision => revision !== undefined && revision >= 0n)
+  return (revisions as bigint[]).sort((a, b) => compare(b, a))
+}
+
+/** Lower revisions first; 0 where one is not a number. */
+export function compareRevisions(a: SetView, b: SetView): number {
+  const [left, right] = [revisionOf(a), revisionOf(b)]
+  return left === undefined || right === undefined ? 0 : compare(left, right)
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The revision that the annotation of old clients asks for; undefined when there is none or it is not a number. */
+export function rollbackRevision({ metadata }: DeploymentView): bigint | undefined {
+  return parseInt64(metadata.annotations?.[rollbackAnnotation] ?? '')
 }
 
 /** What the deployment wanted when it last scaled the set; undefined when it has not. */
@@ -74,8 +98,10 @@ export function mostBefore(set: SetView): number | undefined {
   return readCount(set.metadata.annotations?.[maxAnnotation])
 }
 
-function readCount(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+/** Neither signed nor above the largest int32. */
+function readCount(text = ''): number | undefined {
+  const count = /^\d/.test(text) ? parseInt64(text) : undefined
+  return count !== undefined && count <= 0x7fffffffn ? Number(count) : undefined
 }
 
 /** The annotations of a set that is scaled now. */
@@ -88,16 +114,20 @@ export function withReplicaCounts(annotations: Annotations, deployment: Deployme
   }
 }
 
-/** The annotations of the set that is the newest now: the deployment's, and where it stands in the history. */
+/**
+ * The annotations of the set that is the newest now: the deployment's, and where it stands in the history. They stay as
+ * they are when the set has a revision that is not a number.
+ */
 export function newestAnnotations(
   set: Annotations,
   deployment: DeploymentView,
-  revision: number,
+  revision: bigint,
 ): Annotations {
   const result: Record<string, string> = { ...set, ...copied(deployment.metadata.annotations ?? {}) }
   const before = set[revisionAnnotation]
-  if (before !== undefined && !/^\d+$/.test(before)) return result
-  if (Number(before ?? 0) >= revision) return result
+  const number = before ? parseInt64(before) : 0n
+  if (number === undefined) return set
+  if (number >= revision) return result
   result[revisionAnnotation] = String(revision)
   if (before === undefined) return result
   const history = (set[historyAnnotation] ?? '').split(',').filter(text => text !== '')

@@ -13,11 +13,11 @@ import { isNamespaceGoing } from '../pods/pod-control.ts'
 import { hashTemplate } from '../pods/template-hash.ts'
 import { type ConditionNews, type ConditionView, findCondition, setCondition } from './conditions.ts'
 import {
-  highestRevision,
+  compareRevisions,
   isSameTemplate,
   newestAnnotations,
+  nextRevision,
   revisionAnnotation,
-  revisionOf,
   type SetView,
   templateHashLabel,
   withReplicaCounts,
@@ -64,7 +64,7 @@ export class Rollout {
 
   /** Sees to it that the newest set and the deployment know their revision; makes the set where `create` says so. */
   async syncNewest(create: boolean): Promise<SetView | undefined> {
-    const revision = highestRevision(this.old) + 1
+    const revision = nextRevision(this.old)
     const existing = this.newest
     if (!existing) return create ? await this.#createSet(revision) : undefined
     const before = existing.metadata.annotations ?? {}
@@ -77,7 +77,7 @@ export class Rollout {
     const isNews = progressDeadline(this.#deployment) !== undefined && !this.condition('Progressing')
     const message = `Found new replica set ${JSON.stringify(current.metadata.name)}`
     await this.#writeRevision(
-      revisionOf(current),
+      current.metadata.annotations?.[revisionAnnotation] ?? '',
       isNews ? { type: 'Progressing', status: 'True', reason: 'FoundNewReplicaSet', message } : undefined,
     )
     return current
@@ -87,7 +87,7 @@ export class Rollout {
     return findCondition(this.#deployment.status?.conditions, type)
   }
 
-  async #createSet(revision: number): Promise<SetView> {
+  async #createSet(revision: bigint): Promise<SetView> {
     const { client, events } = this.#context
     const deployment = this.#deployment
     const { metadata, spec } = deployment
@@ -125,7 +125,7 @@ export class Rollout {
     const message = `Created new replica set ${JSON.stringify(name)}`
     const isTimed = progressDeadline(deployment) !== undefined
     await this.#writeRevision(
-      revision,
+      String(revision),
       isTimed ? { type: 'Progressing', status: 'True', reason: 'NewReplicaSetCreated', message } : undefined,
     )
     return made
@@ -165,11 +165,11 @@ export class Rollout {
     })
   }
 
-  async #writeRevision(revision: number, news: ConditionNews | undefined): Promise<void> {
+  async #writeRevision(revision: string, news: ConditionNews | undefined): Promise<void> {
     const { metadata, status } = this.#deployment
-    const annotations = { ...metadata.annotations, [revisionAnnotation]: String(revision) }
+    const annotations = { ...metadata.annotations, [revisionAnnotation]: revision }
     const conditions = news && setCondition(status?.conditions ?? [], news, this.now)
-    if (metadata.annotations?.[revisionAnnotation] === String(revision) && !conditions) return
+    if (metadata.annotations?.[revisionAnnotation] === revision && !conditions) return
     await this.writeStatus({ ...status, ...(conditions && { conditions }) }, annotations)
   }
 
@@ -234,7 +234,7 @@ export class Rollout {
     const limit = this.#deployment.spec?.revisionHistoryLimit ?? 10
     const alive = this.old.filter(({ metadata }) => !metadata.deletionTimestamp)
     const surplus = [...alive]
-      .sort((a, b) => revisionOf(a) - revisionOf(b))
+      .sort((a, b) => compareRevisions(a, b) || byCreation(a, b))
       .slice(0, Math.max(0, alive.length - limit))
     for (const set of surplus) {
       const { namespace = '', name, generation = 0 } = set.metadata

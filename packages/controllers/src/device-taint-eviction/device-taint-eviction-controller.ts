@@ -116,9 +116,11 @@ async function evictionTime(client: OperatorClient, pod: PodView): Promise<numbe
 /** Of a pool only the slices of the newest generation count. */
 async function taintsOf(client: OperatorClient, allocated: AllocatedDevice) {
   const { items } = await client.list(ResourceSlice, { fields: { [poolField]: poolOf(allocated) } })
-  const generation = Math.max(...items.map(({ spec }) => Number(spec?.pool.generation ?? 0)))
+  // Beyond 2^53 they are bigint: neither Math.max nor a conversion would keep them apart.
+  const generationOf = ({ spec }: (typeof items)[number]) => spec?.pool.generation ?? 0
+  const [newest] = items.map(generationOf).sort((a, b) => (a < b ? 1 : -1))
   const device = items
-    .filter(({ spec }) => Number(spec?.pool.generation ?? 0) === generation)
+    .filter(slice => generationOf(slice) === newest)
     .flatMap(({ spec }) => spec?.devices ?? [])
     .find(({ name }) => name === allocated.device)
   return device?.taints?.filter(({ effect }) => effect === 'NoExecute') ?? []
@@ -135,6 +137,6 @@ function endOfPatience({ tolerations = [] }: AllocatedDevice, taint: DeepReadonl
   const since = Date.parse(taint.timeAdded ?? '') || 0
   if (fitting.length === 0) return [since]
   if (fitting.some(({ tolerationSeconds }) => tolerationSeconds === undefined)) return []
-  const seconds = fitting.map(({ tolerationSeconds = 0 }) => Math.max(0, tolerationSeconds))
+  const seconds = fitting.map(({ tolerationSeconds = 0 }) => Math.max(0, Number(tolerationSeconds)))
   return [since + Math.min(...seconds) * 1_000]
 }

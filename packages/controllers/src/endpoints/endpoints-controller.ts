@@ -1,6 +1,6 @@
 import { type EndpointPort, Endpoints, Pod, Service } from '@coxswain/api/core/v1'
 import { type DeepReadonly, deepEqual, formatKey, isNotFound } from '@coxswain/apimachinery'
-import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
+import { defineOperator, type ObjectEvent, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import {
   addressesOf,
   endpointChanged,
@@ -23,7 +23,7 @@ import { type AddressOnPort, capacity, countAddresses, packSubsets, truncateSubs
 const managedByLabel = 'endpoints.kubernetes.io/managed-by'
 const manager = 'endpoint-controller'
 const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity'
-/** Endpoints that old programs elect a leader with are nobody's service. */
+/** On Endpoints with which old clients elect a leader. */
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader'
 
 /** Keeps the Endpoints object of every service that selects pods. */
@@ -35,8 +35,9 @@ export function createEndpointsController(): Operator {
       .for(Service)
       .watches(Pod, servicesOfPod, { predicates: [endpointChanged] })
       .watches(Endpoints, ({ metadata }) => [{ namespace: metadata.namespace ?? '', name: metadata.name }], {
-        // Whoever edits one keeps what they wrote until the service or its pods change, as upstream has it.
-        predicates: [event => event.type !== 'update'],
+        // One that is created or edited by hand stays as it is until the service or its pods change. Those left over
+        // from services deleted meanwhile are found at the start; leases of old clients among them never had one.
+        predicates: [event => event.type === 'delete' || (event.type === 'create' && isLeftover(event))],
       })
       .options({ eventSource: 'endpoint-controller', concurrency: 5 })
       .reconcile(context => reconcile(context, triggerTimes))
@@ -51,7 +52,7 @@ async function reconcile(
   const current = await client.get(Endpoints, key)
   if (!service) {
     triggerTimes.forget(formatKey(key))
-    if (!current || current.metadata.annotations?.[leaderAnnotation] !== undefined) return
+    if (!current) return
     try {
       await client.delete(Endpoints, key, { preconditions: { uid: current.metadata.uid } })
     } catch (error) {
@@ -103,6 +104,10 @@ async function reconcile(
       )
     throw error
   }
+}
+
+function isLeftover({ object, isInInitialList }: ObjectEvent & { readonly type: 'create' }): boolean {
+  return isInInitialList && object.metadata.annotations?.[leaderAnnotation] === undefined
 }
 
 function labelsFor(service: ServiceView): Record<string, string> {

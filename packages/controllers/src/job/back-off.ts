@@ -43,7 +43,7 @@ export function finishedAt(pod: PodView): number {
   if (containers !== undefined) return containers
   const ready = podCondition(pod, 'Ready')
   if (ready?.status === 'False' && ready.lastTransitionTime) return Date.parse(ready.lastTransitionTime)
-  if (deletionTimestamp) return Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1_000
+  if (deletionTimestamp) return Date.parse(deletionTimestamp) - Number(deletionGracePeriodSeconds) * 1_000
   return creationTimestamp ? Date.parse(creationTimestamp) : 0
 }
 

@@ -104,5 +104,5 @@ function isRestartedTooOften({ spec }: JobView, pods: readonly PodView[], limit:
 export function untilDeadline(job: JobView, startTime: string | undefined, now: number): number {
   const seconds = job.spec?.activeDeadlineSeconds
   if (seconds === undefined || startTime === undefined || isSuspended(job)) return Number.POSITIVE_INFINITY
-  return Date.parse(startTime) + seconds * 1_000 - now
+  return Date.parse(startTime) + Number(seconds) * 1_000 - now
 }

@@ -1,6 +1,6 @@
 import type { Job, JobCondition } from '@coxswain/api/batch/v1'
 import type { Container, PodTemplateSpec } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
 import type { PodView } from '../pods/pod-state.ts'
 import { judgeFailure } from './failure-policy.ts'
 
@@ -56,15 +56,13 @@ export function isFailed(pod: PodView, job: JobView): boolean {
 
 /** The index it works on; undefined when it has none that the job knows. */
 export function indexOf({ metadata }: PodView, completions: number): number | undefined {
-  const text = metadata.annotations?.[indexName] ?? ''
-  const index = /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
-  return index < completions ? index : undefined
+  const index = Number(parseInt64(metadata.annotations?.[indexName] ?? '') ?? -1n)
+  return index >= 0 && index < completions ? index : undefined
 }
 
 function annotatedCount({ metadata }: PodView, name: string): number {
-  const text = metadata.annotations?.[name] ?? ''
-  const count = /^\d+$/.test(text) ? Number(text) : 0
-  return count < 2 ** 31 ? count : 0
+  const count = parseInt64(metadata.annotations?.[name] ?? '') ?? 0n
+  return count >= 0n && count < 2n ** 31n ? Number(count) : 0
 }
 
 /** How often its index had failed before it, not counting what was ignored. */

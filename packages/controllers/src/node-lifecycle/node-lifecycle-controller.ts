@@ -59,7 +59,7 @@ export function createNodeLifecycleController(options: NodeLifecycleOptions = {}
       // To have them at hand: a lease is renewed more often than it has to be looked at.
       .watches(Lease, () => [])
       .timer(monitorPeriod)
-      .options({ eventSource: 'node-controller', concurrency: 8, busy: true })
+      .options({ eventSource: 'node-controller', concurrency: 8 })
       .reconcile(async context => {
         const node = await context.client.get(Node, context.key)
         tellOfNode(context, node, memory)

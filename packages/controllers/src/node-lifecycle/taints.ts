@@ -11,6 +11,7 @@ const unschedulable = `${prefix}/unschedulable`
 
 /** The taint of a condition with that status. */
 const taintOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  __proto__: null as never,
   Ready: { False: notReady, Unknown: unreachable },
   MemoryPressure: { True: `${prefix}/memory-pressure` },
   DiskPressure: { True: `${prefix}/disk-pressure` },

@@ -1,5 +1,5 @@
 import { Node } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
 import { createChannel, defineOperator, type Operator } from '@coxswain/runtime'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'
@@ -33,9 +33,9 @@ export function createTtlController(): Operator {
         while (items.length < steps[at]!.least) at--
         if (at !== before) for (const { metadata } of items) everybody.send({ name: metadata.name })
         const node = items.find(({ metadata }) => metadata.name === key.name)
-        const value = String(steps[at]!.seconds)
-        if (!node || ttlOf(node) === value) return
-        const metadata = { uid: node.metadata.uid, annotations: { [annotation]: value } }
+        const { seconds } = steps[at]!
+        if (!node || parseInt64(ttlOf(node) ?? '') === BigInt(seconds)) return
+        const metadata = { uid: node.metadata.uid, annotations: { [annotation]: String(seconds) } }
         await client.patch(Node, key, { metadata }, { type: 'merge' })
       })
   })

@@ -1,3 +1,5 @@
+import { parseInt64 } from '@coxswain/apimachinery'
+
 /** A number, or that share of `total`. */
 export function scaleIntOrPercent(
   value: number | string | undefined,
@@ -6,8 +8,8 @@ export function scaleIntOrPercent(
 ): number {
   if (value === undefined) return 0
   if (typeof value === 'number') return value
-  const percent = /^(\d+)%$/.exec(value)
-  if (!percent) return 0
-  const share = (Number(percent[1]) * total) / 100
+  const percent = value.endsWith('%') ? parseInt64(value.slice(0, -1)) : undefined
+  if (percent === undefined) return 0
+  const share = (Number(percent) * total) / 100
   return round === 'up' ? Math.ceil(share) : Math.floor(share)
 }

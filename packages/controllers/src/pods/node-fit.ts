@@ -1,5 +1,5 @@
 import type { Node, NodeSelectorRequirement, PodSpec, Taint, Toleration } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
 
 type NodeView = DeepReadonly<Node>
 type SpecView = DeepReadonly<PodSpec>
@@ -28,16 +28,21 @@ export function toleratesNode(
 /** Whether a node has what a pod's `nodeSelector` and required node affinity ask for. */
 export function fitsAffinity({ nodeSelector = {}, affinity }: SpecView, { metadata }: NodeView): boolean {
   const { name, labels = {} } = metadata
-  if (Object.entries(nodeSelector).some(([key, value]) => labels[key] !== value)) return false
+  if (Object.entries(nodeSelector).some(([key, value]) => labelOf(labels, key) !== value)) return false
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
   if (!terms) return true
   return terms.some(({ matchExpressions = [], matchFields = [] }) => {
     if (matchExpressions.length + matchFields.length === 0) return false
     return (
-      matchExpressions.every(requirement => meets(requirement, labels[requirement.key])) &&
+      matchExpressions.every(requirement => meets(requirement, labelOf(labels, requirement.key))) &&
       matchFields.every(requirement => requirement.key === 'metadata.name' && meets(requirement, name))
     )
   })
+}
+
+/** Keys such as `constructor` are in every object and on no node. */
+function labelOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined
 }
 
 function meets(
@@ -56,10 +61,9 @@ function meets(
       return !isGiven
     case 'Gt':
     case 'Lt': {
-      const whole = /^[+-]?\d+$/
-      if (!isGiven || !whole.test(value) || !whole.test(values[0] ?? '')) return false
-      const difference = BigInt(value) - BigInt(values[0] ?? '')
-      return operator === 'Gt' ? difference > 0n : difference < 0n
+      const [left, right] = [parseInt64(value ?? ''), parseInt64(values[0] ?? '')]
+      if (left === undefined || right === undefined) return false
+      return operator === 'Gt' ? left > right : left < right
     }
   }
 }

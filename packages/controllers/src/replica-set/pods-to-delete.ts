@@ -1,6 +1,9 @@
+import { parseInt64 } from '@coxswain/apimachinery'
 import { isActive, isReady, type PodView, readySince, restartsOf } from '../pods/pod-state.ts'
 
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
+/** How a valid cost begins: upstream rejects plus signs and leading zeros. */
+const validCost = /^(-|[1-9]|0$)/
 const phases = ['Pending', 'Unknown', 'Running']
 
 /**
@@ -53,7 +56,8 @@ function phaseOf({ status }: PodView): number {
 
 function costOf({ metadata }: PodView): number {
   const text = metadata.annotations?.[deletionCost] ?? ''
-  return /^-?\d+$/.test(text) ? Number(text) : 0
+  const cost = validCost.test(text) ? parseInt64(text) : undefined
+  return cost !== undefined && BigInt.asIntN(32, cost) === cost ? Number(cost) : 0
 }
 
 function createdAt({ metadata }: PodView): number {

@@ -79,7 +79,7 @@ function defineController(name: string, flavour: Flavour): Operator {
       .for(flavour.kind as typeof ReplicaSet)
       .owns(Pod)
       .watches(Pod, orphansTo(flavour))
-      .options({ eventSource: flavour.eventSource, concurrency: 5, minInterval, busy: true })
+      .options({ eventSource: flavour.eventSource, concurrency: 5, minInterval })
       .reconcile(context => reconcile(context, flavour))
   })
 }

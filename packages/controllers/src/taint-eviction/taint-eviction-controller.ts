@@ -95,7 +95,7 @@ function patienceOf({ spec }: PodView, taints: readonly TaintView[]): number {
     const toleration = spec.tolerations?.find(each => tolerates(each, taint))
     if (!toleration) return 0
     const { tolerationSeconds = Number.POSITIVE_INFINITY } = toleration
-    patience = Math.min(patience, Math.max(0, tolerationSeconds) * 1_000)
+    patience = Math.min(patience, Math.max(0, Number(tolerationSeconds)) * 1_000)
   }
   return patience
 }

@@ -60,6 +60,28 @@ describe('a metrics registry', () => {
     assert.match(registry.text(), /^n 2$/m)
   })
 
+  it('keeps a bounded number of series, and counts the rest as one', () => {
+    const registry = new MetricsRegistry()
+    const requests = registry.counter({ name: 'n', help: '', labels: ['path', 'code'] })
+    const times = registry.histogram({ name: 't', help: '', labels: ['path'], buckets: [1] })
+    for (let i = 0; i < 10_100; i++) {
+      requests.add(1, `/${i}`, '200')
+      times.observe(0.5, `/${i}`)
+    }
+    const text = registry.text()
+    assert.match(text, /^n\{path="\/9999",code="200"\} 1$/m)
+    assert.match(text, /^n\{path="other",code="other"\} 100$/m)
+    assert.match(text, /^t_count\{path="other"\} 100$/m)
+    assert.ok(text.split('\n').length < 10_001 * 5 + 10)
+  })
+
+  it('cuts off label values that are too long', () => {
+    const registry = new MetricsRegistry()
+    const requests = registry.counter({ name: 'n', help: '', labels: ['path'] })
+    for (let i = 0; i < 10; i++) requests.add(1, 'x'.repeat(100_000 + i))
+    assert.match(registry.text(), /^n\{path="x{1024}"\} 10$/m)
+  })
+
   it('brings gauges up to date before it writes', () => {
     const registry = new MetricsRegistry()
     const gauge = registry.gauge({ name: 'now', help: '' })

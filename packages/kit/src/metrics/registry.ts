@@ -106,30 +106,69 @@ export class MetricsRegistry {
   }
 }
 
+/**
+ * A second line of defence: labels should be drawn from small, fixed sets. Past this many series the family counts
+ * everything else in one series whose label values are all `other`.
+ */
+const maxSeries = 10_000
+const maxValueLength = 1_024
+const other = 'other'
+
+/** The series of one family, by the values of their labels. */
+class SeriesMap<S> {
+  readonly #series = new Map<string, S>()
+  readonly #create: (labels: LabelValues) => S
+
+  constructor(create: (labels: LabelValues) => S) {
+    this.#create = create
+  }
+
+  values(): Iterable<S> {
+    return this.#series.values()
+  }
+
+  get(labels: LabelValues): S {
+    return this.#series.get(labelKey(labels)) ?? this.#add(labels.map(shorten))
+  }
+
+  #add(labels: LabelValues): S {
+    const key = labelKey(labels)
+    const known = this.#series.get(key)
+    if (known !== undefined) return known
+    const isOther = labels.every(value => value === other)
+    if (!isOther && this.#series.size >= maxSeries) return this.#add(labels.map(() => other))
+    const series = this.#create(labels)
+    this.#series.set(key, series)
+    return series
+  }
+}
+
+const shorten = (value: string): string =>
+  value.length > maxValueLength ? value.slice(0, maxValueLength) : value
+
 const byName = (a: Metric, b: Metric): number => (a.options.name < b.options.name ? -1 : 1)
 
 class ValueMetric implements Metric {
   readonly type: 'counter' | 'gauge'
   readonly options: MetricOptions
-  /** By the values of the labels; they are formatted when somebody reads. */
-  readonly #values = new Map<string, { readonly labels: LabelValues; value: number }>()
+  readonly #series = new SeriesMap(labels => ({ labels, value: 0 }))
 
   constructor(type: 'counter' | 'gauge', options: MetricOptions) {
     this.type = type
     this.options = options
-    if (!options.labels?.length) this.#entry([])
+    if (!options.labels?.length) this.#series.get([])
   }
 
   set(value: number, labels: LabelValues): void {
-    this.#entry(labels).value = value
+    this.#series.get(labels).value = value
   }
 
   add(amount: number, labels: LabelValues): void {
-    this.#entry(labels).value += amount
+    this.#series.get(labels).value += amount
   }
 
   with(labels: LabelValues): BoundCounter {
-    const entry = this.#entry(labels)
+    const entry = this.#series.get(labels)
     return {
       add(amount) {
         entry.value += amount
@@ -139,19 +178,9 @@ class ValueMetric implements Metric {
 
   *lines(): Generator<string> {
     const { name } = this.options
-    for (const { labels, value } of this.#values.values()) {
+    for (const { labels, value } of this.#series.values()) {
       yield `${name}${wrap(formatLabels(this.options, labels))} ${formatNumber(value)}`
     }
-  }
-
-  #entry(labels: LabelValues): { value: number } {
-    const key = labelKey(labels)
-    let entry = this.#values.get(key)
-    if (!entry) {
-      entry = { labels, value: 0 }
-      this.#values.set(key, entry)
-    }
-    return entry
   }
 }
 
@@ -165,29 +194,25 @@ interface HistogramValue {
 class HistogramMetric implements Metric, Histogram {
   readonly type = 'histogram'
   readonly options: HistogramOptions
-  readonly #values = new Map<string, HistogramValue>()
+  readonly #series: SeriesMap<HistogramValue>
 
   constructor(options: HistogramOptions) {
     this.options = options
+    this.#series = new SeriesMap(labels => ({
+      labels,
+      counts: options.buckets.map(() => 0),
+      sum: 0,
+      count: 0,
+    }))
   }
 
   observe(value: number, ...labels: string[]): void {
-    this.#add(this.#entry(labels), value)
+    this.#add(this.#series.get(labels), value)
   }
 
   with(...labels: string[]): BoundHistogram {
-    const entry = this.#entry(labels)
+    const entry = this.#series.get(labels)
     return { observe: value => this.#add(entry, value) }
-  }
-
-  #entry(labels: LabelValues): HistogramValue {
-    const key = labelKey(labels)
-    let entry = this.#values.get(key)
-    if (!entry) {
-      entry = { labels, counts: this.options.buckets.map(() => 0), sum: 0, count: 0 }
-      this.#values.set(key, entry)
-    }
-    return entry
   }
 
   #add(entry: HistogramValue, value: number): void {
@@ -203,7 +228,7 @@ class HistogramMetric implements Metric, Histogram {
 
   *lines(): Generator<string> {
     const { name, buckets } = this.options
-    for (const { labels, counts, sum, count } of this.#values.values()) {
+    for (const { labels, counts, sum, count } of this.#series.values()) {
       const text = formatLabels(this.options, labels)
       const before = text === '' ? '' : `${text},`
       let total = 0

@@ -1,3 +1,4 @@
+export { makeDirectories } from './directories.ts'
 export { createPinoLogger, type PinoLoggerOptions } from './pino-logger.ts'
 export { registerProcessMetrics } from './process-metrics.ts'
 export { abortOnSignals } from './signals.ts'

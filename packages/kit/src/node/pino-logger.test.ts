@@ -43,6 +43,16 @@ describe('a pino logger', () => {
     assert.match(error.stack, /inner/)
   })
 
+  it('writes code and reason of an error with a Status, and not the Status beside the same message', () => {
+    const { log, lines } = collect()
+    const status = { kind: 'Status', metadata: {}, message: 'no', code: 409, reason: 'Conflict' }
+    const error = Object.assign(new Error('no'), { status: Object.freeze(status) })
+    log.error('failed', { error: Object.freeze(error) })
+    const { stack, ...rest } = lines[0]!.error as Record<string, unknown>
+    assert.deepEqual(rest, { type: 'Error', message: 'no', code: 409, reason: 'Conflict' })
+    assert.match(String(stack), /pino-logger\.test/)
+  })
+
   it('writes integers beyond 2^53 and circular fields without throwing', () => {
     const { log, lines } = collect()
     const circular: Record<string, unknown> = { big: 2n ** 60n }

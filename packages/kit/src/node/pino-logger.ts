@@ -30,9 +30,25 @@ function load({ level = 'info', destination }: PinoLoggerOptions): Pino {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { error: pino.stdSerializers.err },
+    serializers: { error: (error: Error) => pino.stdSerializers.err(withoutStatus(error)) },
   }
   return pino(settings, destination ?? pino.destination({ dest: 2, sync: true }))
+}
+
+/**
+ * An error that carries a Kubernetes Status, without it: its message is the error's, and pino would take it for one more
+ * error. Code and reason stay.
+ */
+function withoutStatus<E>(error: E): E {
+  if (!(error instanceof Error) || !('status' in error)) return error
+  const { status } = error as { status: { kind?: unknown; code?: unknown; reason?: unknown } | undefined }
+  if (status?.kind !== 'Status') return error
+  const { code, reason } = status
+  return Object.create(error, {
+    status: { value: undefined, enumerable: false },
+    code: { value: code, enumerable: true },
+    reason: { value: reason, enumerable: true },
+  })
 }
 
 function wrap(threshold: LogLevel, target: () => Pino): Logger {

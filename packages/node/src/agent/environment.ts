@@ -61,13 +61,13 @@ export async function makeEnvironment(
       own.set(name, readResource(pod, of, sources.capacity))
     } else if (configMapKeyRef) {
       const { name: from = '', key, optional } = configMapKeyRef
-      const found = (await sources.configMap(from))?.data?.[key]
+      const found = ownValue((await sources.configMap(from))?.data, key)
       if (found !== undefined) own.set(name, found)
       else if (!optional)
         throw new ConfigError(`couldn't find key ${key} in ConfigMap ${pod.metadata.namespace}/${from}`)
     } else if (secretKeyRef) {
       const { name: from = '', key, optional } = secretKeyRef
-      const found = (await sources.secret(from))?.data?.[key]
+      const found = ownValue((await sources.secret(from))?.data, key)
       if (found !== undefined) own.set(name, decoder.decode(decodeBase64(found)))
       else if (!optional)
         throw new ConfigError(`couldn't find key ${key} in Secret ${pod.metadata.namespace}/${from}`)
@@ -84,7 +84,7 @@ export function readField(pod: DeepReadonly<Pod>, path: string): string {
   const subscript = /^metadata\.(annotations|labels)\['(.*)'\]$/.exec(path)
   if (subscript) {
     const [, kind, key = ''] = subscript
-    return (kind === 'labels' ? metadata.labels : metadata.annotations)?.[key] ?? ''
+    return ownValue(kind === 'labels' ? metadata.labels : metadata.annotations, key) ?? ''
   }
   switch (path) {
     case 'metadata.name':
@@ -113,6 +113,11 @@ export function readField(pod: DeepReadonly<Pod>, path: string): string {
   throw new ConfigError(`unsupported fieldPath: ${path}`)
 }
 
+/** Keys such as `constructor` are in every object. */
+function ownValue<T>(values: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return values && Object.hasOwn(values, key) ? values[key] : undefined
+}
+
 function formatMap(map: Readonly<Record<string, string>> | undefined): string {
   const keys = Object.keys(map ?? {}).sort()
   return keys.map(key => `${key}=${JSON.stringify(map![key])}`).join('\n')
@@ -129,7 +134,10 @@ export function readResource(
   const container = all.find(candidate => candidate.name === containerName)
   if (!container) throw new ConfigError(`container ${containerName} not found`)
   const { limits, requests } = container.resources ?? {}
-  const text = list === 'limits' ? (limits?.[name] ?? capacity[name] ?? '0') : (requests?.[name] ?? '0')
+  const text =
+    (list === 'limits' ? (ownValue(limits, name) ?? ownValue(capacity, name)) : ownValue(requests, name)) ??
+    '0'
+
   const unit = divisor === undefined || divisor === '0' || divisor === '' ? '1' : divisor
   return String(Math.ceil(numberOf(text) / numberOf(unit)))
 }

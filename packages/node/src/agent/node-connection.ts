@@ -42,6 +42,7 @@ export interface NodeConnectionOptions {
 
 /** What the most common reasons mean for who wants a log. */
 const words: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   ErrImagePull: "image can't be pulled",
   ImagePullBackOff: 'trying and failing to pull image',
 }

@@ -144,7 +144,7 @@ export class PodWorker {
     this.#pod = pod
     if (pod.metadata.generation !== this.#generation || this.#resizing.pending) this.#takeSpec(pod)
     if (pod.metadata.deletionTimestamp) {
-      void this.stop((pod.metadata.deletionGracePeriodSeconds ?? defaultGrace) * 1000)
+      void this.stop(Number(pod.metadata.deletionGracePeriodSeconds ?? defaultGrace) * 1000)
       return undefined
     }
     if (this.#stopping || this.#isFinished) return undefined
@@ -310,7 +310,7 @@ export class PodWorker {
   #deadlineLeft(now: number): number | undefined {
     const { activeDeadlineSeconds } = this.#pod.spec
     if (activeDeadlineSeconds === undefined) return undefined
-    return Date.parse(this.#startTime) + activeDeadlineSeconds * 1000 - now
+    return Date.parse(this.#startTime) + Number(activeDeadlineSeconds) * 1000 - now
   }
 
   #due(): readonly ContainerRecord[] {
@@ -396,7 +396,7 @@ export class PodWorker {
   }
 
   #grace(own?: number): number {
-    return (own ?? this.#pod.spec.terminationGracePeriodSeconds ?? defaultGrace) * 1000
+    return Number(own ?? this.#pod.spec.terminationGracePeriodSeconds ?? defaultGrace) * 1000
   }
 
   /** Resolves when the container has ended and its record says so. */

@@ -47,7 +47,7 @@ export function createServiceProxy(options: ServiceProxyOptions): Operator {
       .watches(Service, () => all, { delay })
       .watches(EndpointSlice, () => all, { delay })
       .watches(Pod, () => all, { predicates: [mattersForPorts] })
-      .options({ busy: true, eventSource: 'kube-proxy' })
+      .options({ eventSource: 'kube-proxy' })
       .reconcile(async context => {
         listeners ??= new Listeners(sockets, context.clock, () => hasEnded)
         health ??= new HealthPorts(sockets)

@@ -9,13 +9,14 @@ import type {
   FoundImage,
   RunningContainer,
 } from '../container-runtime.ts'
+import { findProblem } from './missing-image.ts'
 import { refuseToSimulate } from './refusal.ts'
 import { courseOf, defaultStages, type SimulatedCourse, type SimulatedStages } from './stages.ts'
 
 export interface SimulatedRuntimeOptions {
   /** How long things take; Pods may say otherwise in annotations. */
   readonly stages?: SimulatedStages
-  /** Images that cannot be had: containers that need one wait. @default none */
+  /** Images that cannot be had, besides those whose names say so: containers that need one wait. @default none */
   readonly missingImages?: readonly string[]
 }
 
@@ -50,10 +51,13 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): C
     return time
   }
 
-  const findImage = async (image: string): Promise<FoundImage> =>
-    missing.has(image)
-      ? { found: false, message: `image ${JSON.stringify(image)} was said to be missing` }
-      : { found: true, id: `simulated://${image}`, sizeBytes: imageBytes }
+  const findImage = async (image: string): Promise<FoundImage> => {
+    const message = missing.has(image)
+      ? `image ${JSON.stringify(image)} was said to be missing`
+      : findProblem(image)
+    if (message !== undefined) return { found: false, message }
+    return { found: true, id: `simulated://${image}`, sizeBytes: imageBytes }
+  }
 
   function begin(spec: ContainerSpec, startedAt: number, course: SimulatedCourse): RunningContainer {
     const clock = clockOf()

@@ -1,5 +1,6 @@
 import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
 import type { ContainerSpec } from '../container-runtime.ts'
+import { meaningOf } from './command.ts'
 
 /** How long each step of a container takes, in milliseconds, and how it ends. */
 export interface SimulatedStages {
@@ -38,7 +39,8 @@ export interface SimulatedCourse {
 const prefix = 'simulated.coxswain.dev/'
 
 /**
- * The course of a container: what the Pod's annotations say, and the stages of the runtime for the rest.
+ * The course of a container: what the Pod's annotations say, what its command says where that is plain, and the stages of
+ * the runtime for the rest.
  *
  *   simulated.coxswain.dev/start-after: 3s      simulated.coxswain.dev/run-for: 1m
  *   simulated.coxswain.dev/ready-after: 10s     simulated.coxswain.dev/exit-code: "3"
@@ -54,16 +56,19 @@ export function courseOf(spec: ContainerSpec, stages: Required<SimulatedStages>)
     (role === 'main' ? spec.annotations[prefix + word] : undefined)
   const runFor = readDuration(read('run-for'))
   const exitCode = readExitCode(read('exit-code'))
+  const meaning = meaningOf([...(spec.command ?? []), ...(spec.args ?? [])], spec.env)
   const usual = role === 'init' ? stages.runInit : stages.run
   const isEndless =
     role === 'sidecar' || role === 'ephemeral' || (role === 'main' && restartPolicy === 'Always')
   return {
     start: readDuration(read('start-after')) ?? stages.start,
     ready: readDuration(read('ready-after')) ?? stages.ready,
-    run: runFor ?? (isEndless && exitCode === undefined ? undefined : usual),
-    exitCode: exitCode ?? stages.exitCode,
+    run: runFor ?? (meaning ? limited(meaning.run) : isEndless && exitCode === undefined ? undefined : usual),
+    exitCode: exitCode ?? meaning?.exitCode ?? stages.exitCode,
   }
 }
+
+const limited = (run: number): number | undefined => (run === Number.POSITIVE_INFINITY ? undefined : run)
 
 function readDuration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined

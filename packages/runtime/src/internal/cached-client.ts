@@ -255,7 +255,7 @@ class CachedClient implements OperatorClient {
       (after, start) => {
         // A subresource such as `scale` answers with a kind of its own.
         if (!sent.dryRun && after.kind === kind.kind) cache.wrote(kind, after)
-        this.#record({ ...target, key: after.metadata }, start, before ? describeChange(before, after) : {})
+        this.#record({ ...target, key: after.metadata }, start, describeWrite(before, after))
       },
     )
     return object as DeepReadonly<KindOf<K>>
@@ -280,10 +280,13 @@ function keyIn(object: unknown): { readonly key?: ObjectKey } {
   return { key: namespace ? { namespace, name } : { name } }
 }
 
-function describeChange(before: unknown, after: unknown): { readonly changed?: readonly string[] } {
+function describeWrite(before: unknown, after: ApiObject): Pick<ApiCall, 'changed' | 'resourceVersion'> {
+  const { resourceVersion } = after.metadata
+  if (!before) return { resourceVersion }
   // The answer belongs to the cache from here on and does not change: comparing can wait until somebody asks.
   let changed: readonly string[] | undefined
   return {
+    resourceVersion,
     get changed() {
       changed ??= changedFields(before, after)
       return changed

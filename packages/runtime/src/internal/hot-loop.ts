@@ -1,21 +1,49 @@
 import type { Clock } from '@coxswain/kit'
+import type { ApiCall } from '../operator-client.ts'
+import type { ReconcileRecord } from '../reconcile-record.ts'
+import type { Trigger } from '../trigger.ts'
 import { LruMap } from './lru-map.ts'
 
-/** So many reconciles of one object without an error, within this time, and nobody asked for them. */
+/** So many reconciles of one object without an error, within this time. */
 const count = 20
 const within = 10_000
 /** One warning per object in this time. */
 const silence = 300_000
+/** How many objects are remembered, and how much of each. */
 const remembered = 10_000
+const rememberedWrites = 50
+const rememberedCauses = 100
+
+/** The last `count` times that something happened. */
+class Recently {
+  readonly #times: number[] = []
+  #next = 0
+
+  /** True when it has happened `count` times more within the time that matters. */
+  add(now: number): boolean {
+    const oldest = this.#times[this.#next]
+    this.#times[this.#next] = now
+    this.#next = (this.#next + 1) % count
+    return oldest !== undefined && now - oldest <= within
+  }
+}
 
 interface Recent {
-  /** The last `count` times, oldest overwritten first. */
-  readonly times: number[]
-  next: number
+  readonly reconciles: Recently
+  /** Those that nothing led to but the reconcile before. */
+  readonly ownDoing: Recently
+  /** What its last writes left behind, as {@link stateOf} names it. */
+  readonly writes: string[]
+  /** By what happened to another object; only kept while reconciles are frequent. */
+  causes: Map<string, Recently> | undefined
   warned: number
 }
 
-/** Notices objects that are reconciled again and again, usually because each reconcile changes something that triggers the next. */
+/**
+ * Notices objects that are reconciled again and again and get nowhere: each reconcile writes something that leads to the
+ * next or asks for it at once, or the same change is made to the same object over and over, as when two controllers
+ * disagree. Many reconciles alone are none: a rollout changes many objects, each a few times.
+ */
 export class HotLoopDetector {
   readonly #clock: Clock
   readonly #recent = new LruMap<string, Recent>(remembered)
@@ -25,18 +53,73 @@ export class HotLoopDetector {
   }
 
   /** True when this reconcile makes it a hot loop, and nobody was told for a while. */
-  reconciled(key: string): boolean {
+  reconciled({ key, triggers, calls }: Pick<ReconcileRecord, 'key' | 'triggers' | 'calls'>): boolean {
     const now = this.#clock.monotonic()
-    let recent = this.#recent.get(key)
-    if (!recent) {
-      recent = { times: [], next: 0, warned: Number.NEGATIVE_INFINITY }
-      this.#recent.set(key, recent)
+    const recent = this.#recentOf(key)
+    const others = triggers.filter(trigger => !isOwnDoing(trigger, recent))
+    const states = calls.length === 0 ? none : calls.flatMap(stateAfter)
+    if (states.length > 0) {
+      recent.writes.push(...states.slice(-rememberedWrites))
+      recent.writes.splice(0, recent.writes.length - rememberedWrites)
     }
-    const oldest = recent.times[recent.next]
-    recent.times[recent.next] = now
-    recent.next = (recent.next + 1) % count
-    if (oldest === undefined || now - oldest > within || now - recent.warned < silence) return false
+    const isAsked = triggers.some(({ type }) => type === 'RequeueAfter')
+    let isLoop = others.length === 0 && (isAsked || states.length > 0) && recent.ownDoing.add(now)
+    if (recent.reconciles.add(now))
+      for (const trigger of others) isLoop = isRepeated(trigger, recent, now) || isLoop
+    else recent.causes = undefined
+    if (!isLoop || now - recent.warned < silence) return false
     recent.warned = now
     return true
   }
+
+  #recentOf(key: string): Recent {
+    let recent = this.#recent.get(key)
+    if (!recent) {
+      recent = {
+        reconciles: new Recently(),
+        ownDoing: new Recently(),
+        writes: [],
+        causes: undefined,
+        warned: Number.NEGATIVE_INFINITY,
+      }
+      this.#recent.set(key, recent)
+    }
+    return recent
+  }
+}
+
+const none: readonly string[] = []
+
+/** What a successful write leaves behind. */
+function stateAfter({ verb, object, resourceVersion, error }: ApiCall): readonly string[] {
+  if (error !== undefined) return none
+  if (resourceVersion !== undefined) return [stateOf(object, resourceVersion)]
+  return verb === 'delete' ? [object] : none
+}
+
+const stateOf = (object: string, resourceVersion: string): string => `${object} ${resourceVersion}`
+
+/** Whether the reconcile before has led to it. */
+function isOwnDoing({ type, object, resourceVersion }: Trigger, { writes }: Recent): boolean {
+  if (type === 'RequeueAfter') return true
+  if (object === undefined || writes.length === 0) return false
+  return writes.includes(type === 'Deleted' ? object : stateOf(object, resourceVersion ?? ''))
+}
+
+/** Changes that come with others and are never the same twice: generations and times. */
+const alwaysNew = /^(metadata\.g|status\.observedG)eneration: |\d{4}-\d\d-\d\dT/
+
+/** Whether the same has happened to the same object again and again. */
+function isRepeated({ type, object, changed = [] }: Trigger, recent: Recent, now: number): boolean {
+  if (object === undefined || type === 'Initial' || type === 'Resync') return false
+  recent.causes ??= new Map()
+  const { causes } = recent
+  const cause = `${type} ${object} ${changed.filter(change => !alwaysNew.test(change)).join()}`
+  let times = causes.get(cause)
+  if (!times) {
+    if (causes.size >= rememberedCauses) causes.delete(causes.keys().next().value!)
+    times = new Recently()
+    causes.set(cause, times)
+  }
+  return times.add(now)
 }

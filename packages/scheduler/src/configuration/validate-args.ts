@@ -196,6 +196,7 @@ interface TermRequirement {
 }
 
 const operators: Readonly<Record<string, LabelOperator>> = {
+  __proto__: null as never,
   In: 'in',
   NotIn: 'notin',
   Exists: 'exists',

@@ -1,4 +1,5 @@
 import { Namespace } from '@coxswain/api/core/v1'
+import { labelOf } from '../matching.ts'
 import type { NodeInfo, NodeView } from '../node-info.ts'
 import {
   type ClusterEvent,
@@ -84,7 +85,7 @@ class Matches implements CycleData {
   isNearEnough(node: NodeInfo): boolean {
     let isNear = true
     for (const { topologyKey } of this.pod.requiredAffinity) {
-      if (node.labels[topologyKey] === undefined) return false
+      if (labelOf(node.labels, topologyKey) === undefined) return false
       if (this.affinity.get(topologyKey, node.labels) <= 0) isNear = false
     }
     return (
@@ -110,7 +111,7 @@ class Scores {
   readonly byTopology: Map<string, Map<string, number>> = new Map()
 
   add({ topologyKey }: AffinityTerm, labels: Labels, amount: number): void {
-    const value = labels[topologyKey]
+    const value = labelOf(labels, topologyKey)
     if (value === undefined) return
     const values = this.byTopology.get(topologyKey) ?? new Map<string, number>()
     values.set(value, (values.get(value) ?? 0) + amount)
@@ -155,7 +156,7 @@ export function createInterPodAffinity(args: InterPodAffinityArgs = {}): Schedul
     score: ({ data }, { labels }) => {
       let sum = 0
       for (const [key, values] of (data.get(scoreName) as Scores).byTopology)
-        sum += values.get(labels[key] ?? '') ?? 0
+        sum += values.get(labelOf(labels, key) ?? '') ?? 0
       return sum
     },
     normalize: (_, scores) => {

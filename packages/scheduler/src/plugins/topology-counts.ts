@@ -1,3 +1,5 @@
+import { labelOf } from '../matching.ts'
+
 /** Counts by topology label and value. A count that comes to zero is forgotten. */
 export class Counts {
   readonly #byKey = new Map<string, Map<string, number>>()
@@ -8,7 +10,7 @@ export class Counts {
 
   /** Nothing happens where the node lacks the label. */
   add(key: string, labels: Readonly<Record<string, string>>, delta: number): void {
-    const value = labels[key]
+    const value = labelOf(labels, key)
     if (value === undefined) return
     const values = this.#byKey.get(key) ?? new Map<string, number>()
     const count = (values.get(value) ?? 0) + delta
@@ -19,13 +21,13 @@ export class Counts {
   }
 
   get(key: string, labels: Readonly<Record<string, string>>): number {
-    return this.#byKey.get(key)?.get(labels[key] ?? '') ?? 0
+    return this.#byKey.get(key)?.get(labelOf(labels, key) ?? '') ?? 0
   }
 
   /** Whether any of the labels has a count. */
   hasAny(labels: Readonly<Record<string, string>>): boolean {
     for (const [key, values] of this.#byKey) {
-      const value = labels[key]
+      const value = labelOf(labels, key)
       if (value !== undefined && (values.get(value) ?? 0) > 0) return true
     }
     return false

@@ -8,7 +8,7 @@ import {
   Selector,
   selectorFromLabels,
 } from '@coxswain/apimachinery'
-import { findUntolerated, matchesRequiredAffinity } from '../matching.ts'
+import { findUntolerated, labelOf, matchesRequiredAffinity } from '../matching.ts'
 import type { NodeInfo, NodeView } from '../node-info.ts'
 import {
   type ClusterEvent,
@@ -96,7 +96,7 @@ class Domains implements CycleData {
     for (const [index, constraint] of this.constraints.entries()) {
       if (!constraint.selector.matches(pod.metadata.labels)) continue
       if (!isIncluded(constraint, this.pod, node)) continue
-      const value = node.labels[constraint.topologyKey]!
+      const value = labelOf(node.labels, constraint.topologyKey)!
       this.counts[index]!.set(value, (this.counts[index]!.get(value) ?? 0) + delta)
       this.#minima[index] = undefined
     }
@@ -142,7 +142,7 @@ export function createTopologySpread(args: TopologySpreadArgs = {}): SchedulerPl
     filter: ({ data, pod: { pod } }, node) => {
       const domains = data.get(name) as Domains
       for (const [index, { topologyKey, maxSkew, selector }] of domains.constraints.entries()) {
-        const value = node.labels[topologyKey]
+        const value = labelOf(node.labels, topologyKey)
         if (value === undefined)
           return unresolvable("node(s) didn't match pod topology spread constraints (missing required label)")
         const self = selector.matches(pod.metadata.labels) ? 1 : 0
@@ -165,7 +165,7 @@ export function createTopologySpread(args: TopologySpreadArgs = {}): SchedulerPl
       if (spread.ignored.has(node.name)) return 0
       let sum = 0
       for (const [index, constraint] of spread.constraints.entries()) {
-        const value = node.labels[constraint.topologyKey]
+        const value = labelOf(node.labels, constraint.topologyKey)
         if (value === undefined) continue
         const count =
           constraint.topologyKey === hostname
@@ -217,14 +217,16 @@ function isHelpedByPod(
 function isHelpedByNode(constraints: readonly Constraint[], { old, object, changes }: ClusterEvent): boolean {
   const labelsIn = (node: unknown) => (node as NodeView).metadata.labels ?? {}
   const isCounted = (node: unknown) =>
-    constraints.every(({ topologyKey }) => labelsIn(node)[topologyKey] !== undefined)
+    constraints.every(({ topologyKey }) => labelOf(labelsIn(node), topologyKey) !== undefined)
   if (old === undefined || object === undefined) return isCounted(old ?? object)
   if (!changes?.has('labels') && !changes?.has('taints')) return false
   if (isCounted(old) !== isCounted(object)) return true
   if (!isCounted(object)) return false
   return (
     changes.has('taints') ||
-    constraints.some(({ topologyKey }) => labelsIn(old)[topologyKey] !== labelsIn(object)[topologyKey])
+    constraints.some(
+      ({ topologyKey }) => labelOf(labelsIn(old), topologyKey) !== labelOf(labelsIn(object), topologyKey),
+    )
   )
 }
 
@@ -248,14 +250,15 @@ function compile(
 function selectorOf({ labelSelector, matchLabelKeys = [] }: ConstraintView, pod: PodView): Selector {
   const selector = labelSelectorAsSelector(labelSelector as LabelSelector | undefined)
   const labels = pod.metadata.labels ?? {}
-  const more = matchLabelKeys.flatMap(key =>
-    labels[key] === undefined ? [] : [createRequirement(key, '=', [labels[key]])],
-  )
+  const more = matchLabelKeys.flatMap(key => {
+    const value = labelOf(labels, key)
+    return value === undefined ? [] : [createRequirement(key, '=', [value])]
+  })
   return selector.isNothing || more.length === 0 ? selector : selector.add(...more)
 }
 
 function hasAllKeys({ labels }: NodeInfo, constraints: readonly Constraint[]): boolean {
-  return constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined)
+  return constraints.every(({ topologyKey }) => labelOf(labels, topologyKey) !== undefined)
 }
 
 function isIncluded({ honorsAffinity, honorsTaints }: Constraint, pod: PodView, { node }: NodeInfo): boolean {
@@ -283,7 +286,7 @@ function countDomains(
     if (!hasAllKeys(node, constraints)) continue
     for (const [index, constraint] of constraints.entries()) {
       if (!isIncluded(constraint, pod, node)) continue
-      const value = node.labels[constraint.topologyKey]!
+      const value = labelOf(node.labels, constraint.topologyKey)!
       const count = countMatching(node, constraint.selector, pod)
       counts[index]!.set(value, (counts[index]!.get(value) ?? 0) + count)
     }
@@ -304,7 +307,7 @@ function measureSpread(
       continue
     }
     for (const [index, { topologyKey }] of constraints.entries())
-      if (topologyKey !== hostname) spread.counts[index]!.set(node.labels[topologyKey] ?? '', 0)
+      if (topologyKey !== hostname) spread.counts[index]!.set(labelOf(node.labels, topologyKey) ?? '', 0)
   }
   spread.weights = constraints.map(({ topologyKey }, index) => {
     const size = topologyKey === hostname ? feasible.length - spread.ignored.size : spread.counts[index]!.size
@@ -313,7 +316,7 @@ function measureSpread(
   for (const node of nodes) {
     if (needsAllKeys && !hasAllKeys(node, constraints)) continue
     for (const [index, constraint] of constraints.entries()) {
-      const value = node.labels[constraint.topologyKey] ?? ''
+      const value = labelOf(node.labels, constraint.topologyKey) ?? ''
       const count = spread.counts[index]!.get(value)
       if (count === undefined || !isIncluded(constraint, pod, node)) continue
       spread.counts[index]!.set(value, count + countMatching(node, constraint.selector, pod))

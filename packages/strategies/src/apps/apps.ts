@@ -6,6 +6,7 @@ import {
   isObject,
   type JsonObject,
   type LabelSelector,
+  parseInt64,
   validateLabelSelector,
   writeJson,
 } from '@coxswain/apimachinery'
@@ -162,6 +163,8 @@ export const replicaSetStrategy: Strategy = {
 /** A relic that the kind still carries: how often its template has changed. */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
+const generationOf = (text: unknown): bigint => parseInt64(String(text)) ?? 0n
+
 const daemonSetCounts = [
   'currentNumberScheduled',
   'numberMisscheduled',
@@ -191,8 +194,8 @@ export const daemonSetStrategy: Strategy = {
   },
   prepareForCreate(object) {
     const annotations = childObject(object.metadata as JsonObject, 'annotations')
-    const given = Number(annotations[templateGeneration])
-    annotations[templateGeneration] = String(Number.isInteger(given) && given > 1 ? given : 1)
+    const given = generationOf(annotations[templateGeneration])
+    annotations[templateGeneration] = String(given > 1n ? given : 1n)
   },
   prepareForStatusUpdate(object, old) {
     const before = recordOf(objectOf(old.metadata).annotations)[templateGeneration]
@@ -202,7 +205,7 @@ export const daemonSetStrategy: Strategy = {
     const before = recordOf(objectOf(old.metadata).annotations)[templateGeneration] ?? '1'
     const changed = !deepEqual(specOf(object).template, specOf(old).template)
     const annotations = childObject(object.metadata as JsonObject, 'annotations')
-    annotations[templateGeneration] = changed ? String(Number(before) + 1) : before
+    annotations[templateGeneration] = changed ? String(BigInt.asIntN(64, generationOf(before) + 1n)) : before
   },
   validate: object => [...validateDaemonSet(specOf(object))],
   validateUpdate: (object, old) => [

@@ -29,6 +29,22 @@ function problemsOf(strategy: Strategy, spec: JsonObject, old?: JsonObject): str
   ])
 }
 
+describe('the template generation of a daemon set', () => {
+  it('is exact beyond 2^53, and starts at one', () => {
+    const key = 'deprecated.daemonset.template.generation'
+    const prepare = (generation: string, template: JsonObject, old?: JsonObject): string => {
+      const object = { metadata: { annotations: { [key]: generation } }, spec: { template } }
+      if (old) daemonSetStrategy.prepareForUpdate!(object, old, {} as never)
+      else daemonSetStrategy.prepareForCreate!(object, {} as never)
+      return object.metadata.annotations[key]!
+    }
+    assert.equal(prepare('9007199254740993', {}), '9007199254740993')
+    assert.equal(prepare('-5', {}), '1')
+    const old = { metadata: { annotations: { [key]: '9007199254740993' } }, spec: { template: {} } }
+    assert.equal(prepare('1', { spec: {} }, old), '9007199254740994')
+  })
+})
+
 describe('a deployment', () => {
   const spec = () => ({ selector: { matchLabels: { app: 'a' } }, template: template() })
 

@@ -66,7 +66,7 @@ export const jobStrategy: Strategy = {
   prepareForCreate(object) {
     const spec = specOf(object)
     if (spec.manualSelector === true) return
-    const { uid, name } = object.metadata as { uid: string; name: string }
+    const { uid, name = '' } = object.metadata as { uid: string; name?: string }
     const labels = childObject(childObject(childObject(spec, 'template'), 'metadata'), 'labels')
     fill(labels, {
       [jobName]: name,
@@ -131,7 +131,7 @@ function* validateJob(job: JsonObject): Findings {
 function* validateOwnSelector(job: JsonObject): Findings {
   const spec = specOf(job)
   if (spec.manualSelector === true || !isObject(spec.selector)) return
-  const { uid, name } = job.metadata as { uid: string; name: string }
+  const { uid, name = '' } = job.metadata as { uid: string; name?: string }
   const labels = recordOf(objectOf(objectOf(spec.template).metadata).labels)
   const expected: [string, string][] = [
     [controllerUid, uid],

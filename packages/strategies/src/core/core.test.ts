@@ -118,6 +118,12 @@ describe('nodes', () => {
     )
   })
 
+  it('takes networks only, without bits beyond the prefix', () => {
+    assert.deepEqual(errorsOf(nodeStrategy, { metadata, spec: { podCIDRs: ['10.0.0.1/24'] } }), [
+      'spec.podCIDRs[0]: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length',
+    ])
+  })
+
   it('keep the CIDR that they were given', () => {
     const old = { metadata, spec: { podCIDRs: ['10.0.0.0/24'] } }
     const errors = errorsOf(nodeStrategy, { metadata, spec: { podCIDRs: ['10.0.1.0/24'] } }, old)

@@ -28,7 +28,7 @@ export const namespaceStrategy: Strategy = {
   },
   prepareForCreate(object) {
     const metadata = object.metadata as JsonObject
-    childObject(metadata, 'labels')[nameLabel] = metadata.name
+    childObject(metadata, 'labels')[nameLabel] = metadata.name ?? ''
     object.status = { phase: 'Active' }
     const spec = childObject(object, 'spec')
     if (!finalizersOf(object).includes('kubernetes'))

@@ -15,7 +15,7 @@ import {
   validateLabelName,
   warningsForCIDR,
 } from '@coxswain/apimachinery'
-import { roundAmounts } from '../shared/amounts.ts'
+
 import {
   type Findings,
   invalidBecause,
@@ -67,7 +67,6 @@ function setDefaults(object: JsonObject): void {
   const status = childObject(object, 'status')
   if (status.allocatable === undefined && isObject(status.capacity))
     status.allocatable = { ...status.capacity }
-  for (const member of ['capacity', 'allocatable']) roundAmounts(status, member)
 }
 
 function* validateNode(object: JsonObject): Findings {
@@ -136,7 +135,7 @@ function* validateFeatures(features: readonly string[]): Findings {
 function* validatePodCIDRs(cidrs: readonly string[]): Findings {
   const path = field.Path.of('spec', 'podCIDRs')
   for (const [index, cidr] of cidrs.entries())
-    yield* isValidCIDRForLegacyField(path.index(index), cidr, { strict: false })
+    yield* isValidCIDRForLegacyField(path.index(index), cidr, { strict: true })
   if (cidrs.length < 2) return
   const families: (string | undefined)[] = []
   for (const [index, cidr] of cidrs.entries()) {

@@ -10,7 +10,6 @@ import {
   parseQuantity,
   type Quantity,
 } from '@coxswain/apimachinery'
-import { roundAmounts } from '../shared/amounts.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, objectOf, recordOf, stringsOf, textOf } from '../shared/reading.ts'
@@ -33,12 +32,8 @@ export const persistentVolumeClaimStrategy: Strategy = {
   default(object) {
     const status = childObject(object, 'status')
     if (!status.phase) status.phase = 'Pending'
-    for (const member of ['capacity', 'allocatedResources']) roundAmounts(status, member)
     const spec = childObject(object, 'spec')
     spec.volumeMode ??= 'Filesystem'
-    if (isObject(spec.resources)) {
-      for (const member of ['limits', 'requests']) roundAmounts(spec.resources, member)
-    }
   },
   prepareForCreate(object) {
     object.status = { phase: 'Pending' }

@@ -9,7 +9,6 @@ import {
   nameIsDNSSubdomain,
   parseQuantity,
 } from '@coxswain/apimachinery'
-import { roundAmounts } from '../shared/amounts.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { list, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, invalidBecause, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
@@ -82,7 +81,6 @@ function setDefaults(object: JsonObject): void {
   const spec = childObject(object, 'spec')
   if (!spec.persistentVolumeReclaimPolicy) spec.persistentVolumeReclaimPolicy = 'Retain'
   spec.volumeMode ??= 'Filesystem'
-  roundAmounts(spec, 'capacity')
   for (const [type, defaults] of Object.entries(sourceDefaults)) {
     const source = spec[type]
     if (!isObject(source)) continue
@@ -210,6 +208,7 @@ function withoutNewExpandSecret(spec: JsonObject, before: JsonObject): JsonObjec
 }
 
 const stableLabels: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
   'beta.kubernetes.io/os': 'kubernetes.io/os',

@@ -26,6 +26,7 @@ const podScope: ReadonlySet<string> = new Set(['pods', ...podResources])
 
 /** The resources that a scope can be applied to. */
 const scopes: Readonly<Record<string, ReadonlySet<string>>> = {
+  __proto__: null as never,
   Terminating: podScope,
   NotTerminating: podScope,
   NotBestEffort: podScope,

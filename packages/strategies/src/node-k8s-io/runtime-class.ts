@@ -11,7 +11,6 @@ import {
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { validateContainerResources } from '../core/pod/validation/resources.ts'
 import { validateTolerations } from '../core/pod/validation/tolerations.ts'
-import { roundAmounts } from '../shared/amounts.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import {
   type Findings,
@@ -26,9 +25,6 @@ import type { Strategy } from '../strategy.ts'
 
 export const runtimeClassStrategy: Strategy = {
   unconditionalUpdate: false,
-  default(object) {
-    if (isObject(object.overhead)) roundAmounts(object.overhead, 'podFixed')
-  },
   validate: object => [...validateRuntimeClass(object)],
   validateUpdate: (object, old): FieldError[] =>
     validateImmutableField(textOf(object.handler), textOf(old.handler), field.Path.of('handler')),

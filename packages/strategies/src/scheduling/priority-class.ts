@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field, validateImmutableField } from '@coxswain/apimachinery'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, numberOf, textOf } from '../shared/reading.ts'
+import { type Findings, numberOf, objectOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
 const systemPrefix = 'system-'
@@ -58,7 +58,7 @@ export const priorityClassStrategy: Strategy = {
 }
 
 function* validatePriorityClass(object: JsonObject): Findings {
-  const name = nameCell(object)
+  const name = textOf(objectOf(object.metadata).name)
   const value = numberOf(object.value)
   if (name.startsWith(systemPrefix)) {
     const problem = describeSystemProblem(name, value, object.globalDefault === true)

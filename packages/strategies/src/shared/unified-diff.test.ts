@@ -30,5 +30,6 @@ describe('diffValues', () => {
       diffValues({ A: '<' }, { A: null }),
       '@@ -1,3 +1,3 @@\n {\n- "A": "\\u003c"\n+ "A": null\n }\n',
     )
+    assert.match(diffValues({ A: 1 }, { A: 9223372036854775807n }), /\+ "A": 9223372036854775807\n/)
   })
 })

@@ -18,9 +18,14 @@ export function diffValues(old: unknown, value: unknown): string {
   return unifiedDiff(printLines(old), printLines(value))
 }
 
+/** The compiler does not know it yet. */
+const raw = JSON as unknown as { rawJSON(text: string): unknown }
+
 function printLines(value: unknown): string[] {
   const escapeSign = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(value, null, 1)
+  const digits = (_key: string, member: unknown) =>
+    typeof member === 'bigint' ? raw.rawJSON(member.toString()) : member
+  return JSON.stringify(value, digits, 1)
     .replace(/[<>&\u2028\u2029]/g, escapeSign)
     .split('\n')
 }

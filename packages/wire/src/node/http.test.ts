@@ -129,6 +129,15 @@ for (const http2 of [true, false]) {
       assert.equal((await careless.send(requestOf('/'))).status, 200)
     })
 
+    it('trusts a server whose own certificate is the CA it is given, under its own names', async () => {
+      handler = async () => ok()
+      const ca = certificates.server.certificate
+      await using pinned = connect({ tls: { ca } })
+      assert.equal((await pinned.send(requestOf('/'))).status, 200)
+      await using wrong = connect({ tls: { ca, serverName: 'example.com' } })
+      await assert.rejects(wrong.send(requestOf('/')), error => isTransportError(error, 'TlsFailed'))
+    })
+
     it('expects the server name it is told to', async () => {
       handler = async () => ok()
       await using named = connect({ tls: { ca: certificates.ca.certificate, serverName: 'localhost' } })

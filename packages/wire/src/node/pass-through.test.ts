@@ -195,7 +195,12 @@ describe('a dialler of sockets', () => {
     await using server = await serve({ handler, tls: { cert: tls.certificate, key: tls.key } })
     const get = 'GET /secret HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
     const plain = () => toByteStream(connectTcp(server.port, '127.0.0.1'))
-    for (const trust of [{ insecure: true }, { ca: ca.certificate, serverName: '127.0.0.1' }]) {
+    const serverName = '127.0.0.1'
+    for (const trust of [
+      { insecure: true },
+      { ca: ca.certificate, serverName },
+      { ca: tls.certificate, serverName },
+    ]) {
       const stream = await socketDialer.secure(plain(), trust)
       await stream.write(encoder.encode(get))
       assert.match(decoder.decode(await readBody(stream.data)), /\/secret$/)

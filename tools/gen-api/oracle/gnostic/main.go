@@ -1,4 +1,4 @@
-// Command gnostic reads an OpenAPI v2 document as JSON and prints what upstream's server sends for it as protobuf, except
+// Command gnostic reads an OpenAPI v2 or v3 document as JSON and prints what upstream's server sends for it as protobuf, except
 // that values of any form are written as compact JSON with sorted keys instead of as block YAML.
 package main
 
@@ -9,6 +9,7 @@ import (
 	"os"
 
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"sigs.k8s.io/yaml"
@@ -29,7 +30,11 @@ func compact(text string) string {
 }
 
 func normalize(message protoreflect.Message) {
-	if any, ok := message.Interface().(*openapi_v2.Any); ok {
+	switch any := message.Interface().(type) {
+	case *openapi_v2.Any:
+		any.Yaml = compact(any.Yaml)
+		return
+	case *openapi_v3.Any:
 		any.Yaml = compact(any.Yaml)
 		return
 	}
@@ -48,12 +53,19 @@ func normalize(message protoreflect.Message) {
 	})
 }
 
+func parse(input []byte) (proto.Message, error) {
+	if bytes.HasPrefix(input, []byte(`{"openapi":`)) {
+		return openapi_v3.ParseDocument(input)
+	}
+	return openapi_v2.ParseDocument(input)
+}
+
 func main() {
 	input, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		panic(err)
 	}
-	document, err := openapi_v2.ParseDocument(input)
+	document, err := parse(input)
 	if err != nil {
 		panic(err)
 	}

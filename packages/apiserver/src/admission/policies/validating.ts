@@ -41,6 +41,7 @@ interface Refusal {
 
 const longestAnnotation = 10 * 1024
 const codes: Readonly<Record<string, number>> = {
+  __proto__: null as never,
   Unauthorized: 401,
   Forbidden: 403,
   RequestEntityTooLarge: 413,

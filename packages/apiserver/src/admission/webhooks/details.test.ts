@@ -279,6 +279,27 @@ describe('a call of a webhook', () => {
     )
   })
 
+  it('trusts a webhook whose own certificate is its CA bundle', async () => {
+    const place = await createPlace()
+    const path = await place.add('mutating', () => append('trusted'))
+    const bundle = Buffer.from(hookTls.cert).toString('base64')
+    const pinned = await createPlace()
+    const url = `https://127.0.0.1:${hooks.port}${path}`
+    await pinned.add('mutating', () => allow, { clientConfig: { url, caBundle: bundle } })
+    assert.equal((await server.must('POST', pinned.configmaps, map('a'))).data.trusted, 'trusted')
+  })
+
+  it('is called at its clean path', async () => {
+    const place = await createPlace()
+    current.set('/clean', () => append('clean'))
+    const url = `https://127.0.0.1:${hooks.port}//x/..//clean/`
+    await place.add('mutating', () => allow, { clientConfig: { url, caBundle } })
+    assert.equal((await server.must('POST', place.configmaps, map('a'))).data.clean, 'clean')
+    await place.add('validating', () => allow, { clientConfig: { url: 'https://127.0.0.1:1//failing' } })
+    const refused = await server.send('POST', place.configmaps, map('b'))
+    assert.match(refused.body.message, /Post "https:\/\/127.0.0.1:1\/failing\?timeout=5s": /)
+  })
+
   it('finds a service by its endpoints', async () => {
     const inDefault = { ...(await createPlace()), namespace: 'default', path: '/api/v1/namespaces/default' }
     const service = { namespace: 'default', name: 'hooks', path: '/service-hook' }

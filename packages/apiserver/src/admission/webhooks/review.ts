@@ -145,7 +145,7 @@ export function denial(webhook: string, result: JsonObject = {}): StatusError {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: isObject(result.metadata) ? result.metadata : {},
-    status: (status === undefined || status === '' || status === 'Success' ? 'Failure' : status) as 'Failure',
+    status: (!status || status === 'Success' ? 'Failure' : status) as 'Failure',
     message: why === undefined ? `${deniedBy} without explanation` : `${deniedBy}: ${why}`,
     ...(typeof reason === 'string' && reason !== '' && { reason }),
     ...(isObject(details) && { details: details as NonNullable<Status['details']> }),

@@ -12,13 +12,22 @@ export interface Jwt {
   readonly signature: Uint8Array
 }
 
-/** A token longer than this is nobody's. */
-const longestToken = 1 << 20
+/** What was read of the token that a question is about. */
+const read = new WeakMap<object, { readonly token: string; readonly jwt: Jwt | undefined }>()
+
+/** As {@link parseJwt}, once for all authenticators that are asked the same question. */
+export function parseJwtOnce(token: string, question: object): Jwt | undefined {
+  let known = read.get(question)
+  if (known?.token !== token) {
+    known = { token, jwt: parseJwt(token) }
+    read.set(question, known)
+  }
+  return known.jwt
+}
 
 /** Undefined for what is no signed token in compact form. */
 export function parseJwt(token: string): Jwt | undefined {
-  if (token.length > longestToken) return undefined
-  const parts = token.split('.')
+  const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined
   const [head = '', body = '', tail = ''] = parts
   const header = readPart(head)

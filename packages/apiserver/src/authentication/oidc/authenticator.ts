@@ -2,7 +2,7 @@ import type { JsonObject } from '@coxswain/apimachinery'
 import type { Env } from '@coxswain/kit'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { forOwnAudiences, intersect, type TokenAuthenticator } from '../authenticator.ts'
-import { isSignedBy, type Jwt, parseJwt, readAudience } from '../jwt/jwt.ts'
+import { isSignedBy, type Jwt, parseJwtOnce, readAudience } from '../jwt/jwt.ts'
 import type { Jwk, SignatureAlgorithm, VerificationKey } from '../jwt/keys.ts'
 import type { JwtAuthenticator } from './configuration.ts'
 import { ClaimResolver } from './distributed-claims.ts'
@@ -83,8 +83,8 @@ export function createOidcAuthenticator(options: OidcOptions): TokenAuthenticato
     }
   }
 
-  return forOwnAudiences(token => {
-    const jwt = parseJwt(token)
+  return forOwnAudiences((token, question) => {
+    const jwt = parseJwtOnce(token, question)
     if (!jwt || issuerOf(jwt) !== url) return undefined
     const problem = check(jwt)
     if (problem !== undefined) return { error: `oidc: verify token: ${problem}` }

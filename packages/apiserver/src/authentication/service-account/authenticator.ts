@@ -1,6 +1,6 @@
 import type { TokenAnswer, TokenAuthenticator, TokenQuestion } from '../authenticator.ts'
 import { credentialIdKey, intersect } from '../authenticator.ts'
-import { isSignedBy, type Jwt, parseJwt, readAudience } from '../jwt/jwt.ts'
+import { isSignedBy, type Jwt, parseJwtOnce, readAudience } from '../jwt/jwt.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../service-account-name.ts'
 import { type BoundResource, findBoundObject } from './bound-objects.ts'
 import type { CheckResult, TokenSubject } from './check-result.ts'
@@ -16,21 +16,27 @@ const grace = 10_000
 const boundGrace = 60_000
 /** Signatures that have been checked once are not checked again. Everything else is, each time. */
 const rememberedTokens = 1000
+const longestRemembered = 8 * 1024
 
 /** Tokens of secrets, then tokens that were asked for. */
 export function createServiceAccountAuthenticators(accounts: ServiceAccounts): TokenAuthenticator[] {
   const verified = new Map<string, Jwt>()
 
   /** What is wrong with the signature, as upstream says it; undefined for tokens of other issuers. */
-  function verify(token: string, issuers: readonly string[]): Jwt | string | undefined {
+  function verify(
+    token: string,
+    issuers: readonly string[],
+    question: TokenQuestion,
+  ): Jwt | string | undefined {
     const known = verified.get(token)
     if (known) return issuers.includes(known.claims.iss as string) ? known : undefined
-    const jwt = parseJwt(token)
+    const jwt = parseJwtOnce(token, question)
     if (!jwt || !issuers.includes(jwt.claims.iss as string)) return undefined
     const { verificationKeys } = accounts
     const keys = verificationKeys.filter(({ keyId }) => jwt.keyId === '' || jwt.keyId === keyId)
     if (keys.length === 0) return 'invalid signature, no keys found'
     if (!isSignedBy(jwt, keys)) return 'go-jose/go-jose: error in cryptographic primitive'
+    if (token.length > longestRemembered) return jwt
     verified.set(token, jwt)
     if (verified.size > rememberedTokens) verified.delete(verified.keys().next().value!)
     return jwt
@@ -42,7 +48,7 @@ export function createServiceAccountAuthenticators(accounts: ServiceAccounts): T
       check: (jwt: Jwt, question: TokenQuestion, token: string) => CheckResult | Promise<CheckResult>,
     ): TokenAuthenticator =>
     (token, question) => {
-      const jwt = verify(token, issuers)
+      const jwt = verify(token, issuers, question)
       if (!jwt) return undefined
       if (typeof jwt === 'string') return { error: jwt }
       const own = question.state.authentication.audiences

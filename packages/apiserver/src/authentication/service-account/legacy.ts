@@ -2,7 +2,7 @@ import { childObject, isObject } from '@coxswain/apimachinery'
 import type { ServerState } from '../../request/context.ts'
 import { guaranteedUpdate } from '../../write/guaranteed-update.ts'
 import type { TokenQuestion } from '../authenticator.ts'
-import { decodeBase64 } from '../jwt/base64.ts'
+import { decodeBase64Binary } from '../jwt/base64.ts'
 import type { Jwt } from '../jwt/jwt.ts'
 import { isSameSecret } from '../same-secret.ts'
 import { splitServiceAccountUser } from '../service-account-name.ts'
@@ -108,6 +108,5 @@ async function markUsed(
 
 function tokenOf(data: unknown): string {
   const { token } = isObject(data) ? data : {}
-  const bytes = typeof token === 'string' ? decodeBase64(token) : undefined
-  return bytes ? String.fromCharCode(...bytes) : ''
+  return (typeof token === 'string' ? decodeBase64Binary(token) : undefined) ?? ''
 }

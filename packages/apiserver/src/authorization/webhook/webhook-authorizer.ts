@@ -32,6 +32,7 @@ const attempts = 5
 const firstPause = 500
 /** What somebody makes this long is not worth remembering. */
 const longestRemembered = 10_000
+const longestKey = 32_768
 
 interface ReviewStatus {
   readonly allowed?: boolean
@@ -64,7 +65,7 @@ export const createWebhookAuthorizer =
           return failed(answer.reason)
         }
         const { status } = answer
-        if (isWorthRemembering(access))
+        if (isWorthRemembering(access) && key.length < longestKey)
           cache.set(key, status, status.allowed ? options.authorizedTtl : options.unauthorizedTtl)
         return decisionOf(status)
       })

@@ -75,6 +75,7 @@ function* validateRequirement(
 }
 
 const labelOperators: Readonly<Record<string, LabelOperator>> = {
+  __proto__: null as never,
   In: 'in',
   NotIn: 'notin',
   Exists: 'exists',

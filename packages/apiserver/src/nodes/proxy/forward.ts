@@ -7,13 +7,14 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
+import { cleanPath, encodePath } from '../../outbound/url-path.ts'
 import type { Compression } from '../../request/compression.ts'
 import type { Backend } from './backend.ts'
 import { explain } from './explain.ts'
 import { forwardUpgrade } from './forward-upgrade.ts'
 import { rewriteLinks } from './html-links.ts'
 import { forwardedHeaders, hostOf, isUpgrade, returnedHeaders } from './proxy-headers.ts'
-import { cleanPath, encodePath, type ProxyPath } from './proxy-path.ts'
+import type { ProxyPath } from './proxy-path.ts'
 import { type RewriteRule, rewriteUrl } from './rewrite-url.ts'
 
 /** A request that goes on to somebody else. */

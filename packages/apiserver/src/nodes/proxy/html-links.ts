@@ -1,5 +1,6 @@
 /** Attributes of HTML elements that hold URLs. */
 const urlAttributes: Readonly<Record<string, readonly string[]>> = {
+  __proto__: null as never,
   a: ['href'],
   applet: ['codebase'],
   area: ['href'],

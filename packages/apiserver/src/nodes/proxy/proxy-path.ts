@@ -1,3 +1,4 @@
+import { cleanPath } from '../../outbound/url-path.ts'
 import type { ResourceContext } from '../../request/context.ts'
 
 /** What a proxy request asks of whoever is behind it. */
@@ -18,22 +19,4 @@ export function splitProxyPath({ info, path }: ResourceContext): ProxyPath {
   const rest = info.rest.join('/')
   if (rest === '') return { path: trailingSlash ? '/' : '', prefix }
   return { path: cleanPath(trailingSlash ? `/${rest}/` : `/${rest}`), prefix }
-}
-
-/** Resolves `.` and `..` and joins slashes, without leaving the root. The last slash stays. */
-export function cleanPath(path: string): string {
-  const kept: string[] = []
-  for (const segment of path.split('/')) {
-    if (segment === '..') kept.pop()
-    else if (segment !== '' && segment !== '.') kept.push(segment)
-  }
-  const clean = `/${kept.join('/')}`
-  return path.endsWith('/') && clean !== '/' ? `${clean}/` : clean
-}
-
-/** Encodes a decoded path as Go's `url.URL` does: upstream's back ends have always seen it so. */
-export function encodePath(path: string): string {
-  return encodeURIComponent(path)
-    .replace(/%(2F|24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent)
-    .replace(/[!'()*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }

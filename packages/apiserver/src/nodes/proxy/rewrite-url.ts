@@ -1,4 +1,4 @@
-import { cleanPath, encodePath } from './proxy-path.ts'
+import { cleanPath, encodePath } from '../../outbound/url-path.ts'
 
 /** What a URL of an answer is judged by. */
 export interface RewriteRule {

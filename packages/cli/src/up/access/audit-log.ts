@@ -1,16 +1,19 @@
 import {
   appendFileSync,
   closeSync,
-  mkdirSync,
+  existsSync,
   openSync,
   readdirSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
+import { writeJson } from '@coxswain/apimachinery'
 import type { AuditBackend, AuditEvent } from '@coxswain/apiserver/audit'
 import type { Env } from '@coxswain/kit'
+import { makeDirectories } from '@coxswain/kit/node'
 import { CommandError, explainSystemError } from '../../exit.ts'
 import type { AuditFlags } from './audit-options.ts'
 
@@ -26,7 +29,7 @@ const writeDelay = 100
 
 /** Appends events to a file, one a line, and begins a new file when it is large. Secrets may be in it: for the owner only. */
 export function createAuditLog(flags: LogFlags, env: Env): AuditBackend {
-  const format = flags.auditLogFormat === 'json' ? JSON.stringify : formatLegacy
+  const format = flags.auditLogFormat === 'json' ? writeJson : formatLegacy
   if (flags.path === '-') {
     return {
       write: event => void process.stdout.write(`${format(event)}\n`),
@@ -64,8 +67,12 @@ function openLog({ path, auditLogMaxsize, auditLogMaxbackup, auditLogMaxage }: L
   const open = () => openSync(file, 'a', 0o600)
   let handle: number
   let size: number
+  let made: readonly string[] = []
+  /** Nothing was written to it by anybody. */
+  let isNew = false
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    made = makeDirectories(dirname(file))
+    isNew = !existsSync(file)
     handle = open()
     size = statSync(file).size
   } catch (error) {
@@ -84,10 +91,20 @@ function openLog({ path, auditLogMaxsize, auditLogMaxbackup, auditLogMaxage }: L
     append(text: string, now: number) {
       const bytes = Buffer.byteLength(text)
       if (auditLogMaxsize > 0 && size > 0 && size + bytes > auditLogMaxsize * megabyte) rotate(now)
+      isNew = false
       appendFileSync(handle, text)
       size += bytes
     },
-    close: () => closeSync(handle),
+    close() {
+      closeSync(handle)
+      if (!isNew) return
+      rmSync(file, { force: true })
+      try {
+        for (const directory of made.toReversed()) rmdirSync(directory)
+      } catch {
+        // Something else is in it by now.
+      }
+    },
   }
 }
 

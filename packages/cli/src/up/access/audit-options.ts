@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { checkDuration } from './authentication-options.ts'
 
 /** What `coxswain up` may be told about its audit log; the names are kube-apiserver's. */
 export interface AuditFlags {
@@ -33,9 +34,9 @@ export function addAuditOptions(command: Command): Command {
     )
     .addOption(count('--audit-webhook-batch-max-size <n>', 'events sent together', 400))
     .addOption(
-      new Option('--audit-webhook-batch-max-wait <duration>', 'how long a batch waits to be full').default(
-        '30s',
-      ),
+      new Option('--audit-webhook-batch-max-wait <duration>', 'how long a batch waits to be full')
+        .default('30s')
+        .argParser(checkDuration),
     )
     .addOption(
       count(

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { durationToMilliseconds, parseDuration, writeJsonBytes } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import {
   type AuditBackend,
@@ -14,6 +13,7 @@ import { CommandError } from '../../exit.ts'
 import { socketOutbound } from '../outbound.ts'
 import { createAuditLog } from './audit-log.ts'
 import type { AuditFlags } from './audit-options.ts'
+import { readFlagFile } from './flag-file.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 const sendTimeout = 30_000
@@ -35,11 +35,7 @@ export async function createAuditing(flags: AuditFlags, env: Env): Promise<Audit
 }
 
 function readPolicy(file: string): Auditing['policy'] {
-  try {
-    return readAuditPolicy(readYaml(readFileSync(file))?.value)
-  } catch (error) {
-    throw new CommandError(`--audit-policy-file ${file}: ${(error as Error).message}`, { cause: error })
-  }
+  return readFlagFile('audit-policy-file', file, text => readAuditPolicy(readYaml(text)?.value))
 }
 
 async function createWebhookBackend(flags: AuditFlags, file: string, env: Env): Promise<AuditBackend> {
@@ -57,7 +53,7 @@ async function createWebhookBackend(flags: AuditFlags, file: string, env: Env): 
         event => truncateEvent(event, flags.auditWebhookTruncateMaxEventSize) ?? [],
       )
       const list = { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items }
-      const body = new TextEncoder().encode(JSON.stringify(list))
+      const body = writeJsonBytes(list)
       const result = await pool.post({ target, path, headers, body, timeout: sendTimeout })
       if (!result.ok) throw new Error(result.reason)
     },

@@ -131,6 +131,20 @@ describe('createAuthentication', () => {
     })
   }
 
+  it('takes either the flag or the configuration for anonymous requests', async () => {
+    using directory = scratch()
+    const text =
+      'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\nanonymous: {enabled: true}\n'
+    const flags = parse('--anonymous-auth=false', '--authentication-config', directory.write('config', text))
+    const surroundings = { directory: directory.path, env: createRealEnv(), ca: 'CA' }
+    await assert.rejects(
+      createAuthentication(flags, { ...surroundings, isAnonymousAuthGiven: true }),
+      /--anonymous-auth flag cannot be set when anonymous field is configured/,
+    )
+    const { options } = await createAuthentication(flags, surroundings)
+    assert.equal(options.anonymous, true)
+  })
+
   it('publishes the CAs that it looks at', async () => {
     using directory = scratch()
     const more = '-----BEGIN CERTIFICATE-----\nMORE\n-----END CERTIFICATE-----\n'

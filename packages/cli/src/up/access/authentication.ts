@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
 import {
@@ -9,8 +9,9 @@ import {
 } from '@coxswain/apiserver'
 import { generateSigningKey, readSigningKey, readVerificationKeys } from '@coxswain/apiserver/node'
 import type { Env } from '@coxswain/kit'
-import { CommandError, explainSystemError } from '../../exit.ts'
+import { CommandError } from '../../exit.ts'
 import type { AuthenticationFlags } from './authentication-options.ts'
+import { readCertificates, readFlagFile } from './flag-file.ts'
 
 export interface AuthenticationSurroundings {
   /** Where keys are kept. */
@@ -20,6 +21,8 @@ export interface AuthenticationSurroundings {
   readonly ca: string
   /** PEM: what others are told to believe of front proxies where no flag names any. */
   readonly frontProxyCa?: string
+  /** Whether --anonymous-auth is on the command line: a configuration must not contradict it. @default false */
+  readonly isAnonymousAuthGiven?: boolean
 }
 
 /** Who is who, and whose certificates the transport has to look at for it. */
@@ -31,10 +34,19 @@ export interface Authentication {
   readonly signingKeyFile: string
 }
 
+/** As kube-apiserver: who is allowed everything has to say who it is. A configuration of authentication has the last word. */
+export function keepAnonymousOut<T extends AuthenticationFlags>(flags: T): T {
+  if (!flags.anonymousAuth) return flags
+  process.stderr.write(
+    'coxswain: AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer\n',
+  )
+  return { ...flags, anonymousAuth: false }
+}
+
 /** Everything the flags say about who is who. What only some flags need is loaded when they are there. */
 export async function createAuthentication(
   flags: AuthenticationFlags,
-  { directory, env, ca, frontProxyCa }: AuthenticationSurroundings,
+  { directory, env, ca, frontProxyCa, isAnonymousAuthGiven = false }: AuthenticationSurroundings,
 ): Promise<Authentication> {
   const { tokenAuthFile, apiAudiences, clientCaFile, requestheaderClientCaFile: proxyCaFile } = flags
   const clientCa = [
@@ -55,6 +67,7 @@ export async function createAuthentication(
     ? await (await import('./identity-providers.ts')).createProviders(flags, {
         env,
         clientCa,
+        isAnonymousAuthGiven,
         issuers: serviceAccounts.issuers ?? [],
       })
     : { anonymous: flags.anonymousAuth }
@@ -76,11 +89,6 @@ export async function createAuthentication(
     clientCa: [clientCa, ...proxyCa].join('\n'),
     signingKeyFile,
   }
-}
-
-function readCertificates(text: string): string {
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('data does not contain any certificate')
-  return text
 }
 
 /** The names that kubeadm gives. */
@@ -158,19 +166,4 @@ function ensureSigningKey(directory: string): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   writeFileSync(file, generateSigningKey(), { mode: 0o600 })
   return file
-}
-
-/** What is in a file that a flag names. What goes wrong is told with the flag, never with the file's text. */
-export function readFlagFile<T>(flag: string, file: string, read: (text: string) => T): T {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CommandError(`--${flag} ${file}: ${explainSystemError(error)}`, { cause: error })
-  }
-  try {
-    return read(text)
-  } catch (error) {
-    throw new CommandError(`--${flag} ${file}: ${(error as Error).message}`, { cause: error })
-  }
 }

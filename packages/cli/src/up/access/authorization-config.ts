@@ -9,9 +9,9 @@ import {
   type MatchConditions,
 } from '@coxswain/apiserver/authorization'
 import { CommandError } from '../../exit.ts'
-import { readFlagFile } from './authentication.ts'
 import { createAuthorizer } from './authorization.ts'
 import { type AuthorizationFlags, authorizationModes } from './authorization-options.ts'
+import { readFlagFile } from './flag-file.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 interface AuthorizerConfiguration {
@@ -62,6 +62,11 @@ export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise
   })
 }
 
+/** The types of the authorizers in an AuthorizationConfiguration file. */
+export function readConfiguredTypes(file: string): string[] {
+  return readFlagFile(flag, file, readConfiguration).map(({ type = '' }) => type)
+}
+
 /** The authorizers of an AuthorizationConfiguration file, in its order. */
 export async function createConfiguredAuthorizers(file: string): Promise<AuthorizerFactory[]> {
   const configurations = readFlagFile(flag, file, readConfiguration)
@@ -106,7 +111,7 @@ export function readConfiguration(text: string): readonly AuthorizerConfiguratio
   const value = (readYaml(text)?.value ?? {}) as Readonly<Record<string, unknown>>
   if (value.kind !== 'AuthorizationConfiguration' || !versions.includes(String(value.apiVersion)))
     throw new Error(
-      `failed to load AuthorizationConfiguration from file: no kind ${JSON.stringify(value.kind)} is registered for version ${JSON.stringify(value.apiVersion)}`,
+      `failed to load AuthorizationConfiguration from file: no kind ${JSON.stringify(value.kind ?? '')} is registered for version ${JSON.stringify(value.apiVersion ?? '')}`,
     )
   const authorizers = (value.authorizers ?? []) as AuthorizerConfiguration[]
   const configurations = authorizers.map(one =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createRealEnv } from '@coxswain/kit'
-import { createAuthorization } from './authorization.ts'
+import { allowsEverything, createAuthorization } from './authorization.ts'
 import { readConfiguration } from './authorization-config.ts'
 import { type AuthorizationFlags, checkAuthorizationFlags } from './authorization-options.ts'
 
@@ -47,6 +47,24 @@ describe('the options of authorization', () => {
     const info = { isResource: false as const, verb: 'get', path: '/' }
     const access = { user: { name: 'x', groups: [] }, info }
     assert.equal((await authorizer(access)).verdict, 'allow')
+  })
+})
+
+describe('allowsEverything', () => {
+  it('finds AlwaysAllow among the modes, and in a configuration', async () => {
+    assert.equal(await allowsEverything({}), false)
+    assert.equal(await allowsEverything({ authorizationMode: ['RBAC', 'AlwaysDeny'] }), false)
+    assert.equal(await allowsEverything({ authorizationMode: ['RBAC', 'AlwaysAllow'] }), true)
+    const folder = mkdtempSync(join(tmpdir(), 'coxswain-authz-'))
+    try {
+      const file = join(folder, 'config.yaml')
+      writeFileSync(file, `${head}- {type: AlwaysAllow, name: alwaysallow}\n`)
+      assert.equal(await allowsEverything({ authorizationConfig: file }), true)
+      writeFileSync(file, `${head}- {type: RBAC, name: rbac}\n`)
+      assert.equal(await allowsEverything({ authorizationConfig: file }), false)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 

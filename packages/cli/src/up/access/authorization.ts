@@ -7,12 +7,20 @@ import {
   unionAuthorizer,
 } from '@coxswain/apiserver'
 import { CommandError } from '../../exit.ts'
-import { readFlagFile } from './authentication.ts'
 import {
   type AuthorizationFlags,
   checkAuthorizationFlags,
   defaultAuthorizationModes,
 } from './authorization-options.ts'
+import { readFlagFile } from './flag-file.ts'
+
+/** Whether requests are allowed whoever makes them: then those without a credential have to be kept out. */
+export async function allowsEverything(options: AuthorizationFlags): Promise<boolean> {
+  if (options.authorizationConfig === undefined)
+    return (options.authorizationMode ?? []).includes('AlwaysAllow')
+  const { readConfiguredTypes } = await import('./authorization-config.ts')
+  return readConfiguredTypes(options.authorizationConfig).includes('AlwaysAllow')
+}
 
 /** Whatever the options say, members of `system:masters` get in. */
 export async function createAuthorization(options: AuthorizationFlags): Promise<AuthorizerFactory> {

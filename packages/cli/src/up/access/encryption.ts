@@ -1,9 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { Env } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 import { createEncryptedStore, type Encryption, readEncryption } from '@coxswain/storage/encryption'
-import { CommandError } from '../../exit.ts'
+import { readFlagFile } from './flag-file.ts'
 
 export interface EncryptionFlags {
   readonly encryptionProviderConfig?: string
@@ -19,15 +19,7 @@ export function encryptStore(
   file: string,
   env: Env,
 ): { readonly store: Store; readonly reload: (signal: AbortSignal) => Promise<void> } {
-  let encryption: Encryption
-  try {
-    encryption = read(file, env)
-  } catch (error) {
-    throw new CommandError(`--encryption-provider-config ${file}: ${(error as Error).message}`, {
-      cause: error,
-    })
-  }
-  const encrypted = createEncryptedStore(store, encryption)
+  const encrypted = createEncryptedStore(store, read(file, env))
   let known = statSync(file).mtimeMs
   return {
     store: encrypted,
@@ -49,5 +41,5 @@ export function encryptStore(
 }
 
 function read(file: string, env: Env): Encryption {
-  return readEncryption(readYaml(readFileSync(file))?.value, env)
+  return readFlagFile('encryption-provider-config', file, text => readEncryption(readYaml(text)?.value, env))
 }

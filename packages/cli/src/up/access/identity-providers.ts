@@ -24,14 +24,15 @@ import type { Env } from '@coxswain/kit'
 import type { PeerCertificate } from '@coxswain/wire'
 import { CommandError } from '../../exit.ts'
 import { socketOutbound } from '../outbound.ts'
-import { readFlagFile } from './authentication.ts'
 import type { AuthenticationFlags } from './authentication-options.ts'
+import { readCertificates, readFlagFile } from './flag-file.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 export interface ProviderSurroundings {
   readonly env: Env
   /** PEM of the CAs of clients. */
   readonly clientCa: string
+  readonly isAnonymousAuthGiven: boolean
   /** The server's own issuers, which no provider may be. */
   readonly issuers: readonly string[]
 }
@@ -77,6 +78,11 @@ export async function createProviders(
       }),
     )
   }
+  const { anonymous } = configuration
+  if (anonymous && surroundings.isAnonymousAuthGiven)
+    throw usage(
+      '--authentication-config: anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file',
+    )
   return { tokens, ...readAnonymous(flags, configuration), ...createProxies(flags, surroundings) }
 }
 
@@ -151,7 +157,7 @@ function describeProvider(flags: AuthenticationFlags, url: string, audience: str
       url,
       audiences: [audience],
       ...(oidcCaFile !== undefined && {
-        certificateAuthority: readFlagFile('oidc-ca-file', oidcCaFile, text => text),
+        certificateAuthority: readFlagFile('oidc-ca-file', oidcCaFile, readCertificates),
       }),
     },
     claimMappings: {

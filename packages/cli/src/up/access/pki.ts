@@ -133,7 +133,7 @@ function ensure(directory: string, { clock, random }: Env, wanted: Wanted): KeyP
   }
   const made = createCertificate(template, random, issuer)
   writeFileSync(keyFile, made.key, { mode: 0o600 })
-  writeFileSync(certificateFile, made.certificate)
+  writeFileSync(certificateFile, made.certificate, { mode: 0o600 })
   return made
 }
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Target } from '@coxswain/apiserver'
 import { loadKubeconfig } from '@coxswain/client/kubeconfig'
-import { CommandError } from '../../exit.ts'
+import { CommandError, explainSystemError } from '../../exit.ts'
 
 /** Where a kubeconfig file sends the API server, and what it proves itself with there. */
 export interface WebhookServer {
@@ -36,7 +37,8 @@ export async function readWebhookKubeconfig(flag: string, file: string): Promise
     }
     return { target, path: pathname, headers: credentialsOf(user) }
   } catch (error) {
-    throw new CommandError(`--${flag} ${file}: ${(error as Error).message}`, { cause: error })
+    const reason = explainSystemError(error).replace(`${resolve(file)}: `, '')
+    throw new CommandError(`--${flag} ${file}: ${reason}`, { cause: error })
   }
 }
 

@@ -98,6 +98,11 @@ export function selectServerControllers(list: readonly string[]): readonly Serve
 /** The list with today's names only. */
 function readNames(list: readonly string[]): readonly string[] {
   if (list.length === 1 && list[0] === 'none') return []
+  if (!list.some(item => !item.startsWith('-')))
+    throw new CommandError(
+      `--controllers: ${list.length === 0 ? 'names are needed' : `${list.join()} leaves nothing`}; say '*', names, '*' with '-name', or none`,
+      { exitCode: 2 },
+    )
   return list.map(item => {
     if (item === '*') return item
     const [, sign = '', given = ''] = /^(-?)(.*)$/.exec(item) ?? []

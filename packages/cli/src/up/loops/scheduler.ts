@@ -15,7 +15,8 @@ import {
 import { readBody } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
 import { CommandError } from '../../exit.ts'
-import { readFlagFile } from '../access/authentication.ts'
+import { describeImportError } from '../../import-error.ts'
+import { readFlagFile } from '../access/flag-file.ts'
 import type { SchedulerFlags } from './scheduler-options.ts'
 
 type OwnPlugin = SchedulerPlugin | PluginFactory
@@ -48,7 +49,9 @@ async function loadPlugin(file: string): Promise<OwnPlugin> {
   try {
     module = await import(pathToFileURL(resolve(file)).href)
   } catch (error) {
-    throw say(`it cannot be loaded: ${(error as Error).message}`, error)
+    throw new CommandError(`--scheduler-plugin cannot be loaded: ${describeImportError(file, error)}`, {
+      cause: error,
+    })
   }
   const plugin = module.default as Partial<OwnPlugin> | undefined
   if (typeof plugin === 'object' && plugin !== null && typeof plugin.name === 'string')

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 
 /** What `coxswain up` may be told about kubelets that are not its own; the names are kube-apiserver's. */
 export interface KubeletFlags {
@@ -26,7 +26,13 @@ export function addKubeletOptions(command: Command): Command {
         '--kubelet-preferred-address-types <list>',
         'types of node addresses, the one to connect to first',
       )
-        .argParser(text => text.split(',').map(type => type.trim()))
+        .argParser(parseAddressTypes)
         .default(addressTypes, addressTypes.join(',')),
     )
+}
+
+function parseAddressTypes(text: string): string[] {
+  const types = text.split(',').map(type => type.trim())
+  if (types.every(type => addressTypes.includes(type))) return types
+  throw new InvalidArgumentError(`a list of ${addressTypes.join(', ')} is needed.`)
 }

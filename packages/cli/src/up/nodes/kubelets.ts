@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { KubeletClient } from '@coxswain/apiserver'
-import { CommandError, explainSystemError } from '../../exit.ts'
+import { CommandError } from '../../exit.ts'
+import { readCertificates, readFlagFile, readPrivateKey } from '../access/flag-file.ts'
 import type { KubeletFlags } from './kubelet-options.ts'
 
 /** PEM: a certificate and its key. */
@@ -22,9 +22,15 @@ export function createKubeletClient(flags: KubeletFlags, ownPair: () => Pair): (
   const given =
     cert === undefined || key === undefined
       ? undefined
-      : { certificate: read('kubelet-client-certificate', cert), key: read('kubelet-client-key', key) }
+      : {
+          certificate: readFlagFile('kubelet-client-certificate', cert, readCertificates),
+          key: readFlagFile('kubelet-client-key', key, readPrivateKey),
+        }
   const authority = flags.kubeletCertificateAuthority
-  const ca = authority === undefined ? undefined : read('kubelet-certificate-authority', authority)
+  const ca =
+    authority === undefined
+      ? undefined
+      : readFlagFile('kubelet-certificate-authority', authority, readCertificates)
   let client: KubeletClient | undefined
   return () => {
     if (!client) {
@@ -37,13 +43,5 @@ export function createKubeletClient(flags: KubeletFlags, ownPair: () => Pair): (
       }
     }
     return client
-  }
-}
-
-function read(flag: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CommandError(`--${flag} ${file}: ${explainSystemError(error)}`, { cause: error })
   }
 }

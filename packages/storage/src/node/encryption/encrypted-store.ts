@@ -121,6 +121,10 @@ class Encrypted implements EncryptedStore {
     return this.#inner.status()
   }
 
+  writeFailure(): StoreError | undefined {
+    return this.#inner.writeFailure?.()
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#writing)
     await this.#inner.close()

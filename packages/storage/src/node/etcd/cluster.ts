@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { isIP } from 'node:net'
 import { checkServerIdentity } from 'node:tls'
-import { type Clock, createBackoff, type Env } from '@coxswain/kit'
+import { type Clock, createBackoff, type Env, type Timer } from '@coxswain/kit'
 import {
   type ChannelOptions,
   Client,
@@ -11,8 +11,8 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js'
-import { createClosed, StoreError } from '../../errors.ts'
-import { decodeStatusVersion } from './etcd-messages.ts'
+import { createClosed, isStoreError, StoreError } from '../../errors.ts'
+import { decodeStatusVersion, encodeRange } from './etcd-messages.ts'
 
 export interface EtcdTls {
   /** PEM. @default the system's authorities */
@@ -58,6 +58,12 @@ const channelOptions: ChannelOptions = {
   'grpc.max_reconnect_backoff_ms': 2_000,
 }
 
+/** How often a cluster that does not answer is asked whether it does again, and how long it gets; upstream's health check too. */
+const probePeriod = 1_000
+const probeTimeout = 2_000
+/** What a cluster is to blame for, not its caller. */
+const failureCodes: ReadonlySet<string> = new Set(['Unavailable', 'UnknownOutcome', 'NoSpace'])
+
 const identity = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 const asIs = (bytes: Buffer): Uint8Array => bytes
 
@@ -67,6 +73,8 @@ export class Cluster {
   readonly #members: readonly Member[]
   #current = 0
   #closed = false
+  #failure: StoreError | undefined
+  #probe: Timer | undefined
 
   constructor(options: ClusterOptions) {
     this.#options = options
@@ -78,13 +86,30 @@ export class Cluster {
     return this.#options.env.clock
   }
 
+  /** Why calls fail at present; undefined once one succeeds again. */
+  get failure(): StoreError | undefined {
+    return this.#failure
+  }
+
   /**
    * Calls the cluster. A call that certainly did nothing is tried again on the next member; one whose fate is unknown
    * only when it is repeatable, else it ends with `UnknownOutcome`.
    */
   async call(call: Call): Promise<Uint8Array> {
+    try {
+      const reply = await this.#call(call)
+      // That there is no space for writes is not disproved by a read.
+      if (this.#failure?.code !== 'NoSpace' || call.method === 'KV/Txn') this.#failure = undefined
+      return reply
+    } catch (error) {
+      if (isStoreError(error) && failureCodes.has(error.code)) this.#fail(error)
+      throw error
+    }
+  }
+
+  async #call(call: Call, timeout = this.#options.requestTimeout): Promise<Uint8Array> {
     const { clock, random } = this.#options.env
-    const deadline = clock.monotonic() + this.#options.requestTimeout
+    const deadline = clock.monotonic() + timeout
     const backoff = createBackoff({ clock, random, initial: 20, cap: 1000, jitter: 0.5 })
     for (let tries = 1; ; tries++) {
       if (this.#closed) throw createClosed()
@@ -107,7 +132,7 @@ export class Cluster {
           )
         }
         if (clock.monotonic() >= deadline) {
-          throw new StoreError('Unavailable', `no etcd member answered: ${failure.details}`, {
+          throw new StoreError('Unavailable', `no etcd member answered: ${reasonOf(failure)}`, {
             cause: failure,
           })
         }
@@ -115,6 +140,31 @@ export class Cluster {
           await clock.sleep(Math.min(backoff.next(), deadline - clock.monotonic()))
       }
     }
+  }
+
+  /** A watch has lost its member: whether another one answers shows in the next call, which is made at once. */
+  check(): void {
+    this.#probeAfter(0)
+  }
+
+  #fail(error: StoreError): void {
+    if (this.#closed) return
+    this.#failure = error
+    this.#probeAfter(probePeriod)
+  }
+
+  #probeAfter(ms: number): void {
+    if (this.#closed) return
+    this.#probe ??= this.#options.env.clock.after(ms, () => {
+      this.#probe = undefined
+      const request = encodeRange({ key: new Uint8Array(1), countOnly: true })
+      this.#call({ method: 'KV/Range', request, repeatable: true }, probeTimeout).then(
+        () => {
+          if (this.#failure?.code !== 'NoSpace') this.#failure = undefined
+        },
+        error => this.#fail(error),
+      )
+    })
   }
 
   /** A stream for one watch on the current member, which ends it when it loses its leader. */
@@ -140,6 +190,7 @@ export class Cluster {
 
   close(): void {
     this.#closed = true
+    this.#probe?.cancel()
     for (const { client } of this.#members) client.close()
   }
 
@@ -176,7 +227,8 @@ export class Cluster {
 }
 
 function createMember(endpoint: string, tls: EtcdTls): Member {
-  const url = new URL(endpoint.includes('://') ? endpoint : `http://${endpoint}`)
+  const url = URL.parse(endpoint.includes('://') ? endpoint : `http://${endpoint}`)
+  if (!url) throw new StoreError('InvalidArgument', `the etcd endpoint ${endpoint} is not a URL`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new StoreError(
       'InvalidArgument',
@@ -199,6 +251,11 @@ function createMember(endpoint: string, tls: EtcdTls): Member {
   // TLS has no server name for an address; the certificate is checked against the address all the same.
   const options = isIP(host) ? { ...channelOptions, 'grpc.ssl_target_name_override': 'etcd' } : channelOptions
   return { endpoint, client: new Client(address, channelCredentials, options), version: undefined }
+}
+
+/** The words of the socket, without those of gRPC around them. */
+function reasonOf({ details = '' }: ServiceError): string {
+  return /Last error: (?:Error: )?(.+?)\.? Resolution note:/.exec(details)?.[1] ?? details
 }
 
 /** What a failed call has done: certainly nothing and may be tried elsewhere, nothing and never will, or who knows. */
@@ -231,7 +288,7 @@ export function toStoreError(error: ServiceError): StoreError {
   if (/required revision is a future revision/.test(details))
     return new StoreError('FutureRevision', details, options)
   if (/too large|larger than max/.test(details)) return new StoreError('TooLarge', details, options)
-  if (/space exceeded/.test(details)) return new StoreError('Failed', details, options)
+  if (/space exceeded/.test(details)) return new StoreError('NoSpace', details, options)
   if (error.code === status.INVALID_ARGUMENT) return new StoreError('InvalidArgument', details, options)
   return new StoreError('Unavailable', details || error.message, options)
 }

@@ -160,6 +160,7 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
       if (this.#stream !== stream) return
       this.#stream = undefined
       cluster.leave(endpoint)
+      cluster.check()
       this.#host.env.log.debug('a watch stream ended', { endpoint, error })
       this.#notify()
     }

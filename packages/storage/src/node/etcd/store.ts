@@ -184,6 +184,10 @@ class Etcd implements Store, WatchHost {
     return this.cluster.hasTrustedProgress()
   }
 
+  writeFailure(): StoreError | undefined {
+    return this.cluster.failure
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { StoreError } from '../../errors.ts'
+import { isStoreError, StoreError } from '../../errors.ts'
 import { maxOperations } from '../../internal/validate.ts'
 import type { Operation, Store } from '../../store.ts'
 import { checkFile, type StoreReport } from './check.ts'
@@ -18,6 +18,7 @@ import {
   type ChangeRow,
   changeColumns,
   databaseName,
+  describeError,
   HeadReader,
   openForReading,
   openForWriting,
@@ -26,30 +27,59 @@ import {
 } from './database.ts'
 import { toKeyValue } from './ledger.ts'
 import { lockDirectory } from './lock.ts'
+import { ensurePrivate, restrict } from './private-file.ts'
 import { readWitness, Witness } from './witness.ts'
 
 /**
  * Copies the store in `directory`, which may be in use, into `file`: the state of one revision with its history, synced
- * and checked. Throws `Corrupt` rather than leave a backup that cannot be restored.
+ * and checked, for its owner's eyes only. Throws `InvalidArgument` when the file exists, and `Corrupt` rather than leave a
+ * backup that cannot be restored.
  */
 export function backupStore(directory: string, file: string): StoreReport {
   const source = join(directory, databaseName)
   if (!existsSync(source)) throw new StoreError('InvalidArgument', `there is no store in ${directory}`)
-  const partial = `${file}.partial`
-  rmSync(partial, { force: true })
-  const db = openForReading(source)
+  reserve(file)
+  const partial = `${file}.${process.pid}.partial`
   try {
-    db.prepare('VACUUM INTO ?').run(partial)
-  } finally {
-    db.close()
+    closeSync(openSync(partial, 'wx', 0o600))
+    const report = copyInto(source, partial)
+    putInPlace(partial, file)
+    return report
+  } catch (error) {
+    for (const path of [partial, file]) rmSync(path, { force: true })
+    throw error
+  }
+}
+
+/** Nobody else can have the name from here on. */
+function reserve(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== 'EEXIST') throw cause
+    throw new StoreError(
+      'InvalidArgument',
+      `${file} exists: give the backup another name, or remove the file`,
+    )
+  }
+}
+
+function copyInto(source: string, partial: string): StoreReport {
+  try {
+    const db = openForReading(source)
+    try {
+      db.prepare('VACUUM INTO ?').run(partial)
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    const { code, message } = isStoreError(error) ? error : describeError(error)
+    if (code !== 'Corrupt') throw error
+    throw new StoreError('Corrupt', `the store is damaged: ${message}`, { cause: error })
   }
   const report = checkFile(partial)
-  if (report.problems.length > 0) {
-    rmSync(partial)
-    throw new StoreError('Corrupt', `the store is damaged: ${report.problems.join('; ')}`)
-  }
-  putInPlace(partial, file)
-  return report
+  if (report.problems.length === 0) return report
+  throw new StoreError('Corrupt', `the store is damaged: ${report.problems.join('; ')}`)
 }
 
 /**
@@ -68,7 +98,9 @@ export function restoreStore(directory: string, file: string): StoreReport {
   const floor = Math.max(report.revision, closeExisting(directory), readWitness(directory) ?? 0) + 1
   const partial = `${target}.partial`
   rmSync(partial, { force: true })
+  ensurePrivate(partial)
   copyFileSync(file, partial)
+  restrict(partial) // the copy has got the mode of the backup
   beginAnew(partial, floor)
   putInPlace(partial, target)
   const witness = Witness.open(directory)

@@ -50,24 +50,24 @@ export function checkFile(file: string): StoreReport {
   try {
     // One snapshot for everything, whatever the store's owner does meanwhile.
     db.exec('BEGIN')
-    const attempt = (work: () => void) => {
+    const attempt = (what: string, work: () => void) => {
       try {
         work()
       } catch (error) {
-        problems.push(messageOf(error))
+        problems.push(`${what}: ${messageOf(error)}`)
       }
     }
-    attempt(() => {
+    attempt('the file', () => {
       const rows = db.prepare('PRAGMA integrity_check(20)').all() as { integrity_check: string }[]
       for (const { integrity_check: line } of rows) if (line !== 'ok') problems.push(line)
     })
-    attempt(() => verifyVersions(db))
+    attempt('the index (table versions)', () => verifyVersions(db))
     let heads: Heads = { revision: 0, compacted: 0 }
-    attempt(() => {
+    attempt('the revision (table meta)', () => {
       heads = new HeadReader(db).read()
     })
     const counts = { keys: 0, changes: 0 }
-    attempt(() => Object.assign(counts, checkChanges(db, heads, problems)))
+    attempt('the objects (table changes)', () => Object.assign(counts, checkChanges(db, heads, problems)))
     if (heads.compacted > heads.revision)
       problems.push(`compacted to ${heads.compacted}, beyond ${heads.revision}`)
     return { revision: heads.revision, compactedRevision: heads.compacted, ...counts, problems }

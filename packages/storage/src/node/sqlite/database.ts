@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { StoreError } from '../../errors.ts'
+import { ensurePrivate, restrict } from './private-file.ts'
 
 /** Raised whenever an older program could not make sense of the file. */
 export const formatVersion = 1
@@ -54,7 +55,10 @@ const schema = `
 
 /** Opens the database of `directory` for the one writer, creating it when it is not there. */
 export function openForWriting(directory: string): DatabaseSync {
-  const db = new DatabaseSync(join(directory, databaseName), { timeout: 5000 })
+  const file = join(directory, databaseName)
+  ensurePrivate(file)
+  for (const suffix of ['-wal', '-shm']) restrict(file + suffix)
+  const db = new DatabaseSync(file, { timeout: 5000 })
   try {
     db.exec('PRAGMA page_size = 8192')
     assertOurs(db)
@@ -271,6 +275,18 @@ function digestKeys(keys: Uint8Array): number {
   }
   return digest
 }
+
+/**
+ * Whether there was no room for a write. The write is rolled back, and the next may succeed: SQLITE_FULL, and SQLITE_IOERR_SHMSIZE
+ * when the index of SQLite's log cannot grow.
+ */
+export function isNoSpace(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number }
+  return errcode !== undefined && ((errcode & 0xff) === sqliteFull || errcode === sqliteShmSize)
+}
+
+const sqliteFull = 13
+export const sqliteShmSize = 4874
 
 /** What a SQLite error means for the caller of a store. */
 export function describeError(error: unknown): {

@@ -2,13 +2,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../errors.ts'
 import { lockName } from './database.ts'
+import { ensurePrivate } from './private-file.ts'
 
 /**
  * Holds `directory` for one process: an exclusive lock on a database that is used for nothing else. The operating
  * system takes it back when the process ends, however it ends.
  */
 export function lockDirectory(directory: string): Disposable {
-  const db = new DatabaseSync(join(directory, lockName), { timeout: 0 })
+  const file = join(directory, lockName)
+  ensurePrivate(file)
+  const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (cause) {

@@ -156,6 +156,8 @@ export interface Opened {
 export type ToWriter =
   | { readonly type: 'write'; readonly id: number; readonly count: number; readonly buffer: ArrayBuffer }
   | { readonly type: 'compact'; readonly id: number; readonly revision: number }
+  /** Whether writes succeed again. */
+  | { readonly type: 'probe'; readonly id: number }
   | { readonly type: 'close'; readonly id: number }
 
 export type FromWriter =

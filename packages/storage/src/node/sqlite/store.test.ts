@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -304,3 +314,70 @@ describe('backup and restore', () => {
     assert.ok(statSync(file).size > 0)
   })
 })
+
+describe('the files of a store and its backups', () => {
+  const modesOf = (directory: string) =>
+    Object.fromEntries(
+      readdirSync(directory).map(name => [name, (statSync(join(directory, name)).mode & 0o777).toString(8)]),
+    )
+
+  it('can be read by their owner only, also those that an earlier release left readable', async () => {
+    const directory = newDirectory()
+    const names = ['head', 'lock.sqlite', 'store.sqlite', 'store.sqlite-shm', 'store.sqlite-wal']
+    const secret = Object.fromEntries(names.map(name => [name, '600']))
+    {
+      await using store = await openSqliteStore({ directory })
+      await put(store, '/secret', 'a')
+      assert.deepEqual(modesOf(directory), secret)
+    }
+    for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o644)
+    await using store = await openSqliteStore({ directory })
+    await put(store, '/secret', 'b')
+    assert.deepEqual(modesOf(directory), secret)
+    const backups = newDirectory()
+    const { keys } = backupStore(directory, makeFile(backups))
+    assert.equal(keys, 1)
+    assert.deepEqual(modesOf(backups), { backup: '600' })
+    chmodSync(join(backups, 'backup'), 0o644)
+    const restored = newDirectory()
+    restoreStore(restored, join(backups, 'backup'))
+    for (const [name, mode] of Object.entries(modesOf(restored))) assert.equal(mode, '600', name)
+  })
+
+  it('are never written over: a backup needs a name of its own', async () => {
+    const directory = newDirectory()
+    await using store = await openSqliteStore({ directory })
+    await put(store, '/a', '1')
+    const backups = newDirectory()
+    const file = makeFile(backups)
+    writeFileSync(file, 'precious')
+    writeFileSync(`${file}.partial`, 'precious too')
+    assert.throws(
+      () => backupStore(directory, file),
+      (error: Error) => hasCode('InvalidArgument')(error) && /backup exists: give/.test(error.message),
+    )
+    assert.equal(readFileSync(file, 'utf8'), 'precious')
+    assert.equal(readFileSync(`${file}.partial`, 'utf8'), 'precious too')
+    assert.deepEqual(readdirSync(backups).sort(), ['backup', 'backup.partial'])
+  })
+
+  it('leave nothing behind when a backup fails', async () => {
+    const directory = newDirectory()
+    {
+      await using store = await openSqliteStore({ directory })
+      for (let i = 0; i < 200; i++) await put(store, `/a/${i}`, 'x'.repeat(200))
+    }
+    const content = readFileSync(join(directory, 'store.sqlite'))
+    content.fill(0xff, content.length / 2)
+    writeFileSync(join(directory, 'store.sqlite'), content)
+    const backups = newDirectory()
+    assert.throws(() => backupStore(directory, makeFile(backups)), hasCode('Corrupt'))
+    assert.deepEqual(readdirSync(backups), [])
+  })
+})
+
+/** The path of a file in a folder that is made for it. */
+function makeFile(directory: string): string {
+  mkdirSync(directory)
+  return join(directory, 'backup')
+}

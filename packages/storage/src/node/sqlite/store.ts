@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createRealEnv, type Env, type Timer } from '@coxswain/kit'
-import { createClosed } from '../../errors.ts'
+import { createClosed, type StoreError } from '../../errors.ts'
 import { type Expiry, ExpiryQueue } from '../../internal/expiry-queue.ts'
 import {
   type Commit,
@@ -46,6 +46,11 @@ export interface SqliteStoreOptions {
   /** How large SQLite's log grows before it is copied into the database. @default 16 MB */
   readonly checkpointBytes?: number
 }
+
+/** How often a store whose writes fail looks whether they succeed again, in milliseconds. */
+const probePeriod = 1_000
+/** When a key whose time is over, but which could not be deleted, is tried again, in milliseconds. */
+const expireAgainAfter = 10_000
 
 /** The end of history that watches are told from memory; what is older they are told from the disk. */
 const recentCommits = 1024
@@ -108,6 +113,8 @@ class Sqlite implements Store {
   #compacted: number
   #closing: Promise<void> | undefined
   #expiryTimer: { readonly timer: Timer; readonly due: number } | undefined
+  #writeFailure: StoreError | undefined
+  #probeTimer: Timer | undefined
 
   constructor(parts: Parts) {
     const { env, writer, reader, opened, limits } = parts
@@ -126,6 +133,7 @@ class Sqlite implements Store {
     )
     writer.onCommit = (revision, results) => this.#committed(revision, results)
     writer.onCompacted = revision => this.#compactedTo(revision)
+    writer.onFailed = error => this.#failed(error)
     for (const expiry of opened.expiries) this.#expiries.push(expiry)
     this.#armExpiry()
   }
@@ -193,6 +201,10 @@ class Sqlite implements Store {
     return this.#revision
   }
 
+  writeFailure(): StoreError | undefined {
+    return this.#writeFailure
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -204,6 +216,7 @@ class Sqlite implements Store {
 
   async #close(): Promise<void> {
     this.#expiryTimer?.timer.cancel()
+    this.#probeTimer?.cancel()
     await this.#writer.drain()
     this.#hub.close()
     await this.#reader.close()
@@ -228,6 +241,7 @@ class Sqlite implements Store {
     revision: number,
     results: readonly { request: WriteRequest; result: TransactionResult }[],
   ): void {
+    this.#succeeded()
     const commits: Commit[] = []
     const now = this.#env.clock.now()
     for (const { request, result } of results) {
@@ -245,6 +259,26 @@ class Sqlite implements Store {
     while (this.#log.size > recentCommits || (this.#log.bytes > recentBytes && this.#log.size > 1))
       this.#log.shift()
     this.#armExpiry()
+  }
+
+  /** Writes fail: said once, and asked again until they succeed. */
+  #failed(error: StoreError): void {
+    if (this.#closing) return
+    if (!this.#writeFailure) this.#env.log.error('the store cannot write', { error })
+    this.#writeFailure = error
+    this.#probeTimer ??= this.#env.clock.after(probePeriod, () => {
+      this.#probeTimer = undefined
+      this.#writer.probe().then(
+        () => this.#succeeded(),
+        (reason: StoreError) => this.#failed(reason),
+      )
+    })
+  }
+
+  #succeeded(): void {
+    if (!this.#writeFailure) return
+    this.#writeFailure = undefined
+    this.#env.log.warn('the store can write again')
   }
 
   #compactedTo(revision: number): void {
@@ -289,7 +323,11 @@ class Sqlite implements Store {
     for (const { key, modRevision } of gone) {
       if (this.#closing) return
       this.#write({ conditions: [{ key, modRevision }], operations: [{ type: 'delete', key }] }).catch(
-        error => this.#env.log.warn('a key could not expire', { key, error }),
+        error => {
+          this.#env.log.debug('a key could not expire', { key, error })
+          this.#expiries.push({ key, modRevision, due: now + expireAgainAfter })
+          this.#armExpiry()
+        },
       )
     }
     this.#armExpiry()

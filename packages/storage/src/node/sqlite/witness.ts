@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { witnessName } from './database.ts'
+import { ensurePrivate } from './private-file.ts'
 
 const magic = 'coxshead'
 const size = 24
@@ -23,7 +24,7 @@ export class Witness {
 
   /** Creates the file when it is not there. */
   static open(directory: string): Witness {
-    closeSync(openSync(join(directory, witnessName), 'a'))
+    ensurePrivate(join(directory, witnessName))
     return new Witness(directory)
   }
 

@@ -58,6 +58,10 @@ function runWriter(port: MessagePort, options: WriterOptions): void {
         post(writer.compact(message.id, message.revision))
         continue
       }
+      if (message.type === 'probe') {
+        post(writer.probe(message.id))
+        continue
+      }
       const group = [message]
       let bytes = message.buffer.byteLength
       for (let next = waiting[0]; next?.type === 'write' && bytes < groupBytes; next = waiting[0]) {

@@ -36,6 +36,8 @@ export class WriterLink {
     results: readonly { request: WriteRequest; result: TransactionResult }[],
   ) => void = () => {}
   onCompacted: (revision: number) => void = () => {}
+  /** Told about a group that failed before its writers are. */
+  onFailed: (error: StoreError) => void = () => {}
   /** What the writer found; rejects when it cannot open the directory. */
   readonly opened: Promise<Opened>
 
@@ -79,6 +81,11 @@ export class WriterLink {
   /** Resolves with the oldest readable revision. */
   compact(revision: number): Promise<number> {
     return this.#call(id => ({ type: 'compact', id, revision }))
+  }
+
+  /** Rejects while writes fail. */
+  async probe(): Promise<void> {
+    await this.#call(id => ({ type: 'probe', id }))
   }
 
   /** Resolves when nothing is under way. */
@@ -145,6 +152,7 @@ export class WriterLink {
     this.#sent.delete(id)
     if (message.type === 'failed') {
       const error = toStoreError(message.error)
+      this.onFailed(error)
       for (const { reject } of group) reject(error)
     } else {
       this.#settle(group, message.buffer!)
@@ -175,6 +183,7 @@ export class WriterLink {
   #end(error: StoreError): void {
     if (this.#gone) return
     this.#gone = error
+    this.onFailed(error)
     const unknown = new StoreError('UnknownOutcome', 'the thread that writes ended during the write', {
       cause: error,
     })

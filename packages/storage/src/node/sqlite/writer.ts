@@ -1,7 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { isStoreError, StoreError, type StoreErrorCode } from '../../errors.ts'
 import { ByteReader, ByteWriter } from './bytes.ts'
-import { describeError, openForWriting, verifyVersions } from './database.ts'
+import {
+  describeError,
+  isNoSpace,
+  openForWriting,
+  readMeta,
+  sqliteShmSize,
+  verifyVersions,
+  writeMeta,
+} from './database.ts'
 import { Ledger } from './ledger.ts'
 import { lockDirectory } from './lock.ts'
 import {
@@ -106,6 +114,20 @@ export class Writer {
     }
   }
 
+  /** Finds out by a write that changes nothing whether writes succeed again. */
+  probe(id: number): FromWriter {
+    if (this.#failure) return { type: 'failed', id, error: this.#failure }
+    this.#makeRoom()
+    try {
+      this.#begin.run()
+      writeMeta(this.#db, readMeta(this.#db))
+      this.#end.run()
+      return { type: 'done', id, compacted: this.#ledger.compacted }
+    } catch (cause) {
+      return { type: 'failed', id, error: this.#fail(cause, false) }
+    }
+  }
+
   /** What can wait until the writes are acknowledged. The reply tells of compaction. */
   tidy(): FromWriter | undefined {
     if (this.#failure) return undefined
@@ -127,10 +149,22 @@ export class Writer {
   close(): void {
     try {
       if (!this.#failure) this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch (cause) {
+      // Everything is in the log, which is read when the store is opened again.
+      if (!isNoSpace(cause)) throw cause
     } finally {
       this.#db.close()
       this.#witness.close()
       this.#lock[Symbol.dispose]()
+    }
+  }
+
+  /** Once all of the log is in the database, the next commit begins it anew. */
+  #makeRoom(): void {
+    try {
+      this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch {
+      // There is no room in the database either.
     }
   }
 
@@ -151,23 +185,35 @@ export class Writer {
   }
 
   /**
-   * From here on nothing is written: after a failed sync nobody knows what is on the disk. A commit that failed half-way
-   * may come back when the store is opened again, so its outcome is unknown.
+   * For lack of space nothing was committed, and the next write is tried like any other. After any other failure nothing is
+   * written from here on: after a failed sync nobody knows what is on the disk. A commit that failed half-way may come back
+   * when the store is opened again, so its outcome is unknown.
    */
   #fail(cause: unknown, committing: boolean): SerializedError {
     const { code, message } = isStoreError(cause) ? cause : describeError(cause)
     const lasting: StoreErrorCode = code === 'Corrupt' ? 'Corrupt' : 'Failed'
-    this.#failure = {
+    const failure: SerializedError = {
       code: lasting,
       message: 'the store takes no more writes until it is opened again: a commit failed',
       detail: message,
     }
+    const lacksSpace = isNoSpace(cause)
+    if (!lacksSpace) this.#failure = failure
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       this.#ledger.reload()
     } catch {
       // The first failure is the one to report; nothing is written any more.
+      this.#failure = failure
     }
+    // SQLite writes a commit's last frame last: what failed before it never happened.
+    const mayBeCommitted = committing && (cause as { errcode?: number }).errcode === sqliteShmSize
+    if (lacksSpace && !mayBeCommitted && !this.#failure)
+      return {
+        code: 'NoSpace',
+        message: 'the write was not carried out: there is no space left on the device',
+        detail: message,
+      }
     if (!committing) return { code: lasting, message: `the write failed: ${message}`, detail: message }
     return {
       code: 'UnknownOutcome',

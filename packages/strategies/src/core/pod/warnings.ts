@@ -69,6 +69,7 @@ function warningsFor(spec: JsonObject, metadata: JsonObject, path: field.Path): 
 
 /** Labels of nodes that have newer names. */
 const deprecatedLabels: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
   'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
   'failure-domain.beta.kubernetes.io/region':

@@ -6,7 +6,7 @@ import { http } from '../builtin-http.ts'
 import { connectSocks5 } from './socks5.ts'
 
 export interface ClientTls {
-  /** PEM. @default the platform's */
+  /** PEM. Any certificate in it is a root, as in Go: an intermediate CA, or the server's own. @default the platform's */
   readonly ca?: string
   /** PEM: the client's certificate and its key. */
   readonly cert?: string
@@ -48,6 +48,7 @@ export async function connect(
     minVersion: 'TLSv1.2',
     ALPNProtocols: [...protocols],
     rejectUnauthorized: !tls.insecure,
+    allowPartialTrustChain: true,
     ...(isIP(name) ? { host: name } : { servername: name }),
     ...(tls.ca !== undefined && { ca: tls.ca }),
     ...(tls.cert !== undefined && { cert: tls.cert }),

@@ -40,6 +40,7 @@ export const socketDialer: SocketDialer = {
         minVersion: 'TLSv1.2',
         ALPNProtocols: ['http/1.1'],
         rejectUnauthorized: !insecure,
+        allowPartialTrustChain: true,
         ...(isIP(serverName) ? { host: serverName } : serverName !== '' && { servername: serverName }),
         ...(ca !== undefined && { ca }),
         ...(cert !== undefined && { cert }),

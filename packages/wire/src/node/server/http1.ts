@@ -4,6 +4,7 @@ import type { WireResponse } from '../../message.ts'
 import { StreamBody } from '../client/stream-body.ts'
 import { bodyLength, type Sink, writePieces, writeStream } from './body-writer.ts'
 import { frameChunk } from './chunk-frame.ts'
+import { type BodySource, receiveBody } from './receive-body.ts'
 import {
   type ConnectionInfo,
   clientGone,
@@ -12,17 +13,33 @@ import {
   type ReceivedBody,
   ReceivedRequest,
 } from './received-request.ts'
-import type { ServerCore } from './server-core.ts'
+import { noRoom, type ServerCore } from './server-core.ts'
 
-/** How long the rest of a body that we refuse is read and thrown away, so that the client gets to read the answer. */
+/** How long, and how much of, the rest of a body that nobody wants is read, so that the client gets to read the answer. */
 const lingerMs = 2000
+const lingerBytes = 256 * 1024
 
-/** Answers one HTTP/1.1 request. */
+/** An HTTP/1.1 request on its way to its answer. */
+interface Exchange {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  /** Sends the client on that waits for a "100 Continue"; undefined when none does any more. */
+  goOn: (() => void) | undefined
+  /** Whether there is (more of) a body that was not read. */
+  isUnread: boolean
+  /** The body, where it is passed on as it comes. */
+  passed?: StreamBody
+  /** Gives back what the body holds; undefined once the request was answered. */
+  release: (() => void) | undefined
+}
+
+/** Answers one HTTP/1.1 request. `expectsContinue` when its client keeps the body until it is told to go on. */
 export function answerHttp1(
   core: ServerCore,
   connection: ConnectionInfo,
   message: IncomingMessage,
   response: ServerResponse,
+  expectsContinue = false,
 ): void {
   const target = parseTarget(message.url ?? '')
   const headers = collectHeaders(message.rawHeaders)
@@ -32,18 +49,62 @@ export function answerHttp1(
     message.resume()
     return
   }
+  const goOn = expectsContinue ? () => response.writeContinue() : undefined
+  const exchange: Exchange = { message, response, goOn, isUnread: false, release: () => {} }
   const begin = (body?: ReceivedBody) => {
     const request = new ReceivedRequest(message.method!, target, headers, connection, body)
     response.on('close', () => {
       if (!response.writableFinished) request.abort()
     })
     if (response.destroyed) request.abort()
-    core.handle(request, answer => send(core, message, response, answer, body))
+    core.handle(connection, request, answer => {
+      send(core, exchange, answer)
+      exchange.release?.()
+      exchange.release = undefined
+    })
   }
   const declared = headers['content-length']
-  if (headers['transfer-encoding'] === undefined && (declared === undefined || declared === '0')) begin()
-  else if (core.passesThrough(target.path)) begin(streamOf(message))
-  else readMessage(core, message, Number(declared ?? 0), begin)
+  if (headers['transfer-encoding'] === undefined && (declared === undefined || declared === '0')) {
+    begin()
+    return
+  }
+  exchange.isUnread = true
+  const receive = async (owner: string) => {
+    const length = declared === undefined ? undefined : Number(declared)
+    // A body that would be refused stays where it is.
+    if (!(length! > core.limits.bodyBytes)) sendOn(exchange)
+    const { result, release } = await receiveBody(core, sourceOf(message, length), owner)
+    if (exchange.release) exchange.release = release
+    else release()
+    exchange.isUnread = typeof result === 'string'
+    return result
+  }
+  if (core.passesThrough(target.path)) {
+    sendOn(exchange)
+    exchange.passed = streamOf(message)
+    begin(exchange.passed)
+  } else if (core.defersBodies) {
+    begin(owner => core.inTurn(connection, receive(owner)))
+  } else {
+    receive(connection.remoteAddress).then(
+      result => (result === 'no room' ? send(core, exchange, noRoom) : begin(result)),
+      () => {}, // the client has gone
+    )
+  }
+}
+
+function sendOn(exchange: Exchange): void {
+  exchange.goOn?.()
+  exchange.goOn = undefined
+}
+
+function sourceOf(message: IncomingMessage, declared: number | undefined): BodySource {
+  return {
+    stream: message,
+    declared,
+    isComplete: () => message.complete,
+    cutOff: () => message.socket.destroy(),
+  }
 }
 
 function streamOf(message: IncomingMessage): StreamBody {
@@ -55,50 +116,8 @@ function streamOf(message: IncomingMessage): StreamBody {
   })
 }
 
-function readMessage(
-  core: ServerCore,
-  message: IncomingMessage,
-  declared: number,
-  begin: (body: Uint8Array | 'too large') => void,
-): void {
-  const limit = core.limits.bodyBytes
-  if (declared > limit) {
-    begin('too large')
-    return
-  }
-  const chunks: Uint8Array[] = []
-  let length = 0
-  const deadline = { expire: () => message.socket.destroy() }
-  core.deadlines.set(deadline, core.limits.bodyTimeout)
-  const onData = (chunk: Buffer) => {
-    length += chunk.length
-    if (length <= limit) {
-      chunks.push(chunk)
-      return
-    }
-    finish()
-    message.pause()
-    begin('too large')
-  }
-  const onEnd = () => {
-    finish()
-    if (message.complete) begin(joinChunks(chunks))
-  }
-  const finish = () => {
-    core.deadlines.forget(deadline)
-    message.off('data', onData).off('end', onEnd).off('close', finish)
-  }
-  message.on('data', onData).on('end', onEnd).on('close', finish)
-  message.on('error', () => {}) // the connection broke; 'close' follows
-}
-
-function send(
-  core: ServerCore,
-  message: IncomingMessage,
-  response: ServerResponse,
-  answer: WireResponse | undefined,
-  received: ReceivedBody | undefined,
-): void {
+function send(core: ServerCore, exchange: Exchange, answer: WireResponse | undefined): void {
+  const { message, response } = exchange
   const body = answer?.body
   if (response.destroyed || !response.writable) {
     core.settle(discardBody(body))
@@ -113,8 +132,9 @@ function send(
     response.end('500 Internal Server Error')
     return
   }
-  if (core.draining) response.shouldKeepAlive = false
-  if (received !== undefined && !(received instanceof Uint8Array)) lingerAfter(message, response, received)
+  // A client that was not told to go on may send its body all the same, or the next request: nobody could tell which.
+  if (core.draining || exchange.goOn) response.shouldKeepAlive = false
+  if (exchange.isUnread) lingerAfter(exchange)
   const { status, headers } = answer
   const silent = message.method === 'HEAD' || status === 204 || status === 304
   if (isStream(body)) {
@@ -143,29 +163,29 @@ function send(
 
 /**
  * Reads on for a while without keeping anything: a client that is still sending would meet a reset otherwise, and not
- * read the answer. The connection goes on if the body ends in time.
+ * read the answer. The connection goes on if the body ends in time, and before it is too much, as in Go; what would have
+ * been passed on may be of any length.
  */
-function lingerAfter(
-  message: IncomingMessage,
-  response: ServerResponse,
-  received: Exclude<ReceivedBody, Uint8Array>,
-): void {
+function lingerAfter({ message, response, passed }: Exchange): void {
   const { socket } = message
-  if (received === 'too large') message.resume()
   response.on('finish', () => {
     if (message.complete) return
-    if (received !== 'too large') {
-      void discardBody(received)
-      message.resume()
+    void discardBody(passed)
+    let left = passed ? Number.POSITIVE_INFINITY : lingerBytes
+    const onData = (chunk: Buffer) => {
+      left -= chunk.length
+      if (left < 0) message.pause()
     }
     const timer = setTimeout(() => socket.destroy(), lingerMs)
     const stop = () => {
       clearTimeout(timer)
-      message.off('end', stop)
+      message.off('data', onData).off('end', stop)
       socket.off('close', stop)
     }
     message.on('end', stop)
     socket.on('close', stop)
+    message.on('data', onData)
+    message.resume()
   })
 }
 

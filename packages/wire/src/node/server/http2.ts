@@ -11,6 +11,7 @@ import { StreamBody } from '../client/stream-body.ts'
 import { bodyLength, type Sink, writePieces, writeStream } from './body-writer.ts'
 import { onceEither } from './http1.ts'
 import { newsFirstOf } from './news-first.ts'
+import { type BodySource, receiveBody } from './receive-body.ts'
 import {
   type ConnectionInfo,
   clientGone,
@@ -19,7 +20,7 @@ import {
   ReceivedRequest,
   separateHeaders,
 } from './received-request.ts'
-import type { ServerCore } from './server-core.ts'
+import { noRoom, type ServerCore } from './server-core.ts'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_CANCEL } = constants
 
@@ -34,7 +35,13 @@ export function serveSession(
   core.deadlines.set(idle, core.limits.idleTimeout)
   session.on('stream', (stream, headers, flags, raw) => {
     if (open++ === 0) core.deadlines.forget(idle)
-    const exchange: Exchange = { stream, flags, raw: raw as unknown as readonly string[] }
+    const exchange: Exchange = {
+      stream,
+      flags,
+      raw: raw as unknown as readonly string[],
+      isUnread: false,
+      release: ignore,
+    }
     stream.on('close', () => {
       if (--open === 0) core.deadlines.set(idle, core.limits.idleTimeout)
       // A stream that the client reset counts as finished too.
@@ -54,8 +61,12 @@ interface Exchange {
   readonly stream: ServerHttp2Stream
   readonly flags: number
   readonly raw: readonly string[]
-  /** Once its body is there. */
+  /** Once the handler was called. */
   request?: ReceivedRequest
+  /** Whether there is (more of) a body that was not read. */
+  isUnread: boolean
+  /** Gives back what the body holds; undefined once the request was answered. */
+  release: (() => void) | undefined
 }
 
 function answerHttp2(
@@ -76,13 +87,47 @@ function answerHttp2(
     const received = separateHeaders(headers, exchange.raw)
     const request = new ReceivedRequest(method, target, received, connection, body)
     exchange.request = request
-    core.handle(request, answer =>
-      send(core, stream, method, answer, body !== undefined && !(body instanceof Uint8Array)),
+    if (stream.destroyed) request.abort()
+    core.handle(connection, request, answer => {
+      send(core, exchange, method, answer)
+      exchange.release?.()
+      exchange.release = undefined
+    })
+  }
+  if (exchange.flags & NGHTTP2_FLAG_END_STREAM) {
+    begin()
+    return
+  }
+  exchange.isUnread = true
+  const receive = async (owner: string) => {
+    const { 'content-length': declared, expect } = headers
+    const length = declared === undefined ? undefined : Number(declared)
+    if (expect === '100-continue' && !(length! > core.limits.bodyBytes))
+      stream.additionalHeaders({ ':status': 100 })
+    const { result, release } = await receiveBody(core, sourceOf(stream, length), owner)
+    if (exchange.release) exchange.release = release
+    else release()
+    exchange.isUnread = typeof result === 'string'
+    return result
+  }
+  if (core.passesThrough(target.path)) begin(streamOf(stream))
+  else if (core.defersBodies) begin(owner => core.inTurn(connection, receive(owner)))
+  else {
+    receive(connection.remoteAddress).then(
+      result => (result === 'no room' ? send(core, exchange, method, noRoom) : begin(result)),
+      () => {}, // the client has gone
     )
   }
-  if (exchange.flags & NGHTTP2_FLAG_END_STREAM) begin()
-  else if (core.passesThrough(target.path)) begin(streamOf(stream))
-  else readStream(core, stream, Number(headers['content-length'] ?? 0), begin)
+}
+
+function sourceOf(stream: ServerHttp2Stream, declared: number | undefined): BodySource {
+  return {
+    stream,
+    declared,
+    // A stream that was reset ends like a complete one.
+    isComplete: () => !stream.aborted && stream.rstCode === NGHTTP2_NO_ERROR,
+    cutOff: () => stream.close(NGHTTP2_CANCEL),
+  }
 }
 
 function streamOf(stream: ServerHttp2Stream): StreamBody {
@@ -94,49 +139,11 @@ function streamOf(stream: ServerHttp2Stream): StreamBody {
   })
 }
 
-function readStream(
-  core: ServerCore,
-  stream: ServerHttp2Stream,
-  declared: number,
-  begin: (body: Uint8Array | 'too large') => void,
-): void {
-  const limit = core.limits.bodyBytes
-  if (declared > limit) {
-    begin('too large')
-    return
-  }
-  const chunks: Uint8Array[] = []
-  let length = 0
-  const deadline = { expire: () => stream.close(NGHTTP2_CANCEL) }
-  core.deadlines.set(deadline, core.limits.bodyTimeout)
-  const onData = (chunk: Buffer) => {
-    length += chunk.length
-    if (length <= limit) {
-      chunks.push(chunk)
-      return
-    }
-    finish()
-    stream.pause()
-    begin('too large')
-  }
-  const onEnd = () => {
-    finish()
-    // A stream that was reset ends like a complete one: half a body is no body.
-    if (!stream.aborted && stream.rstCode === NGHTTP2_NO_ERROR) begin(joinChunks(chunks))
-  }
-  const finish = () => {
-    core.deadlines.forget(deadline)
-    stream.off('data', onData).off('end', onEnd).off('close', finish)
-  }
-  stream.on('data', onData).on('end', onEnd).on('close', finish)
-}
-
 function send(
   core: ServerCore,
-  stream: ServerHttp2Stream,
+  { stream, isUnread }: Exchange,
   method: string,
   answer: WireResponse | undefined,
-  unread: boolean,
 ): void {
   const body = answer?.body
   if (stream.destroyed || stream.closed) {
@@ -153,7 +160,7 @@ function send(
     return
   }
   // A body that is not read any further keeps the stream half open until we say that we are done with it.
-  if (unread) stream.on('finish', () => stream.close(NGHTTP2_NO_ERROR))
+  if (isUnread) stream.on('finish', () => stream.close(NGHTTP2_NO_ERROR))
   const { status } = answer
   // As Go's server has it: a handler's `Connection: close` is a GOAWAY.
   if (answer.headers.connection === 'close') stream.session?.close()

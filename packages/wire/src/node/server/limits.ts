@@ -2,6 +2,11 @@
 export interface ServerLimits {
   /** Longest request body. A longer one reaches the handler as `bodyTooLarge`. @default 3 MiB */
   readonly bodyBytes?: number
+  /**
+   * Bodies in memory over all connections; those who send more than their share of it are refused with `no room`, or a
+   * 429 where the handler does not read bodies itself. @default 256 MiB
+   */
+  readonly bufferedBytes?: number
   /** All headers of a request together. @default 1 MiB */
   readonly headerBytes?: number
   /** From the first byte of a request to the end of its headers, and for the TLS handshake. @default 32000 */
@@ -20,6 +25,7 @@ export type ResolvedLimits = Required<ServerLimits>
 
 export const defaultLimits: ResolvedLimits = {
   bodyBytes: 3 * 1024 ** 2,
+  bufferedBytes: 256 * 1024 ** 2,
   headerBytes: 1024 ** 2,
   headerTimeout: 32_000,
   bodyTimeout: 60_000,

@@ -8,8 +8,12 @@ export interface ConnectionInfo {
   readonly remoteAddress: string
 }
 
-/** What there is of a body when the handler is called; a stream is read by the handler. */
-export type ReceivedBody = Uint8Array | 'too large' | AsyncIterable<Uint8Array>
+/** What there is of a body when the handler is called; a stream is read by the handler, and so is what it has to ask for. */
+export type ReceivedBody =
+  | Uint8Array
+  | 'too large'
+  | AsyncIterable<Uint8Array>
+  | NonNullable<WireRequest['receiveBody']>
 
 /** The target of a request, apart. */
 export interface Target {
@@ -32,6 +36,7 @@ export class ReceivedRequest implements WireRequest {
   declare readonly body?: Uint8Array
   declare readonly bodyTooLarge?: boolean
   declare readonly bodyStream?: AsyncIterable<Uint8Array>
+  declare readonly receiveBody?: NonNullable<WireRequest['receiveBody']>
   #controller: AbortController | undefined
   #aborted = false
 
@@ -51,6 +56,7 @@ export class ReceivedRequest implements WireRequest {
     if (connection.peerError !== undefined) this.peerError = connection.peerError
     if (body === 'too large') this.bodyTooLarge = true
     else if (body instanceof Uint8Array) this.body = body
+    else if (typeof body === 'function') this.receiveBody = body
     else if (body) this.bodyStream = body
   }
 

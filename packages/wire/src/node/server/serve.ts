@@ -44,6 +44,13 @@ export interface ServeOptions {
    * `upgrade` gets every upgrade they ask for. @default none
    */
   readonly passesThrough?: PassThrough
+  /**
+   * Calls the handler as soon as the headers are there: it reads the body of a request that it does not refuse by its
+   * `receiveBody`. @default false: it is called when the body is there
+   */
+  readonly defersBodies?: boolean
+  /** Which requests are begun at once, however many others wait for their turn; `path` is as on the wire. @default none */
+  readonly isUrgent?: (path: string) => boolean
 }
 
 export interface CloseOptions {
@@ -70,8 +77,8 @@ const defaultGrace = 10_000
 export async function serve(options: ServeOptions): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 0, tls } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const { handler, log = silentLogger, passesThrough } = options
-  const core = new ServerCore(handler, limits, log, passesThrough)
+  const { handler, log = silentLogger, passesThrough, isUrgent, defersBodies } = options
+  const core = new ServerCore({ handler, limits, log, passesThrough, isUrgent, defersBodies })
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   const shared = httpOptions(core, options.upgrade !== undefined)
@@ -186,7 +193,8 @@ function createTls(
       settings: {
         maxConcurrentStreams: limits.streams,
         maxHeaderListSize: limits.headerBytes,
-        initialWindowSize: 256 * 1024,
+        // What comes of a body before anybody has decided to read it lies in memory.
+        initialWindowSize: 64 * 1024,
         enablePush: false,
       },
     })
@@ -214,13 +222,7 @@ function configure(server: Server | TlsServer, core: ServerCore, upgrade: ServeO
     answerHttp1(core, connectionOf(message.socket), message, response)
   server.on('request', answer)
   server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
-    // Without a "go on" the client keeps a body to itself that we would not take.
-    const isTaken =
-      Number(message.headers['content-length'] ?? 0) <= core.limits.bodyBytes ||
-      core.passesThrough(parseTarget(message.url ?? '')?.path ?? '')
-    if (isTaken) response.writeContinue()
-    else response.shouldKeepAlive = false
-    answer(message, response)
+    answerHttp1(core, connectionOf(message.socket), message, response, true)
   })
   if (!upgrade) return
   server.on('upgrade', (message, socket, head) => {

@@ -1,12 +1,31 @@
 import type { Logger } from '@coxswain/kit'
+import { describeRequest } from '../../describe-request.ts'
 import type { Handler, WireResponse } from '../../message.ts'
+import { BodyBudget } from './body-budget.ts'
 import type { StallGuard } from './body-writer.ts'
 import { Deadlines } from './deadlines.ts'
 import type { ResolvedLimits } from './limits.ts'
-import type { ReceivedRequest } from './received-request.ts'
+import type { ConnectionInfo, ReceivedRequest } from './received-request.ts'
+import { Turns } from './turns.ts'
 
 /** Whether a request is for somebody behind the handler; `path` is as on the wire. */
 export type PassThrough = (path: string) => boolean
+
+/** The answer to a body that there is no room for, where the handler would have to have it. */
+export const noRoom: WireResponse = {
+  status: 429,
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '1' },
+  body: new TextEncoder().encode('Too many requests, please try again later.\n'),
+}
+
+export interface ServerCoreOptions {
+  readonly handler: Handler
+  readonly limits: ResolvedLimits
+  readonly log: Logger
+  readonly passesThrough?: PassThrough | undefined
+  readonly isUrgent?: PassThrough | undefined
+  readonly defersBodies?: boolean | undefined
+}
 
 /** What both protocols share: the handler, the limits, and the count of what is under way. */
 export class ServerCore {
@@ -16,6 +35,11 @@ export class ServerCore {
   readonly #patience: StallGuard
   readonly onBodyError: (error: unknown) => void
   readonly passesThrough: PassThrough
+  /** Whether the handler reads bodies itself. */
+  readonly defersBodies: boolean
+  readonly budget: BodyBudget
+  readonly turns: Turns = new Turns()
+  readonly #isUrgent: PassThrough
   readonly #handler: Handler
   readonly #log: Logger
   /** Once set, connections close after the answer under way. */
@@ -23,13 +47,12 @@ export class ServerCore {
   #underWay = 0
   #whenIdle: (() => void) | undefined
 
-  constructor(
-    handler: Handler,
-    limits: ResolvedLimits,
-    log: Logger,
-    passesThrough: PassThrough = () => false,
-  ) {
-    this.passesThrough = passesThrough
+  constructor(options: ServerCoreOptions) {
+    const { handler, limits, log } = options
+    this.passesThrough = options.passesThrough ?? (() => false)
+    this.#isUrgent = options.isUrgent ?? (() => false)
+    this.defersBodies = options.defersBodies ?? false
+    this.budget = new BodyBudget(limits.bufferedBytes)
     this.#handler = handler
     this.#log = log
     this.limits = limits
@@ -43,9 +66,23 @@ export class ServerCore {
     return unhurried ? this.#patience : this.stall
   }
 
-  /** Lets the handler answer; `send` gets undefined when the handler is broken. */
-  handle(request: ReceivedRequest, send: (answer: WireResponse | undefined) => void): void {
+  /** Lets the handler answer, in its turn; `send` gets undefined when the handler is broken. */
+  handle(
+    connection: ConnectionInfo,
+    request: ReceivedRequest,
+    send: (answer: WireResponse | undefined) => void,
+  ): void {
     this.#underWay++
+    if (this.#isUrgent(request.path)) this.#begin(request, send)
+    else this.turns.run(connection, () => this.#begin(request, send))
+  }
+
+  /** What `work` comes to, in the connection's turn. */
+  inTurn<T>(connection: ConnectionInfo, work: Promise<T>): Promise<T> {
+    return work.then(result => new Promise(resolve => this.turns.run(connection, () => resolve(result))))
+  }
+
+  #begin(request: ReceivedRequest, send: (answer: WireResponse | undefined) => void): void {
     let answering: Promise<WireResponse>
     try {
       answering = this.#handler(request)
@@ -59,7 +96,7 @@ export class ServerCore {
         this.#done()
       },
       error => {
-        this.#log.error('handler failed', { error, method: request.method, path: request.path })
+        this.#log.error('handler failed', { error, ...describeRequest(request) })
         this.#send(send, undefined, request)
         this.#done()
       },
@@ -95,7 +132,7 @@ export class ServerCore {
       send(answer)
     } catch (error) {
       // A header that HTTP does not allow, for one.
-      this.#log.error('answer cannot be sent', { error, method: request.method, path: request.path })
+      this.#log.error('answer cannot be sent', { error, ...describeRequest(request) })
       if (answer) this.#send(send, undefined, request)
     }
   }

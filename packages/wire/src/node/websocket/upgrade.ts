@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Logger, silentLogger } from '@coxswain/kit'
 import { discardBody, isStream } from '../../body.ts'
+import { describeRequest } from '../../describe-request.ts'
 import { getHeader, getHeaderValues, splitHeaderList } from '../../headers.ts'
 import type { Conversation, Handler, WireHeaders, WireRequest, WireResponse } from '../../message.ts'
 import type { ServeOptions } from '../server/serve.ts'
@@ -66,7 +67,7 @@ export function createWebSocketUpgrade(options: WebSocketOptions): NonNullable<S
   return (request, socket, head) => {
     socket.on('error', () => {}) // the peer reset the connection; 'close' follows
     answer(request, socket, head).catch(error => {
-      if (!request.signal.aborted) log.error('websocket broken off', { error, path: request.path })
+      if (!request.signal.aborted) log.error('websocket broken off', { error, ...describeRequest(request) })
       socket.destroy()
     })
     return true

@@ -1,0 +1,57 @@
+import { closeSync, fsyncSync, openSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { makeDirectories } from '@coxswain/kit/node'
+import { CommandError, explainSystemError } from '../exit.ts'
+
+export interface DataDirectory {
+  /** Removes what this process has made, for a start that comes to nothing. What was there before stays. */
+  undo(): void
+}
+
+/**
+ * Makes the directory, with a folder for each of `parts`, and sees that it can be written to. Keys and every Secret are in it: it
+ * is for its owner only, unless processes of other users have to pass through it.
+ */
+export function prepareDirectory(
+  dataDir: string,
+  { parts, isPassable }: { readonly parts: readonly string[]; readonly isPassable: boolean },
+): DataDirectory {
+  const made: string[] = []
+  const contents: string[] = []
+  const undo = () => {
+    for (const path of contents) rmSync(path, { recursive: true, force: true })
+    for (const path of made.toReversed()) removeEmpty(path)
+  }
+  try {
+    made.push(...makeDirectories(dataDir, isPassable ? 0o711 : 0o700))
+    const probe = join(dataDir, '.writable')
+    writeFileSync(probe, '')
+    rmSync(probe)
+    for (const part of parts) contents.push(...makeDirectories(join(dataDir, part), 0o700))
+    for (const path of [...made, ...contents]) sync(dirname(path))
+    return { undo }
+  } catch (error) {
+    undo()
+    throw new CommandError(`the data directory ${dataDir} cannot be used: ${explainSystemError(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** So that what was made in a directory is there after a power cut. */
+function sync(directory: string): void {
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function removeEmpty(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch {
+    // Something else is in it.
+  }
+}

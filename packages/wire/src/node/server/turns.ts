@@ -1,0 +1,69 @@
+/** Milliseconds after which one turn of the event loop begins no more work. */
+const longestTurn = 10
+/** Work of one turn at most, once there is too much. */
+const batch = 16
+
+/**
+ * Shares the event loop out. While there is little to do, work is begun at once. When one turn has become long, what is
+ * left waits for later turns, so that sockets are looked at in between; connections take turns then, and one with a
+ * hundred requests delays the others by one at a time.
+ */
+export class Turns {
+  /** By connection; the one whose turn is next comes first. */
+  readonly #waiting = new Map<object, (() => void)[]>()
+  /** When this turn began; undefined when nothing was begun in it. */
+  #startedAt: number | undefined
+  #count = 0
+  #scheduled = 0
+
+  /** Calls `work` now, or in a later turn. */
+  run(connection: object, work: () => void): void {
+    if (this.#waiting.size === 0 && this.#isShort()) {
+      work()
+      return
+    }
+    this.#count++
+    const queue = this.#waiting.get(connection)
+    if (queue) queue.push(work)
+    else this.#waiting.set(connection, [work])
+    if (this.#scheduled === 0) this.#schedule()
+  }
+
+  #isShort(): boolean {
+    const now = performance.now()
+    if (this.#startedAt === undefined) {
+      this.#startedAt = now
+      setImmediate(this.#onTurnOver)
+      return true
+    }
+    return now - this.#startedAt < longestTurn
+  }
+
+  readonly #onTurnOver = (): void => {
+    this.#startedAt = undefined
+  }
+
+  /** Each piece of work is an immediate of its own: what follows from it is done, and counted, before the next. */
+  #schedule(): void {
+    this.#scheduled = Math.min(batch, this.#count)
+    let startedAt = 0
+    const step = (): void => {
+      const now = performance.now()
+      if (startedAt === 0) startedAt = now
+      if (now - startedAt < longestTurn) this.#take()?.()
+      if (--this.#scheduled === 0 && this.#waiting.size > 0) this.#schedule()
+    }
+    for (let i = 0; i < this.#scheduled; i++) setImmediate(step)
+  }
+
+  #take(): (() => void) | undefined {
+    for (const [connection, queue] of this.#waiting) {
+      const work = queue.shift()
+      this.#count--
+      this.#waiting.delete(connection)
+      if (queue.length > 0) this.#waiting.set(connection, queue)
+      return work
+    }
+    return undefined
+  }
+}
