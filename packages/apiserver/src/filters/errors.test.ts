@@ -10,7 +10,12 @@ async function fail(error: unknown, accept?: string) {
   const env = new VirtualWorld()
   const context = {
     state: { env },
-    request: { headers: { ...(accept && { accept }) }, signal: new AbortController().signal },
+    request: {
+      method: 'GET',
+      path: '/',
+      headers: { ...(accept && { accept }) },
+      signal: new AbortController().signal,
+    },
     warnings: ['careful'],
   } as unknown as RequestContext
   return await answerErrors(context, () => Promise.reject(error))
