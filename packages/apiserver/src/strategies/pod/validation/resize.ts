@@ -81,8 +81,8 @@ function* validateOrder(spec: JsonObject, before: JsonObject): Findings {
 }
 
 function isRemoved(now: unknown, before: unknown): boolean {
-  const names = Object.keys(recordOf(now))
-  return Object.keys(recordOf(before)).some(name => !names.includes(name))
+  const amounts = recordOf(now)
+  return Object.keys(recordOf(before)).some(name => !Object.hasOwn(amounts, name))
 }
 
 function* validateRemovals(spec: JsonObject, before: JsonObject): Findings {
