@@ -1,4 +1,5 @@
-import { isStatusError, newInternalError } from '@coxswain/apimachinery'
+import { isStatusError, newInternalError, newRequestEntityTooLarge } from '@coxswain/apimachinery'
+import { isStoreError } from '@coxswain/storage'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 import { errorResponse } from '../response.ts'
@@ -23,6 +24,9 @@ export const answerErrors: Filter = (context, next) => {
 
 function answerTo({ request, state }: RequestContext, error: unknown, accept?: string): WireResponse {
   if (isStatusError(error)) return errorResponse(error, accept)
+  // Defaults and managed fields make an object larger than the request that it came with.
+  if (isStoreError(error) && error.code === 'TooLarge')
+    return errorResponse(newRequestEntityTooLarge(error.message), accept)
   if (!request.signal.aborted) {
     state.env.log.error('request failed', { error, method: request.method, path: request.path })
   }
