@@ -45,9 +45,9 @@ export const nodeStrategy: Strategy = {
   prepareForStatusUpdate(object, old) {
     if (objectOf(old.status).config === undefined) delete objectOf(object.status).config
   },
-  validate: object => [...validateNode(object)],
-  validateUpdate: (object, old) => [...validateNodeUpdate(object, old)],
-  validateStatusUpdate: (object, old) => [...validateNodeUpdate(object, old)],
+  validate: object => validateNode(object),
+  validateUpdate: (object, old) => validateNodeUpdate(object, old),
+  validateStatusUpdate: (object, old) => validateNodeUpdate(object, old),
   warnings: warnAboutNode,
   statusWarnings: () => [],
   fields: object => ({ 'spec.unschedulable': String(objectOf(object.spec).unschedulable ?? false) }),
@@ -224,6 +224,7 @@ function warnAboutNode(object: JsonObject): string[] {
   if (textOf(spec.externalID) !== '')
     warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
   for (const [index, cidr] of stringsOf(spec.podCIDRs).entries())
-    warnings.push(...warningsForCIDR(field.Path.of('spec', 'podCIDRs').index(index), cidr))
+    for (const warning of warningsForCIDR(field.Path.of('spec', 'podCIDRs').index(index), cidr))
+      warnings.push(warning)
   return warnings
 }

@@ -24,7 +24,7 @@ import { validateTolerations } from '../pod/validation/tolerations.ts'
 
 export const runtimeClassStrategy: Strategy = {
   unconditionalUpdate: false,
-  validate: object => [...validateRuntimeClass(object)],
+  validate: object => validateRuntimeClass(object),
   validateUpdate: (object, old): FieldError[] =>
     validateImmutableField(textOf(object.handler), textOf(old.handler), field.Path.of('handler')),
   warnings: object =>
