@@ -12,8 +12,7 @@ export const denyServiceExternalIPs: AdmissionPlugin = {
     const { operation, resource, subresource, object, oldObject } = attributes
     if (resource.info.group !== '' || resource.info.resource !== 'services' || subresource !== '') return
     if (operation !== 'CREATE' && operation !== 'UPDATE') return
-    const present = externalIPs(oldObject)
-    if (externalIPs(object).every(address => present.includes(address))) return
+    if (new Set(externalIPs(object)).isSubsetOf(new Set(externalIPs(oldObject)))) return
     throw forbidden(attributes, 'Use of external IPs is denied by admission control')
   },
 }

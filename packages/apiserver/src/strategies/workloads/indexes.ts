@@ -45,9 +45,12 @@ export function findOverlap(one: string, other: string, completions: number): nu
       .filter((interval): interval is Interval => typeof interval !== 'string')
   if (one === '' || other === '') return undefined
   const others = intervals(other)
+  // Texts whose intervals do not increase are refused for that: how far they overlap is of no interest.
+  let next = 0
   for (const [first, last] of intervals(one)) {
-    const hit = others.find(([from, to]) => first <= to && from <= last)
-    if (hit) return Math.max(first, hit[0])
+    while (next < others.length && others[next]![1] < first) next++
+    const hit = others[next]
+    if (hit && hit[0] <= last) return Math.max(first, hit[0])
   }
   return undefined
 }

@@ -163,7 +163,7 @@ function* validateExtendedClaim(status: JsonObject, spec: JsonObject): Findings 
 /** At most one address of each family; addresses that were there before are not judged again. */
 function* validateAddresses(status: JsonObject, before: JsonObject, member: 'podIPs' | 'hostIPs'): Findings {
   const addresses = listOf(status[member]).map(({ ip }) => textOf(ip))
-  const validOld = listOf(before[member]).map(({ ip }) => textOf(ip))
+  const validOld = new Set(listOf(before[member]).map(({ ip }) => textOf(ip)))
   const at = path.child(member)
   if (member === 'hostIPs' && addresses.length > 0 && textOf(status.hostIP) !== addresses[0])
     yield field.invalid(at.index(0).child('ip'), addresses[0], 'must be equal to `hostIP`')
