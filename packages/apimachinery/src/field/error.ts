@@ -92,16 +92,9 @@ export function typeInvalid(path: Path, value: unknown, detail: string): FieldEr
 
 /** A value that is none of `validValues`, which are listed in the order given. */
 export function notSupported(path: Path, value: unknown, validValues: readonly string[]): FieldError {
-  let detail = supported.get(validValues)
-  if (detail === undefined) {
-    detail = validValues.length > 0 ? `supported values: ${validValues.map(quote).join(', ')}` : ''
-    supported.set(validValues, detail)
-  }
+  const detail = validValues.length > 0 ? `supported values: ${validValues.map(quote).join(', ')}` : ''
   return withValue('FieldValueNotSupported', path, value, detail)
 }
-
-/** What is said of lists that nobody changes: thousands of values may be wrong in the same way. */
-const supported = new WeakMap<readonly string[], string>()
 
 /** A well-formed value that is not allowed here. */
 export function forbidden(path: Path, detail: string): FieldError {

@@ -7,9 +7,6 @@ import type { Schema } from '../schema.ts'
 /** Checks one value. `old` is the value it replaces, undefined when there is none or it cannot be told. */
 export type Validator = (value: unknown, context: Context, old: unknown) => void
 
-/** Of messages about one value. A list of errors that is longer has no reader. */
-const mostCharacters = 1 << 20
-
 /**
  * What validators share while they walk a value: where they are and what was found. Nothing is printed before something
  * is wrong.
@@ -23,8 +20,6 @@ export class Context {
   /** A set or list map holds something twice, or something it should not. */
   suspicious = false
   readonly #base: Path
-  /** Characters of all messages. */
-  #size = 0
 
   constructor(base: Path) {
     this.#base = base
@@ -44,26 +39,18 @@ export class Context {
     return name === '' ? this.#base : this.#base.child(name)
   }
 
-  /** Whether there is more wrong than anybody is told: that something is wrong is known, and what more there is does not count. */
-  #isFull(): boolean {
-    return this.#size > mostCharacters && this.errors.length > 0
-  }
-
   invalid(value: unknown, rule: string): void {
-    if (this.#isFull()) return
     const name = this.name()
     this.#add(field.invalid(this.#place(name), value, `${name} in body ${rule}`))
   }
 
   wrongType(type: string, found: string): void {
-    if (this.#isFull()) return
     const name = this.name()
     const detail = `${name} in body must be of type ${type}: ${quote(found)}`
     this.#add(field.typeInvalid(this.#place(name), found, detail))
   }
 
   notSupported(value: unknown, values: readonly string[]): void {
-    if (this.#isFull()) return
     this.#add(field.notSupported(this.#place(), value, values))
   }
 
@@ -76,14 +63,12 @@ export class Context {
   }
 
   required(key: string): void {
-    if (this.#isFull()) return
     this.path.push(key)
     this.#add(field.required(this.#place()))
     this.path.pop()
   }
 
   forbidden(key: string): void {
-    if (this.#isFull()) return
     const name = this.name()
     this.#add(field.invalid(this.#place(), key, `${name}.${key} in body is a forbidden property`))
   }
@@ -94,8 +79,6 @@ export class Context {
   }
 
   #add(error: FieldError): void {
-    if (this.#isFull()) return
-    this.#size += error.field.length + error.body.length
     this.errors.push(error)
   }
 

@@ -129,14 +129,14 @@ export function enumValidator(schema: Schema): ((value: unknown, context: Contex
   const values = schema.enum
   if (values === undefined || values.length === 0) return undefined
   const texts = new Set(values.filter(value => typeof value === 'string'))
-  const others = values.filter(value => typeof value !== 'string')
-  let shown: readonly string[] | undefined
   return (value, context) => {
     if (
-      typeof value === 'string' ? texts.has(value) : value !== null && others.some(v => deepEqual(v, value))
+      typeof value === 'string' ? texts.has(value) : value !== null && values.some(v => deepEqual(v, value))
     )
       return
-    shown ??= values.map(v => (typeof v === 'string' ? v : printJson(v)))
-    context.notSupported(value, shown)
+    context.notSupported(
+      value,
+      values.map(v => (typeof v === 'string' ? v : printJson(v))),
+    )
   }
 }
