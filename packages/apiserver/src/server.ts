@@ -47,6 +47,7 @@ import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
 import type { Advertised, RequestContext, ServerState } from './request/context.ts'
 import { parseRequestInfo } from './request/request-info.ts'
+import { Warnings } from './request/warnings.ts'
 import { strategyFor } from './strategies/index.ts'
 import { keepKubernetesService } from './strategies/service/kubernetes.ts'
 import { parseServiceRanges } from './strategies/service/pools.ts'
@@ -260,5 +261,14 @@ function createContext(state: ServerState, request: WireRequest): RequestContext
   const path = parsePath(request.path)
   const query = parseQuery(request.query)
   const info = parseRequestInfo(request.method, request.path, path.segments, query)
-  return { state, request, path, query, info, user: anonymous, warnings: [], auditAnnotations: new Map() }
+  return {
+    state,
+    request,
+    path,
+    query,
+    info,
+    user: anonymous,
+    warnings: new Warnings(),
+    auditAnnotations: new Map(),
+  }
 }

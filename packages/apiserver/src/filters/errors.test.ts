@@ -4,14 +4,17 @@ import { builtinProtobuf } from '@coxswain/api'
 import { newNotFound, newTooManyRequests } from '@coxswain/apimachinery'
 import { VirtualWorld } from '@coxswain/kit'
 import type { RequestContext } from '../request/context.ts'
+import { Warnings } from '../request/warnings.ts'
 import { answerErrors } from './errors.ts'
 
 async function fail(error: unknown, accept?: string) {
   const env = new VirtualWorld()
+  const warnings = new Warnings()
+  warnings.push('careful')
   const context = {
     state: { env },
     request: { headers: { ...(accept && { accept }) }, signal: new AbortController().signal },
-    warnings: ['careful'],
+    warnings,
   } as unknown as RequestContext
   return await answerErrors(context, () => Promise.reject(error))
 }

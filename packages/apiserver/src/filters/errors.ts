@@ -4,7 +4,6 @@ import type { RequestContext } from '../request/context.ts'
 import { errorResponse } from '../response.ts'
 import { auditIdOf } from './audit.ts'
 import type { Answer, Filter } from './filter.ts'
-import { formatWarnings } from './warning-headers.ts'
 
 /** Turns what is thrown into a Status, adds warnings and the audit id. Outermost: nothing gets past it. */
 export const answerErrors: Filter = (context, next) => {
@@ -36,7 +35,7 @@ function finish(context: RequestContext, response: WireResponse): WireResponse {
     'audit-id': context.auditId ?? auditIdOf(context),
     ...own,
   }
-  if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings)
+  if (context.warnings.length > 0) headers.warning = context.warnings.toHeaders()
   if (response.conversation || response.unhurried) return { ...response, headers }
   return body === undefined ? { status, headers } : { status, headers, body }
 }

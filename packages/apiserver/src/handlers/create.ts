@@ -77,7 +77,7 @@ export async function createObject(
   const unclaimed = resource.strategy.claim && deepClone(object)
   let claim = await resource.strategy.claim?.(object, undefined, strategyContext)
   validateObject(strategyContext, endpoint, object)
-  context.warnings.push(...(resource.strategy.warnings?.(object, undefined) ?? []))
+  context.warnings.pushAll(resource.strategy.warnings?.(object, undefined) ?? [])
   await state.admission.validate(generated ? { ...attributes, name: metadataOf(object).name! } : attributes)
 
   for (let attempt = 1, names = 1; ; attempt++) {
@@ -125,7 +125,7 @@ export function strategyContextOf(
   dryRun: boolean,
 ): StrategyContext {
   const { clock, random } = state.env
-  return { clock, random, state, user, dryRun, warn: text => void warnings.push(text) }
+  return { clock, random, state, user, dryRun, warn: text => warnings.push(text) }
 }
 
 /** What a body is that does not say it. */

@@ -195,7 +195,7 @@ function reportStrict(
 ): void {
   if (errors.length === 0 || options.fieldValidation === 'Ignore') return
   if (options.fieldValidation === 'Warn') {
-    context.warnings.push(...errors)
+    context.warnings.pushAll(errors)
     return
   }
   const { kind } = resource.info

@@ -61,8 +61,8 @@ export const certificateSigningRequestStrategy: Strategy = {
     preserveApprovals(object, old)
     stampConditions(object, old, clock.now())
   },
-  validate: (object, _context, old) => [...validateRequest(object, old)],
-  validateUpdate: (object, old) => [...validateChange(object, old, {})],
+  validate: (object, _context, old) => validateRequest(object, old),
+  validateUpdate: (object, old) => validateChange(object, old, {}),
   validateStatusUpdate: (object, old) => [
     ...validateRequest(object, old),
     ...validateChange(object, old, { maySign: true }),

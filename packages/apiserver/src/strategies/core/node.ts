@@ -45,9 +45,9 @@ export const nodeStrategy: Strategy = {
   prepareForStatusUpdate(object, old) {
     if (objectOf(old.status).config === undefined) delete objectOf(object.status).config
   },
-  validate: object => [...validateNode(object)],
-  validateUpdate: (object, old) => [...validateNodeUpdate(object, old)],
-  validateStatusUpdate: (object, old) => [...validateNodeUpdate(object, old)],
+  validate: object => validateNode(object),
+  validateUpdate: (object, old) => validateNodeUpdate(object, old),
+  validateStatusUpdate: (object, old) => validateNodeUpdate(object, old),
   warnings: warnAboutNode,
   statusWarnings: () => [],
   fields: object => ({ 'spec.unschedulable': String(objectOf(object.spec).unschedulable ?? false) }),

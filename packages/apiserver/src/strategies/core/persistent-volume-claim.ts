@@ -45,9 +45,9 @@ export const persistentVolumeClaimStrategy: Strategy = {
   prepareForUpdate(object, old) {
     reconcileDataSources(objectOf(object.spec), objectOf(old.spec))
   },
-  validate: object => [...validateClaimSpec(objectOf(object.spec), field.Path.of('spec'))],
+  validate: object => validateClaimSpec(objectOf(object.spec), field.Path.of('spec')),
   validateUpdate,
-  validateStatusUpdate: object => [...validateStatus(object)],
+  validateStatusUpdate: object => validateStatus(object),
   warnings: warnAboutClaim,
   statusWarnings: () => [],
   fields: object => ({ name: nameCell(object) }),

@@ -48,7 +48,7 @@ export const persistentVolumeStrategy: Strategy = {
   prepareForCreate(object, { clock }) {
     object.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(clock.now()) }
   },
-  validate: object => [...validateVolume(object)],
+  validate: object => validateVolume(object),
   validateUpdate,
   prepareForStatusUpdate(object, old, { clock }) {
     const status = childObject(object, 'status')

@@ -56,9 +56,9 @@ const opposites = [
 
 export const resourceQuotaStrategy: Strategy = {
   returnsDeleted: true,
-  validate: object => [...validateSpec(objectOf(object.spec), field.Path.of('spec'))],
+  validate: object => validateSpec(objectOf(object.spec), field.Path.of('spec')),
   validateUpdate: validateScopesKept,
-  validateStatusUpdate: object => [...validateStatus(objectOf(object.status))],
+  validateStatusUpdate: object => validateStatus(objectOf(object.status)),
   warnings: (object, old) => (old ? [] : warnAboutOrder(recordOf(objectOf(object.spec).hard))),
   cells: (object, now) => {
     const status = objectOf(object.status)

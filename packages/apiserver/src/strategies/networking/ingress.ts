@@ -49,7 +49,7 @@ export const ingressStrategy: Strategy = {
     const errors = [...validateSpec(spec, old ? rulesFor(objectOf(old.spec)) : strict)]
     return old ? errors : [...errors, ...validateClassAnnotation(object)]
   },
-  validateStatusUpdate: (object, old) => [...validateStatus(object.status, ingressIPs(old.status))],
+  validateStatusUpdate: (object, old) => validateStatus(object.status, ingressIPs(old.status)),
   warnings(object, old) {
     const annotated = recordOf(objectOf(object.metadata).annotations)[classAnnotation] !== undefined
     if (old || !annotated || objectOf(object.spec).ingressClassName !== undefined) return []

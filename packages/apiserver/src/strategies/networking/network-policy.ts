@@ -49,7 +49,7 @@ export const networkPolicyStrategy: Strategy = {
     if (stringsOf(spec.policyTypes).length === 0)
       spec.policyTypes = listOf(spec.egress).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']
   },
-  validate: (object, _context, old) => [...validateSpec(objectOf(object.spec), rulesFor(old))],
+  validate: (object, _context, old) => validateSpec(objectOf(object.spec), rulesFor(old)),
   warnings: object =>
     [...blocksOf(objectOf(object.spec))].flatMap(([block, path]) => [
       ...warningsForCIDR(path.child('cidr'), textOf(block.cidr)),

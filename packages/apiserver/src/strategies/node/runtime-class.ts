@@ -27,7 +27,7 @@ export const runtimeClassStrategy: Strategy = {
   default(object) {
     if (isObject(object.overhead)) roundAmounts(object.overhead, 'podFixed')
   },
-  validate: object => [...validateRuntimeClass(object)],
+  validate: object => validateRuntimeClass(object),
   validateUpdate: (object, old): FieldError[] =>
     validateImmutableField(textOf(object.handler), textOf(old.handler), field.Path.of('handler')),
   warnings: object =>

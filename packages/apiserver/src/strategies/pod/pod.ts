@@ -41,8 +41,8 @@ export const podStrategy: Strategy = {
     applyLabelKeys(object)
     applyAppArmorAnnotations(object)
   },
-  validate: (object, _context, old) => [...(old ? validatePod(object) : validateNewPod(object))],
-  validateUpdate: (object, old) => [...validatePodUpdate(object, old)],
+  validate: (object, _context, old) => (old ? validatePod(object) : validateNewPod(object)),
+  validateUpdate: (object, old) => validatePodUpdate(object, old),
   prepareForStatusUpdate(object, old) {
     const status = childObject(object, 'status')
     const before = objectOf(old.status)
@@ -54,7 +54,7 @@ export const podStrategy: Strategy = {
     if (textOf(status.qosClass) === '' && before.qosClass !== undefined) status.qosClass = before.qosClass
     keepObservedGenerations(status, before)
   },
-  validateStatusUpdate: (object, old) => [...validatePodStatusUpdate(object, old)],
+  validateStatusUpdate: (object, old) => validatePodStatusUpdate(object, old),
   /** Pods change often and seldom by hand, so only new ones are warned about. */
   warnings: (object, old) => (old ? [] : podWarnings(object)),
   gracePeriod(object, requested) {

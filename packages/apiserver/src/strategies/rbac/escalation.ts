@@ -6,7 +6,7 @@
  */
 import { deepEqual, newForbidden, newNotFound } from '@coxswain/apimachinery'
 import { roleRefOf } from '../../authz/rbac/binding.ts'
-import { describePieces, findUncovered, quoteAll } from '../../authz/rbac/covers.ts'
+import { describeUncovered, findUncovered, quoteAll } from '../../authz/rbac/covers.ts'
 import { rbacPolicyOf } from '../../authz/rbac/policy.ts'
 import { type PolicyRule, readRules } from '../../authz/rbac/rule.ts'
 import { joinErrors } from '../../authz/union.ts'
@@ -108,9 +108,9 @@ function findEscalation(
 ): string | undefined {
   const owned = rbacPolicyOf(state.cache).rulesFor(user, namespace)
   const uncovered = findUncovered(owned.rules, rules)
-  if (uncovered.length === 0) return undefined
+  if (uncovered.pieces.length === 0 && !uncovered.truncated) return undefined
   const who = `user ${JSON.stringify(user.name)} (groups=${quoteAll(user.groups)})`
-  const text = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(uncovered).join('\n')}`
+  const text = `${who} is attempting to grant RBAC permissions not currently held:\n${describeUncovered(uncovered)}`
   if (owned.missing.length === 0) return text
   // Upstream calls roles that are not there by the resource of the request.
   const missing = owned.missing.map(({ name }) => `${resource}.${group} ${JSON.stringify(name)} not found`)

@@ -35,7 +35,7 @@ export const resourceSliceStrategy: Strategy = {
     dropDisabled(object, old)
     stampTaints(object, clock.now())
   },
-  validate: (object, _context, old) => [...validateSlice(objectOf(object.spec), old)],
+  validate: (object, _context, old) => validateSlice(objectOf(object.spec), old),
   warnings(object) {
     const driver = textOf(objectOf(object.spec).driver)
     if (driver === driver.toLowerCase()) return []

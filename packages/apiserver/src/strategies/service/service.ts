@@ -52,7 +52,7 @@ export const serviceStrategy: Strategy = {
     ...(old ? validateServiceChange(object, old) : []),
     ...validateService(object, old),
   ],
-  validateStatusUpdate: (object, old) => [...validateServiceStatus(object, old)],
+  validateStatusUpdate: (object, old) => validateServiceStatus(object, old),
   warnings: object => serviceWarnings(object),
   statusWarnings: object => loadBalancerWarnings(object.status),
   cells(object, now) {

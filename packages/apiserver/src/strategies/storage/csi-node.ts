@@ -20,7 +20,7 @@ const maxNodeId = 256
 export const csiNodeStrategy: Strategy = {
   returnsDeleted: true,
   unconditionalUpdate: false,
-  validate: object => [...validateDrivers(driversOf(object), field.Path.of('spec', 'drivers'))],
+  validate: object => validateDrivers(driversOf(object), field.Path.of('spec', 'drivers')),
   validateUpdate: validateDriversKept,
   cells: (object, now) => [nameCell(object), countCell(objectOf(object.spec).drivers), ageCell(object, now)],
 }

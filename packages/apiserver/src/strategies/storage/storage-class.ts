@@ -17,7 +17,7 @@ export const storageClassStrategy: Strategy = {
     object.reclaimPolicy ??= 'Delete'
     object.volumeBindingMode ??= 'Immediate'
   },
-  validate: object => [...validateStorageClass(object)],
+  validate: object => validateStorageClass(object),
   validateUpdate(object, old): FieldError[] {
     return immutable.flatMap(member =>
       validateImmutableField(object[member] ?? null, old[member] ?? null, field.Path.of(member)),

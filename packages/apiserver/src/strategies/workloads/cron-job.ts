@@ -28,25 +28,17 @@ export const cronJobStrategy: Strategy = {
     })
     if (isObject(spec.jobTemplate)) defaultJobTemplate(childObject(spec.jobTemplate, 'spec'))
   },
-  validate(object, _context, old) {
+  *validate(object, _context, old) {
     const name = textOf(objectOf(object.metadata).name)
     const spec = specOf(object)
-    const errors = [...validateCronJob(spec)]
-    if (old) return errors
-    return [
-      ...errors,
-      ...validateZoneInSchedule(spec, false),
-      ...validateTimeZone(spec.timeZone),
-      ...(name.length > maxName
-        ? [
-            field.invalid(
-              field.Path.of('metadata', 'name'),
-              name,
-              `must be no more than ${maxName} characters`,
-            ),
-          ]
-        : []),
-    ]
+    yield* validateCronJob(spec)
+    if (old) return
+    yield* validateZoneInSchedule(spec, false)
+    yield* validateTimeZone(spec.timeZone)
+    if (name.length > maxName) {
+      const message = `must be no more than ${maxName} characters`
+      yield field.invalid(field.Path.of('metadata', 'name'), name, message)
+    }
   },
   validateUpdate(object, old) {
     const spec = specOf(object)
@@ -56,18 +48,13 @@ export const cronJobStrategy: Strategy = {
       ...(spec.timeZone === before.timeZone ? [] : validateTimeZone(spec.timeZone)),
     ]
   },
-  warnings(object, old) {
+  *warnings(object, old) {
     const spec = specOf(object)
     const changed = !old || objectOf(object.metadata).generation !== objectOf(old.metadata).generation
-    return [
-      ...(old ? [] : nameWarnings(object, 'Pod names and hostnames')),
-      ...(changed ? jobSpecWarnings(objectOf(objectOf(spec.jobTemplate).spec), jobPath) : []),
-      ...(old && textOf(spec.schedule).includes('TZ')
-        ? [
-            'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
-          ]
-        : []),
-    ]
+    if (!old) yield* nameWarnings(object, 'Pod names and hostnames')
+    if (changed) yield* jobSpecWarnings(objectOf(objectOf(spec.jobTemplate).spec), jobPath)
+    if (old && textOf(spec.schedule).includes('TZ'))
+      yield 'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
   },
 }
 

@@ -16,7 +16,7 @@ const template = (labels: JsonObject = { app: 'a' }, spec: JsonObject = {}): Jso
   metadata: { labels },
   spec: { containers: [{ name: 'c', image: 'x' }], ...spec },
 })
-const texts = (errors: readonly FieldError[]): string[] => errors.map(field.formatFieldError)
+const texts = (errors: Iterable<FieldError>): string[] => Array.from(errors, field.formatFieldError)
 
 function problemsOf(strategy: Strategy, spec: JsonObject, old?: JsonObject): string[] {
   const object: JsonObject = { metadata: { name: 'o', namespace: 'n', uid: 'u' }, spec }

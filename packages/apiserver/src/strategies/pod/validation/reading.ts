@@ -10,6 +10,9 @@ import { isObject, type JsonObject } from '../../../json.ts'
 /** What is wrong, in the order found. */
 export type Findings = Generator<FieldError, void, undefined>
 
+/** Texts of warnings. There can be many more than an answer has room for, so nobody asks for all of them. */
+export type WarningTexts = Generator<string, void, undefined>
+
 /** The rules of a pod specification differ a little between a pod and the template of one. */
 export interface PodRules {
   readonly isPod: boolean
