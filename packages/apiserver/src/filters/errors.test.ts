@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { builtinProtobuf } from '@coxswain/api'
 import { newNotFound, newTooManyRequests } from '@coxswain/apimachinery'
 import { VirtualWorld } from '@coxswain/kit'
+import { StoreError } from '@coxswain/storage'
 import type { RequestContext } from '../request/context.ts'
 import { Warnings } from '../request/warnings.ts'
 import { answerErrors } from './errors.ts'
@@ -44,6 +45,12 @@ describe('answerErrors', () => {
     const { headers } = await fail(newTooManyRequests('later', 3))
     assert.equal(headers['retry-after'], '3')
     assert.deepEqual(headers.warning, ['299 - "careful"'])
+  })
+
+  it('says of what the store does not take that it is too large, as clients know it', async () => {
+    const { status, body } = await fail(new StoreError('TooLarge', 'a value of 9 bytes exceeds 8'))
+    assert.equal(status, 500)
+    assert.equal(JSON.parse(text(body)).message, 'etcdserver: request is too large')
   })
 
   it('answers what nobody expected with a 500', async () => {

@@ -1,4 +1,5 @@
-import { isStatusError, newInternalError } from '@coxswain/apimachinery'
+import { isStatusError, newInternalError, StatusError } from '@coxswain/apimachinery'
+import { hasStoreErrorCode } from '@coxswain/storage'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 import { errorResponse } from '../response.ts'
@@ -21,8 +22,19 @@ export const answerErrors: Filter = (context, next) => {
   )
 }
 
+/** An object that has grown beyond what the store takes, with its managed fields or by a patch: in the words that clients know. */
+const tooLarge = new StatusError({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: 'etcdserver: request is too large',
+  code: 500,
+})
+
 function answerTo({ request, state }: RequestContext, error: unknown, accept?: string): WireResponse {
   if (isStatusError(error)) return errorResponse(error, accept)
+  if (hasStoreErrorCode(error, 'TooLarge')) return errorResponse(tooLarge, accept)
   if (!request.signal.aborted) {
     state.env.log.error('request failed', { error, method: request.method, path: request.path })
   }
