@@ -74,7 +74,7 @@ export {
 export { resourceInfoFromCrd, resourceInfoFromKind } from './crd-resource-info.ts'
 export { type CronProblem, type CronSchedule, parseCronSchedule } from './cron/cron-schedule.ts'
 export { nextCronTime } from './cron/next-time.ts'
-export { formatInZone, isTimeZone } from './cron/time-zone.ts'
+export { formatInZone, isTimeZone, offsetAt } from './cron/time-zone.ts'
 export {
   type AnyDefinedKind,
   type ColumnDefinition,

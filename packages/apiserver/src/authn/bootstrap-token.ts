@@ -1,3 +1,4 @@
+import { parseTime } from '@coxswain/apimachinery'
 import { isObject } from '../json.ts'
 import type { UserInfo } from '../request/context.ts'
 import { forOwnAudiences, type TokenAuthenticator } from './authenticator.ts'
@@ -28,12 +29,14 @@ export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((t
   return user && { user }
 })
 
-const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
-
 /** A time that cannot be read has passed. */
 function hasExpired(text: string, now: number): boolean {
   if (text === '') return false
-  return !(timeForm.test(text) && Date.parse(text) > now)
+  try {
+    return parseTime(text).milliseconds <= now
+  } catch {
+    return true
+  }
 }
 
 /** Undefined when one of the extra groups is none that a bootstrap token may claim. */

@@ -1,4 +1,12 @@
-import { field, newBadRequest, newForbidden, newInternalError, newInvalid } from '@coxswain/apimachinery'
+import {
+  field,
+  isMachineryError,
+  newBadRequest,
+  newForbidden,
+  newInternalError,
+  newInvalid,
+  parseTime,
+} from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitConnect } from '../admission/admit-part.ts'
 import { connectOptions } from '../admission/connect-options.ts'
@@ -175,7 +183,12 @@ function sinceOf({ query, state }: ResourceContext): number | undefined {
   const seconds = readInteger(query, 'sinceSeconds')
   if (seconds !== undefined) return state.env.clock.now() - seconds * 1000
   const time = query.get('sinceTime') ?? ''
-  return time === '' ? undefined : Date.parse(time)
+  if (time === '' || time === 'null') return undefined
+  try {
+    return parseTime(time).milliseconds
+  } catch (error) {
+    throw isMachineryError(error) ? newBadRequest(error.message) : error
+  }
 }
 
 function addressOf(pod: JsonObject): PodAddress {

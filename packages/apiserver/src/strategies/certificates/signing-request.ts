@@ -127,8 +127,11 @@ function* validateUsages(found: readonly string[], before: readonly string[] = [
     for (const [index, usage] of found.entries())
       if (!usages.includes(usage)) yield field.notSupported(path.index(index), usage, usages)
   if (new Set(before).size < before.length) return
-  for (const [index, usage] of found.entries())
-    if (found.indexOf(usage) < index) yield field.duplicate(path.index(index), usage)
+  const seen = new Set<string>()
+  for (const [index, usage] of found.entries()) {
+    if (seen.has(usage)) yield field.duplicate(path.index(index), usage)
+    seen.add(usage)
+  }
 }
 
 function* validateCertificate(object: JsonObject, old: JsonObject | undefined): Findings {

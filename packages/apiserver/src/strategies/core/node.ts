@@ -1,5 +1,4 @@
 import {
-  deepEqual,
   type FieldError,
   field,
   isConfigMapKey,
@@ -173,9 +172,14 @@ function* validateNodeUpdate(object: JsonObject, old: JsonObject): Findings {
 }
 
 function* validateAddresses(addresses: readonly JsonObject[]): Findings {
+  const seen = new Set<string>()
   for (const [index, address] of addresses.entries()) {
-    if (!addresses.slice(0, index).some(other => deepEqual(other, address))) continue
-    const shown = printed({ Type: textOf(address.type), Address: textOf(address.address) })
+    const members = { Type: textOf(address.type), Address: textOf(address.address) }
+    const identity = JSON.stringify(members)
+    const isRepeated = seen.has(identity)
+    seen.add(identity)
+    if (!isRepeated) continue
+    const shown = printed(members)
     yield field.duplicate(field.Path.of('status', 'addresses').index(index), shown)
   }
 }

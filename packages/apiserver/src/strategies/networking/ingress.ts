@@ -220,7 +220,7 @@ export function* requireSegment(value: unknown, path: field.Path): Findings {
   else yield* invalidBecause(path, text, isValidPathSegmentName(text))
 }
 
-function* validateStatus(status: unknown, validOld: readonly string[]): Findings {
+function* validateStatus(status: unknown, validOld: ReadonlySet<string>): Findings {
   for (const [index, entry] of listOf(objectOf(objectOf(status).loadBalancer).ingress).entries()) {
     const path = ingressPath.index(index)
     if (textOf(entry.ip) !== '') yield* legacyIP(path.child('ip'), textOf(entry.ip), validOld)

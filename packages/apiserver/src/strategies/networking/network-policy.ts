@@ -35,7 +35,7 @@ const directions = [
 
 interface PolicyRules {
   readonly allowInvalidLabelValue: boolean
-  readonly validOld: readonly string[]
+  readonly validOld: ReadonlySet<string>
 }
 
 export const networkPolicyStrategy: Strategy = {
@@ -65,10 +65,12 @@ export const networkPolicyStrategy: Strategy = {
 }
 
 function rulesFor(old: JsonObject | undefined): PolicyRules {
-  if (!old) return { allowInvalidLabelValue: false, validOld: [] }
+  if (!old) return { allowInvalidLabelValue: false, validOld: new Set() }
   const spec = objectOf(old.spec)
   const problems = validateLabelSelector(spec.podSelector as LabelSelector | undefined, specPath)
-  const validOld = [...blocksOf(spec)].flatMap(([block]) => [textOf(block.cidr), ...stringsOf(block.except)])
+  const validOld = new Set(
+    blocksOf(spec).flatMap(([block]) => [textOf(block.cidr), ...stringsOf(block.except)]),
+  )
   return { allowInvalidLabelValue: problems.length > 0, validOld }
 }
 

@@ -1,5 +1,4 @@
 import {
-  deepEqual,
   type FieldError,
   field,
   nameIsDNSLabel,
@@ -52,13 +51,15 @@ function* validateScheduling(scheduling: JsonObject, path: field.Path): Findings
   const tolerations = listOf(scheduling.tolerations)
   const at = path.child('tolerations')
   yield* validateTolerations(tolerations, at)
-  const keys = tolerations.map(({ key, operator, value, effect }) =>
-    [key, operator, value, effect].map(textOf),
-  )
-  for (const [index, key] of keys.entries()) {
-    if (!keys.slice(0, index).some(other => deepEqual(other, key))) continue
+  const seen = new Set<string>()
+  for (const [index, toleration] of tolerations.entries()) {
+    const key = [toleration.key, toleration.operator, toleration.value, toleration.effect].map(textOf)
+    const identity = JSON.stringify(key)
+    const isRepeated = seen.has(identity)
+    seen.add(identity)
+    if (!isRepeated) continue
     const [Key, Operator, Value, Effect] = key
-    const TolerationSeconds = tolerations[index]?.tolerationSeconds ?? null
+    const TolerationSeconds = toleration.tolerationSeconds ?? null
     yield field.duplicate(at.index(index), printed({ Key, Operator, Value, Effect, TolerationSeconds }))
   }
 }

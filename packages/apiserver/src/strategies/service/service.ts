@@ -109,8 +109,7 @@ function dropTypeDependents(spec: ServiceSpec, old: ServiceSpec): void {
     if (spec.ipFamilyPolicy === old.ipFamilyPolicy) delete spec.ipFamilyPolicy
   }
   if (isOnNodes(old) && !isOnNodes(spec)) {
-    const before = nodePortsOf(old)
-    if (nodePortsOf(spec).every(port => before.includes(port)))
+    if (new Set(nodePortsOf(spec)).isSubsetOf(new Set(nodePortsOf(old))))
       for (const port of portsOf(spec)) delete port.nodePort
   }
   const isSameCheck = (spec.healthCheckNodePort ?? 0) === (old.healthCheckNodePort ?? 0)

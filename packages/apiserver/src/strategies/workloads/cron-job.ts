@@ -1,4 +1,4 @@
-import { field } from '@coxswain/apimachinery'
+import { field, isTimeZone } from '@coxswain/apimachinery'
 import { childObject, isObject, type JsonObject } from '../../json.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { type Findings, objectOf, printed, textOf, validateChoice } from '../pod/validation/reading.ts'
@@ -113,14 +113,5 @@ function* validateTimeZone(zone: unknown): Findings {
     const message = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'
     yield field.invalid(at, name, message)
   }
-  if (name !== 'Local' && !isKnownZone(name)) yield field.invalid(at, name, `unknown time zone ${name}`)
-}
-
-function isKnownZone(name: string): boolean {
-  try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
-    return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase()
-  } catch {
-    return false
-  }
+  if (name !== 'Local' && !isTimeZone(name)) yield field.invalid(at, name, `unknown time zone ${name}`)
 }

@@ -180,6 +180,10 @@ describe('a cron job', () => {
 
   it('has its time zone in its own field', () => {
     assert.deepEqual(problemsOf(cronJobStrategy, spec({ timeZone: 'Europe/Berlin' })), [])
+    assert.deepEqual(problemsOf(cronJobStrategy, spec({ timeZone: 'US/Eastern' })), [])
+    assert.deepEqual(problemsOf(cronJobStrategy, spec({ timeZone: 'us/eastern' })), [
+      'spec.timeZone: Invalid value: "us/eastern": unknown time zone us/eastern',
+    ])
     assert.deepEqual(problemsOf(cronJobStrategy, spec({ timeZone: 'europe/berlin' })), [
       'spec.timeZone: Invalid value: "europe/berlin": unknown time zone europe/berlin',
     ])
