@@ -45,9 +45,6 @@ export interface VersionDefinition {
   readonly selectableFields?: readonly string[]
 }
 
-/** Converts an object from one version to another. Metadata is taken care of. */
-export type Conversion = (object: Record<string, unknown>) => Record<string, unknown>
-
 export interface KindDefinition<
   G extends string,
   K extends string,
@@ -70,8 +67,6 @@ export interface KindDefinition<
   /** Of the CustomResourceDefinition itself. */
   readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
-  /** From each version to each other one it can become, by name: `{ v1alpha1: { v1: object => ... } }`. */
-  readonly conversions?: Readonly<Record<string, Readonly<Record<string, Conversion>>>>
 }
 
 interface Names {

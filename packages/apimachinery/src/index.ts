@@ -78,7 +78,6 @@ export { formatInZone, isTimeZone } from './cron/time-zone.ts'
 export {
   type AnyDefinedKind,
   type ColumnDefinition,
-  type Conversion,
   type DefinedKind,
   definedKindOf,
   defineKind,

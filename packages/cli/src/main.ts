@@ -170,7 +170,7 @@ function addRun(program: Command): void {
       'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)',
     )
     .option('--context <name>', 'the context to use')
-    .option('--install', 'install the custom resource definitions of the operators first', false)
+    .option('--install', 'apply the CustomResourceDefinitions of the operators first', false)
     .addOption(
       new Option(
         '--webhook-port <n>',

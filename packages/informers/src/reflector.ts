@@ -43,6 +43,12 @@ const endMargin = 10_000
 const bookmarkLimit = 150_000
 /** A resource that is not served yet (its CRD is not installed) is asked for at this pace, stretched by up to as much. */
 const absentDelay = 1_000
+/**
+ * A server that ends a watch, or has forgotten the history asked for, is asked again at once, spread over this time: it does
+ * so when a definition has changed. One that does so more often than once in the period is given more time.
+ */
+const promptDelay = 100
+const calmPeriod = 60_000
 /** A watch-list that brings nothing for this long before it is complete is no watch-list. */
 const streamingLimit = 15_000
 const initialEventsEnd = 'k8s.io/initial-events-end'
@@ -58,6 +64,8 @@ export class Reflector<T extends ApiObject> {
   #state: ReflectorState
   /** Whether the server sends bookmarks on its own account: one was seen, and none was missed since. */
   #bookmarks = false
+  /** When it had to wait last. */
+  #lastPause = Number.NEGATIVE_INFINITY
 
   constructor(options: ReflectorOptions<T>) {
     const { clock, random } = options.env
@@ -94,8 +102,14 @@ export class Reflector<T extends ApiObject> {
   }
 
   #delay(outcome: Outcome): number {
-    const absent = outcome.type === 'failed' && outcome.failure === 'absent'
-    return absent ? absentDelay * (1 + this.#options.env.random.next()) : this.#backoff.next()
+    const { clock, random } = this.#options.env
+    if (outcome.type === 'failed' && outcome.failure === 'absent') return absentDelay * (1 + random.next())
+    const now = clock.monotonic()
+    const isRare = now - this.#lastPause >= calmPeriod
+    this.#lastPause = now
+    const isServersWish =
+      outcome.type === 'ended' || (outcome.type === 'failed' && outcome.failure === 'expired')
+    return isRare && isServersWish ? promptDelay * random.next() : this.#backoff.next()
   }
 
   /** Never rejects. */

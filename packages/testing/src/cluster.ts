@@ -8,7 +8,15 @@ import {
 } from '@coxswain/controllers'
 import { createRealEnv, type Env, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createSimulatedNodes } from '@coxswain/node'
-import { installKinds, type ManagerOptions, type Operator, runOperator } from '@coxswain/runtime'
+import {
+  conversionsOf,
+  describeOperator,
+  type InstalledKind,
+  installKinds,
+  type ManagerOptions,
+  type Operator,
+  runOperator,
+} from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
 import {
@@ -49,8 +57,11 @@ export interface Cluster extends AsyncDisposable {
   readonly handler: Handler
   /** A connection, as an administrator unless another user is named. */
   connect(user?: { readonly name: string; readonly groups?: readonly string[] }): Transport
-  /** Creates the definitions of the kinds that an operator reconciles or has webhooks for. */
-  install(operator: Operator): Promise<void>
+  /**
+   * Applies the definitions of the kinds that an operator reconciles or has webhooks for, conversions included: those are
+   * answered once the operator was started.
+   */
+  install(operator: Operator): Promise<readonly InstalledKind[]>
   /** Runs an operator, its webhooks included, until the cluster goes, or until the function it returns is called. */
   start(
     operator: Operator,
@@ -150,7 +161,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       transportOf(
         user ? { ...administrator, commonName: user.name, organizations: user.groups ?? [] } : administrator,
       ),
-    install: operator => run(installKinds(clientOf('install/0.1'), [operator])),
+    install: operator => {
+      const { webhooks: definitions } = describeOperator(operator)
+      const conversions = conversionsOf({ definitions, address: outbound.addressOf(operator.name) })
+      const conversionFor = async (name: string) => ({ conversion: conversions.get(name)! })
+      return run(installKinds(clientOf('install/0.1'), [operator], { conversionFor }))
+    },
     start,
     run,
     settle: () => (world ? drive(() => world.settle()) : activity.ceased()),
