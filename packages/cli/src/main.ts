@@ -152,7 +152,8 @@ function addUp(program: Command): void {
 }
 
 const upHelp = `
-Prints one line with the URL and the kubeconfig when the server is ready. SIGINT or SIGTERM stops it cleanly.
+Prints one line with the URL and the kubeconfig when Pods can be created, and operators with their webhooks are ready.
+SIGINT or SIGTERM stops it cleanly.
 
 Examples:
   coxswain up                                  a control plane in .coxswain, on port 6443

@@ -1,5 +1,5 @@
 import type { ApiObject } from '@coxswain/apimachinery'
-import { type Backoff, createBackoff, type Env } from '@coxswain/kit'
+import { type Backoff, createBackoff, type Env, isReported } from '@coxswain/kit'
 import { InformerError } from './errors.ts'
 import { classify } from './internal/failure.ts'
 import { listAll } from './internal/page-list.ts'
@@ -121,7 +121,8 @@ export class Reflector<T extends ApiObject> {
       if (signal.aborted) return { type: 'quiet' }
       const failure = classify(error)
       const { log } = this.#options.env
-      if (failure === 'other') log.warn('reflector failed, will try again', { phase, error })
+      if (failure === 'other' && !isReported(error))
+        log.warn('reflector failed, will try again', { phase, error })
       else log.debug('reflector has to start over', { phase, failure, error })
       this.#options.onFailure?.(error)
       return { type: 'failed', failure }

@@ -13,10 +13,12 @@ export { type Clock, createRealClock, type SleepOptions, type Timer } from './cl
 export { createRealEnv, type Env } from './env.ts'
 export {
   createLogger,
+  isReported,
   type LogFields,
   type Logger,
   type LogLevel,
   type LogRecord,
+  markReported,
   silentLogger,
 } from './logger.ts'
 export { AsyncQueue } from './queue.ts'

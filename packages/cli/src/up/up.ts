@@ -10,6 +10,7 @@ import { type AuthorizationFlags, checkAuthorizationFlags } from './access/autho
 import type { EncryptionFlags } from './access/encryption.ts'
 import { selectControllers } from './loops/controller-names.ts'
 import type { ControllerFlags } from './loops/controller-options.ts'
+import { prepareLoopsThread } from './loops/prepare-thread.ts'
 import type { SchedulerFlags } from './loops/scheduler-options.ts'
 import { createComponentLogs } from './nodes/component-logs.ts'
 import type { KubeletFlags } from './nodes/kubelet-options.ts'
@@ -54,11 +55,17 @@ export async function runUp(options: UpOptions): Promise<void> {
   // The store's threads start while the server's code is being loaded.
   const opening = (await loadStore(options, dataDir, { ...env, log: env.log.child({ component: 'etcd' }) }))()
   opening.catch(() => {}) // whoever awaits it is told
+  // Its code is loaded while the server's is.
+  const worker =
+    controllers.length > 0
+      ? prepareLoopsThread({ hasSimulatedNodes: options.nodes > 0 && options.runtime === 'simulated' })
+      : undefined
   try {
     const { runControlPlane } = await import('./control-plane.ts')
-    await runControlPlane({ options, dataDir, env, logs, controllers, opening })
+    await runControlPlane({ options, dataDir, env, logs, controllers, worker, opening })
   } catch (error) {
-    // The store's threads keep the process alive, whatever it was that failed.
+    // Threads keep the process alive, whatever it was that failed.
+    await worker?.terminate()
     await opening.then(
       store => store.close(),
       () => {},

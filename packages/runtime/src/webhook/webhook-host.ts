@@ -1,6 +1,6 @@
 import type { ObjectKey } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
-import { type Backoff, createAbortError, createBackoff, type Env } from '@coxswain/kit'
+import { type Backoff, createAbortError, createBackoff, type Env, isReported } from '@coxswain/kit'
 import type { Handler } from '@coxswain/wire'
 import { encodeText } from './base64.ts'
 import { type CertificateMaker, CertificateRotation, type WebhookKeyPair } from './certificates.ts'
@@ -125,7 +125,7 @@ export class WebhookHost {
       } catch (error) {
         if (signal.aborted) break
         wait = this.#backoff.next()
-        log.warn('webhooks are not set up, will try again', { error })
+        if (!isReported(error)) log.warn('webhooks are not set up, will try again', { error })
       }
       this.#tried.resolve()
       await clock.sleep(wait, { signal }).catch(() => {})
