@@ -84,6 +84,7 @@ export {
   type KindDefinition,
   type ScaleDefinition,
   type VersionDefinition,
+  type Versionless,
 } from './define-kind.ts'
 export {
   type AggregatedDiscovery,
