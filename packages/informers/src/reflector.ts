@@ -44,8 +44,8 @@ const bookmarkLimit = 150_000
 /** A resource that is not served yet (its CRD is not installed) is asked for at this pace, stretched by up to as much. */
 const absentDelay = 1_000
 /**
- * A server that ends a watch, or has forgotten the history asked for, is asked again at once, spread over this time: it does
- * so when a definition has changed. One that does so more often than once in the period is given more time.
+ * A server that has forgotten the history asked for is asked for the present state at once, spread over this time: it forgets
+ * when a definition has changed. One that does so more often than once in the period is given more time.
  */
 const promptDelay = 100
 const calmPeriod = 60_000
@@ -107,9 +107,8 @@ export class Reflector<T extends ApiObject> {
     const now = clock.monotonic()
     const isRare = now - this.#lastPause >= calmPeriod
     this.#lastPause = now
-    const isServersWish =
-      outcome.type === 'ended' || (outcome.type === 'failed' && outcome.failure === 'expired')
-    return isRare && isServersWish ? promptDelay * random.next() : this.#backoff.next()
+    const isExpired = outcome.type === 'failed' && outcome.failure === 'expired'
+    return isRare && isExpired ? promptDelay * random.next() : this.#backoff.next()
   }
 
   /** Never rejects. */
