@@ -78,13 +78,13 @@ export { formatInZone, isTimeZone, offsetAt } from './cron/time-zone.ts'
 export {
   type AnyDefinedKind,
   type ColumnDefinition,
-  type Conversion,
   type DefinedKind,
   definedKindOf,
   defineKind,
   type KindDefinition,
   type ScaleDefinition,
   type VersionDefinition,
+  type Versionless,
 } from './define-kind.ts'
 export {
   type AggregatedDiscovery,

@@ -14,10 +14,12 @@ export { createRealEnv, type Env } from './env.ts'
 export { maxOf, minOf } from './extremes.ts'
 export {
   createLogger,
+  isReported,
   type LogFields,
   type Logger,
   type LogLevel,
   type LogRecord,
+  markReported,
   silentLogger,
 } from './logger.ts'
 export { AsyncQueue } from './queue.ts'

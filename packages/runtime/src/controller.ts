@@ -1,6 +1,6 @@
 import { formatKey, isConflict, isStatusError, type ObjectKey } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
-import { type Env, isAbort, TaskGroup } from '@coxswain/kit'
+import { type Env, isAbort, isReported, TaskGroup } from '@coxswain/kit'
 import { WorkQueue } from '@coxswain/workqueue'
 import type { Cache } from './cache.ts'
 import type { Clusters } from './clusters.ts'
@@ -196,6 +196,7 @@ export class Controller {
       log.warn('hot loop: the same object is reconciled again and again without end', { ...record })
     } else if (isConflict(error)) log.debug('reconcile met a conflict, will try again', { ...record })
     else if (hardStop.aborted && isAbort(error, hardStop)) log.debug('reconcile was stopped', { ...record })
+    else if (isReported(error)) log.debug('reconcile got no answer, will try again', { ...record })
     else log.error('reconcile failed', { ...record })
   }
 }
