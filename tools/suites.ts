@@ -92,6 +92,13 @@ export const suites: readonly Suite[] = [
     timeout: 900,
   },
   {
+    name: 'growth',
+    title: 'everything in every kind that can grow, grown: no write takes more time than its length explains',
+    components: [],
+    timeout: 900,
+    concurrency: 2,
+  },
+  {
     name: 'browser',
     title: 'the control plane in a page of Chromium',
     components: ['chromium'],

@@ -11,7 +11,7 @@ import { ConfigMap, Namespace, Pod, Service, ServiceAccount } from '@coxswain/ap
 import { Ingress } from '@coxswain/api/networking/v1'
 import { isAlreadyExists, isForbidden, isInvalid } from '@coxswain/apimachinery'
 import { readYamlDocuments } from '@coxswain/apimachinery/yaml'
-import { installKinds, type WebhookOptions } from '@coxswain/runtime'
+import type { WebhookOptions } from '@coxswain/runtime'
 import { createCertificateMaker, createWebhookListener } from '@coxswain/runtime/node'
 import app, { App } from '../../examples/03-app/operator.ts'
 import sidecar, { annotation, configKey, namespaceLabel } from '../../examples/04-sidecar/operator.ts'
@@ -29,8 +29,7 @@ describe('webhooks of an operator, asked by a real server', () => {
   it('examples/03-app defaults, validates and converts', async () => {
     await using session = await startSession('app')
     const { client, namespace } = session
-    await installKinds(client, [app])
-    const stop = session.start(app, { namespaces: [namespace], webhooks: webhooksOf(session) })
+    const stop = session.start(app, { namespaces: [namespace], webhooks: webhooksOf(session), install: {} })
     const key = { namespace, name: 'web' }
     await eventually('the server knows where versions are converted', async () => {
       const crd = await client.get(CustomResourceDefinition, { name: 'apps.ingress.example.com' })

@@ -45,9 +45,6 @@ export interface VersionDefinition {
   readonly selectableFields?: readonly string[]
 }
 
-/** Converts an object from one version to another. Metadata is taken care of. */
-export type Conversion = (object: Record<string, unknown>) => Record<string, unknown>
-
 export interface KindDefinition<
   G extends string,
   K extends string,
@@ -70,8 +67,6 @@ export interface KindDefinition<
   /** Of the CustomResourceDefinition itself. */
   readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
-  /** From each version to each other one it can become, by name: `{ v1alpha1: { v1: object => ... } }`. */
-  readonly conversions?: Readonly<Record<string, Readonly<Record<string, Conversion>>>>
 }
 
 interface Names {
@@ -98,7 +93,15 @@ export type DefinedKind<G extends string, K extends string, V extends Record<str
     KindCreate<G, K, N, V[N]>,
     KindApply<G, K, N, V[N]>
   >
-} & { readonly [resolved]: ResolvedKind }
+} & { readonly [resolved]: ResolvedKind } & Versionless
+
+/** What all versions of a defined kind have in common; a client needs one of them. */
+export interface Versionless extends Omit<Kind, 'version' | 'schema' | 'types'> {
+  /** Never there: where a handle such as `At.v1alpha1` has its version, the compiler says what to write. */
+  readonly version?: readonly ['name a version of the kind, as in At.v1']
+  /** Never there, as `version`. */
+  readonly schema?: never
+}
 
 /** Any defined kind. */
 export interface AnyDefinedKind {
@@ -166,20 +169,24 @@ export function defineKind<G extends string, K extends string, V extends Record<
 ): DefinedKind<G, K, V> {
   const kind = resolveKind(definition)
   const { names, namespaced } = kind
+  const common = {
+    group: kind.group,
+    kind: names.kind,
+    listKind: names.listKind,
+    resource: names.plural,
+    singular: names.singular,
+    namespaced,
+  }
   const handles = Object.keys(definition.versions).map((version): [string, Kind] => [
     version,
-    {
-      group: kind.group,
-      version,
-      kind: names.kind,
-      listKind: names.listKind,
-      resource: names.plural,
-      singular: names.singular,
-      namespaced,
-      schema: () => kind.schemas[version]!,
-    },
+    { ...common, version, schema: () => kind.schemas[version]! },
   ])
-  const defined = Object.freeze({ ...Object.fromEntries(handles), [resolved]: kind }) as DefinedKind<G, K, V>
+  const members = { ...Object.fromEntries(handles), [resolved]: kind }
+  // Beside the versions, for whoever asks; a list of the members is one of the versions.
+  const beside = Object.entries(common).map(([name, value]) => [name, { value }] as const)
+  const defined = Object.freeze(
+    Object.defineProperties(members, Object.fromEntries(beside)),
+  ) as unknown as DefinedKind<G, K, V>
   for (const [, handle] of handles) definitions.set(handle, defined)
   return defined
 }

@@ -74,17 +74,17 @@ export {
 export { resourceInfoFromCrd, resourceInfoFromKind } from './crd-resource-info.ts'
 export { type CronProblem, type CronSchedule, parseCronSchedule } from './cron/cron-schedule.ts'
 export { nextCronTime } from './cron/next-time.ts'
-export { formatInZone, isTimeZone } from './cron/time-zone.ts'
+export { formatInZone, isTimeZone, offsetAt } from './cron/time-zone.ts'
 export {
   type AnyDefinedKind,
   type ColumnDefinition,
-  type Conversion,
   type DefinedKind,
   definedKindOf,
   defineKind,
   type KindDefinition,
   type ScaleDefinition,
   type VersionDefinition,
+  type Versionless,
 } from './define-kind.ts'
 export {
   type AggregatedDiscovery,

@@ -6,6 +6,7 @@ import {
   type ApplyOf,
   type CreateOf,
   defineKind,
+  type Kind,
   type KindOf,
   type ListMap,
   type SchemaRef,
@@ -160,3 +161,24 @@ export const http: Action = { http: { path: '/' } }
 export const neither: Action = {}
 // @ts-expect-error only one of the alternatives
 export const both: Action = { http: { path: '/' }, exec: [] }
+
+// A kind without a version is no kind, and the compiler says what is missing.
+declare function take(kind: Kind): void
+take(At.v1alpha1)
+// @ts-expect-error name a version
+take(At)
+At.version satisfies readonly ['name a version of the kind, as in At.v1'] | undefined
+At.group satisfies string
+
+// Quantities are what they are in built-in kinds.
+const Disk = defineKind({
+  group: 'example.com',
+  kind: 'Disk',
+  versions: { v1: { spec: s.object({ size: s.quantity(), spare: s.quantity().default('1Gi') }) } },
+})
+declare const disk: KindOf<typeof Disk.v1>
+declare const requests: Record<string, string>
+requests.storage = disk.spec.size
+requests.storage = disk.spec.spare
+// @ts-expect-error a number is no quantity
+export const wrongSize: CreateOf<typeof Disk.v1> = { spec: { size: 1 } }

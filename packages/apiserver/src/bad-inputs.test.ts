@@ -53,6 +53,22 @@ const definition = (pattern: string) => ({
 })
 
 const rows: readonly Row[] = [
+  {
+    what: 'a day that there is not',
+    method: 'POST',
+    path: maps,
+    body: config('a', { metadata: { name: 'a', creationTimestamp: '2020-02-30T00:00:00Z' } }),
+    status: 400,
+    message: /parsing time "2020-02-30T00:00:00Z": day out of range$/,
+  },
+  {
+    what: 'a time of six digits that has three',
+    method: 'POST',
+    path: '/apis/coordination.k8s.io/v1/namespaces/default/leases',
+    body: { metadata: { name: 'a' }, spec: { renewTime: '2020-02-20T00:00:00.123Z' } },
+    status: 400,
+    message: /as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".123Z" as ".000000"$/,
+  },
   { what: 'no credentials', path: maps, as: 'stranger', status: 403, reason: 'Forbidden' },
   {
     what: 'a bad token',

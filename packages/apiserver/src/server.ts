@@ -57,6 +57,7 @@ import type { Compression } from './request/compression.ts'
 import type { Advertised, RequestContext, ServerState } from './request/context.ts'
 import { compose, type Filter } from './request/filter.ts'
 import { parseRequestInfo } from './request/request-info.ts'
+import { Warnings } from './request/warnings.ts'
 
 export interface ApiServerOptions {
   readonly env: Env
@@ -275,5 +276,14 @@ function createContext(state: ServerState, request: WireRequest): RequestContext
   const path = parsePath(request.path)
   const query = parseQuery(request.query)
   const info = parseRequestInfo(request.method, request.path, path.segments, query)
-  return { state, request, path, query, info, user: anonymous, warnings: [], auditAnnotations: new Map() }
+  return {
+    state,
+    request,
+    path,
+    query,
+    info,
+    user: anonymous,
+    warnings: new Warnings(),
+    auditAnnotations: new Map(),
+  }
 }

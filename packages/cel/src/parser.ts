@@ -27,7 +27,7 @@ export function parse(source: string, options: MacroOptions): Expr {
   const faults: SyntaxFault[] = []
   try {
     const read = tokenize(source)
-    faults.push(...read.faults)
+    for (const item of read.faults) faults.push(item)
     const expr = new Parser(read.tokens, options).whole()
     if (faults.length === 0) return expr
   } catch (error) {

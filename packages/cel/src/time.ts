@@ -1,3 +1,4 @@
+import { offsetAt } from '@coxswain/apimachinery'
 import { checkedInt, Duration, fault, Timestamp, toInt, type Value } from './values.ts'
 
 const minSeconds = -62135596800
@@ -171,15 +172,7 @@ function zoneOffsetSeconds(t: Timestamp, zone: string | undefined): number {
   if (zone === undefined || zone === '' || zone === 'UTC') return 0
   if (fixedOffset.test(zone)) return zoneMinutes(zone) * 60
   try {
-    const parts = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      timeZoneName: 'longOffset',
-    }).formatToParts(new Date(t.seconds * 1000))
-    const name = parts.find(p => p.type === 'timeZoneName')?.value ?? 'GMT'
-    const found = /GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?/.exec(name)
-    if (found === null) return 0
-    const sign = found[1] === '-' ? -1 : 1
-    return sign * (Number(found[2]) * 3600 + Number(found[3]) * 60 + Number(found[4] ?? 0))
+    return offsetAt(zone, t.seconds * 1000) / 1000
   } catch {
     return fault(`unknown time zone ${zone}`)
   }

@@ -152,7 +152,8 @@ function addUp(program: Command): void {
 }
 
 const upHelp = `
-Prints one line with the URL and the kubeconfig when the server is ready. SIGINT or SIGTERM stops it cleanly.
+Prints one line with the URL and the kubeconfig when Pods can be created, and operators with their webhooks are ready.
+SIGINT or SIGTERM stops it cleanly.
 
 Examples:
   coxswain up                                  a control plane in .coxswain, on port 6443
@@ -170,7 +171,7 @@ function addRun(program: Command): void {
       'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)',
     )
     .option('--context <name>', 'the context to use')
-    .option('--install', 'install the custom resource definitions of the operators first', false)
+    .option('--install', 'apply the CustomResourceDefinitions of the operators first', false)
     .addOption(
       new Option(
         '--webhook-port <n>',

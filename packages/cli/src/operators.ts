@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { isRuntimeError, type Operator } from '@coxswain/runtime'
+import { type InstalledKind, isRuntimeError, type Operator } from '@coxswain/runtime'
 import { loadOperator } from '@coxswain/runtime/node'
 import { CommandError } from './exit.ts'
 import { describeImportError } from './import-error.ts'
@@ -21,4 +21,14 @@ async function load(file: string): Promise<Operator> {
 function describe(file: string, cause: unknown): string {
   const isNone = isRuntimeError(cause, 'BadDefinition') && cause.message.startsWith(`${file}: `)
   return isNone ? cause.message : describeImportError(file, cause)
+}
+
+/** Says what became of a definition, on standard error: standard output has the line that scripts wait for. */
+export function tellInstalled({ name, change }: InstalledKind): void {
+  process.stderr.write(`customresourcedefinition ${name} ${change}\n`)
+}
+
+/** A definition that was not written is for people to decide about: one line says why. */
+export function explainInstall(error: unknown): unknown {
+  return isRuntimeError(error, 'UnsafeInstall') ? new CommandError(error.message, { cause: error }) : error
 }

@@ -15,6 +15,7 @@ import { readFailure } from './failure.ts'
 import { decodeJson, encodeJson } from './json.ts'
 import type { Warning } from './options.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import { Reachability } from './reachability.ts'
 import type { RestRequest } from './rest-request.ts'
 import { canUpgrade, isMessageChannel, type MessageChannel } from './streams/message-channel.ts'
 import { parseWarnings } from './warnings.ts'
@@ -66,6 +67,7 @@ const encoder = new TextEncoder()
 export function createRestClient(options: RestClientOptions): RestClient {
   const { transport, env, timeout: defaultTimeout, maxRetries, maxAnswerBytes, rateLimiter } = options
   const { clock } = env
+  const reachability = new Reachability(env.log)
 
   const send = async (request: RestRequest, signal: AbortSignal): Promise<WireResponse> => {
     const message = encodeRequest(request, options.headers, signal)
@@ -85,6 +87,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
       try {
         response = await transport.send(message)
       } catch (error) {
+        if (!signal.aborted) reachability.failed(error)
         if (retries >= maxRetries || signal.aborted || !isSafeToRepeat(error, message.method)) {
           record(retries, { error })
           throw error
@@ -92,6 +95,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
         await clock.sleep(1000, { signal })
         continue
       }
+      reachability.answered()
       for (const warning of parseWarnings(response.headers)) options.onWarning(warning, request)
       if (retries < maxRetries) delay = retryDelay(response)
       if (delay === undefined) {

@@ -1,6 +1,7 @@
 import type { ApiList, ApiObject, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
 import { isStatus } from '@coxswain/apimachinery/wire-format'
-import { isStream } from '@coxswain/wire'
+import { markReported } from '@coxswain/kit'
+import { isStream, isTransportError } from '@coxswain/wire'
 import type { Client, DeleteResult, Subresource } from './client.ts'
 import { dropNulls } from './drop-nulls.ts'
 import { ClientError } from './errors.ts'
@@ -93,7 +94,10 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
       }
       lines.end()
     } catch (error) {
-      if (!signal?.aborted) throw error
+      if (signal?.aborted) return
+      // Connections end, and long answers with them: whether the server is away shows when it is asked again.
+      if (isTransportError(error)) markReported(error)
+      throw error
     }
   }
 

@@ -1,5 +1,5 @@
 import type { ApiObject } from '@coxswain/apimachinery'
-import { type Backoff, createBackoff, type Env } from '@coxswain/kit'
+import { type Backoff, createBackoff, type Env, isReported } from '@coxswain/kit'
 import { InformerError } from './errors.ts'
 import { classify } from './internal/failure.ts'
 import { listAll } from './internal/page-list.ts'
@@ -43,6 +43,12 @@ const endMargin = 10_000
 const bookmarkLimit = 150_000
 /** A resource that is not served yet (its CRD is not installed) is asked for at this pace, stretched by up to as much. */
 const absentDelay = 1_000
+/**
+ * A server that has forgotten the history asked for is asked for the present state at once, spread over this time: it forgets
+ * when a definition has changed. One that does so more often than once in the period is given more time.
+ */
+const promptDelay = 100
+const calmPeriod = 60_000
 /** A watch-list that brings nothing for this long before it is complete is no watch-list. */
 const streamingLimit = 15_000
 const initialEventsEnd = 'k8s.io/initial-events-end'
@@ -58,6 +64,8 @@ export class Reflector<T extends ApiObject> {
   #state: ReflectorState
   /** Whether the server sends bookmarks on its own account: one was seen, and none was missed since. */
   #bookmarks = false
+  /** When it had to wait last. */
+  #lastPause = Number.NEGATIVE_INFINITY
 
   constructor(options: ReflectorOptions<T>) {
     const { clock, random } = options.env
@@ -94,8 +102,13 @@ export class Reflector<T extends ApiObject> {
   }
 
   #delay(outcome: Outcome): number {
-    const absent = outcome.type === 'failed' && outcome.failure === 'absent'
-    return absent ? absentDelay * (1 + this.#options.env.random.next()) : this.#backoff.next()
+    const { clock, random } = this.#options.env
+    if (outcome.type === 'failed' && outcome.failure === 'absent') return absentDelay * (1 + random.next())
+    const now = clock.monotonic()
+    const isRare = now - this.#lastPause >= calmPeriod
+    this.#lastPause = now
+    const isExpired = outcome.type === 'failed' && outcome.failure === 'expired'
+    return isRare && isExpired ? promptDelay * random.next() : this.#backoff.next()
   }
 
   /** Never rejects. */
@@ -107,7 +120,8 @@ export class Reflector<T extends ApiObject> {
       if (signal.aborted) return { type: 'quiet' }
       const failure = classify(error)
       const { log } = this.#options.env
-      if (failure === 'other') log.warn('reflector failed, will try again', { phase, error })
+      if (failure === 'other' && !isReported(error))
+        log.warn('reflector failed, will try again', { phase, error })
       else log.debug('reflector has to start over', { phase, failure, error })
       this.#options.onFailure?.(error)
       return { type: 'failed', failure }

@@ -21,12 +21,15 @@ export {
 } from './bytes.ts'
 export { type Clock, createRealClock, type SleepOptions, type Timer } from './clock.ts'
 export { createRealEnv, type Env } from './env.ts'
+export { maxOf, minOf } from './extremes.ts'
 export {
   createLogger,
+  isReported,
   type LogFields,
   type Logger,
   type LogLevel,
   type LogRecord,
+  markReported,
   silentLogger,
 } from './logger.ts'
 export { AsyncQueue } from './queue.ts'

@@ -38,3 +38,15 @@ export function createLogger(sink: (record: LogRecord) => void, bound: LogFields
     child: fields => createLogger(sink, { ...bound, ...fields }),
   }
 }
+
+const reported = Symbol.for('coxswain.kit.reported')
+
+/** Notes that an error was logged where it happened, so that those who handle it need not log it again. */
+export function markReported(error: object): void {
+  if (Object.isExtensible(error)) Object.defineProperty(error, reported, { value: true })
+}
+
+/** Whether an error was logged where it happened. True also for what another copy of this package marked. */
+export function isReported(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && reported in error
+}

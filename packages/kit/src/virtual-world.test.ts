@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { createLogger } from './logger.ts'
 import { AsyncQueue } from './queue.ts'
@@ -373,5 +374,31 @@ describe('driving a virtual world', () => {
     for (let i = 0; i < 5; i++) lane.post(() => queue.push(i))
     lane.post(() => queue.end())
     assert.deepEqual(await world.run(Array.fromAsync(queue)), [0, 1, 2, 3, 4])
+  })
+})
+
+describe('a world that nobody drives', () => {
+  const program = (body: string) => `
+    import { VirtualWorld } from '${new URL('./virtual-world.ts', import.meta.url)}'
+    const world = new VirtualWorld()
+    ${body}`
+  const run = (body: string) =>
+    spawnSync(process.execPath, ['--input-type=module', '-e', program(body)], { encoding: 'utf8' }).stderr
+
+  it('says what waits in it and what to call, when nothing else is left to run', () => {
+    const stderr = run("await world.scheduler.step('request GET /version')")
+    assert.match(
+      stderr,
+      /A VirtualWorld waits to be driven: .*request GET \/version.*cluster\.run\(promise\)/,
+    )
+  })
+
+  it('says nothing once somebody has driven it, whatever is left in it', () => {
+    assert.equal(
+      run(
+        "const step = world.scheduler.step('a'); world.clock.after(1_000, () => {}); await world.run(step)",
+      ),
+      '',
+    )
   })
 })

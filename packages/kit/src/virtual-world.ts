@@ -3,6 +3,7 @@ import type { Env } from './env.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { createSeededRandom, type Random } from './random.ts'
 import type { Lane, Scheduler } from './scheduler.ts'
+import { UndrivenWatch } from './undriven.ts'
 
 export interface VirtualWorldOptions {
   /** Decides the order of hand-offs and every random number. @default 1 */
@@ -63,6 +64,7 @@ export class VirtualWorld implements Env {
   #elapsed = 0
   #timerCount = 0
   #driving = false
+  readonly #undriven = new UndrivenWatch(() => this.#describeWaiting())
 
   constructor(options: VirtualWorldOptions = {}) {
     const { seed = 1, start = defaultStart, stepLimit = 1_000_000, onStep } = options
@@ -79,7 +81,7 @@ export class VirtualWorld implements Env {
       sleep: (ms, sleepOptions) => sleepWith(after, ms, sleepOptions),
     }
     this.scheduler = {
-      step: label => new Promise(resolve => this.#ready.push({ label, actions: [resolve] })),
+      step: label => new Promise(resolve => this.#push({ label, actions: [resolve] })),
       lane: label => this.#lane(label),
     }
     this.log = options.log?.(this.clock) ?? silentLogger
@@ -145,6 +147,7 @@ export class VirtualWorld implements Env {
   async #drive(work: () => Promise<void>): Promise<void> {
     if (this.#driving) throw new Error('the world is being driven already: await the earlier call first')
     this.#driving = true
+    this.#undriven.disarm()
     try {
       await work()
     } finally {
@@ -196,10 +199,22 @@ export class VirtualWorld implements Env {
     return true
   }
 
+  #push(lane: PendingLane): void {
+    this.#ready.push(lane)
+    if (!this.#driving) this.#undriven.arm()
+  }
+
+  #describeWaiting(): string {
+    const labels = this.#ready.map(({ label }) => label)
+    return labels.length > 0
+      ? `${labels.length} to be handed over, among them ${labels[0]}`
+      : `${this.#timers.length} timers`
+  }
+
   #lane(label: string): Lane {
     const lane: PendingLane = { label, actions: [] }
     const post = (action: () => void) => {
-      if (lane.actions.push(action) === 1) this.#ready.push(lane)
+      if (lane.actions.push(action) === 1) this.#push(lane)
     }
     return { post, step: () => new Promise(resolve => post(resolve)) }
   }
@@ -209,6 +224,7 @@ export class VirtualWorld implements Env {
     if (ms === Number.POSITIVE_INFINITY) return { cancel() {} } // never due: nothing to wait for
     const timer = { due: this.#elapsed + Math.max(0, ms), order: this.#timerCount++, callback, at: -1 }
     pushHeap(this.#timers, timer)
+    if (!this.#driving) this.#undriven.arm()
     return { cancel: () => removeAt(this.#timers, timer.at) }
   }
 }

@@ -1,5 +1,5 @@
 import { formatKey, isConflict, isStatusError, type ObjectKey } from '@coxswain/apimachinery'
-import { isAbort, TaskGroup } from '@coxswain/kit'
+import { isAbort, isReported, TaskGroup } from '@coxswain/kit'
 import { WorkQueue } from '@coxswain/workqueue'
 import type { ControllerDefinition } from './controller-builder.ts'
 import type { ControllerDependencies } from './controller-dependencies.ts'
@@ -178,6 +178,7 @@ export class Controller {
       log.warn('hot loop: the same object is reconciled again and again without end', { ...record })
     } else if (isConflict(error)) log.debug('reconcile met a conflict, will try again', { ...record })
     else if (hardStop.aborted && isAbort(error, hardStop)) log.debug('reconcile was stopped', { ...record })
+    else if (isReported(error)) log.debug('reconcile got no answer, will try again', { ...record })
     else log.error('reconcile failed', { ...record })
   }
 }

@@ -13,6 +13,8 @@ export type RuntimeErrorCode =
   | 'NotLeader'
   /** Something did not stop within the grace period. */
   | 'ShutdownTimeout'
+  /** A CustomResourceDefinition was not written: objects that are stored would be lost, or others manage it. */
+  | 'UnsafeInstall'
   /** A reconcile failed in a way that trying again cannot mend. */
   | 'Terminal'
 

@@ -20,7 +20,7 @@ export type { EventRecorder, EventSource, EventSubject } from './event-recorder.
 export { Expectations, slowStart } from './expectations.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
 export { formatHealth, type HealthReport } from './health.ts'
-export { installKinds } from './install-kinds.ts'
+export { type InstalledKind, type InstallOptions, installKinds, missingKinds } from './install-kinds.ts'
 export {
   type LeaderElectionOptions,
   LeaderElector,
@@ -113,6 +113,8 @@ export {
   validatingWebhooks,
   type WebhookAddress,
 } from './webhook/configurations.ts'
+export type { InstalledConversion } from './webhook/injector.ts'
+export type { Replica } from './webhook/replica.ts'
 export type {
   ConversionStep,
   Conversions,

@@ -1,26 +1,210 @@
-import { definedKindOf, isAlreadyExists, type Kind, toCustomResourceDefinition } from '@coxswain/apimachinery'
+import {
+  type CustomResourceDefinition,
+  deepEqual,
+  definedKindOf,
+  formatGroupVersion,
+  isConflict,
+  isNotFound,
+  type Kind,
+  type StatusError,
+  toCustomResourceDefinition,
+} from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
-import { describeOperator, type Operator } from './operator.ts'
-import { definitionKind } from './webhook/kinds.ts'
+import { RuntimeError } from './errors.ts'
+import { describeOperator, type Operator, type OperatorDefinition } from './operator.ts'
+import type { InstalledConversion } from './webhook/injector.ts'
+import { type Definition, definitionKind, fieldManager } from './webhook/kinds.ts'
+
+/** What became of one CustomResourceDefinition. */
+export interface InstalledKind {
+  /** Of the definition: `ats.cnat.example.com`. */
+  readonly name: string
+  readonly change: 'created' | 'updated' | 'unchanged'
+}
+
+export interface InstallOptions {
+  /**
+   * The conversion of a kind that has one, given the definition that exists. The definition is written together with it.
+   * @default kinds with conversions are not installed
+   */
+  readonly conversionFor?: (name: string, existing: Definition | undefined) => Promise<InstalledConversion>
+  readonly signal?: AbortSignal
+}
 
 /**
- * Creates the definitions of the kinds that the operators reconcile or have webhooks for, where the server does not have
- * them yet. Only kinds of `defineKind` have any.
+ * Applies the CustomResourceDefinitions of the kinds that the operators reconcile or have webhooks for, server-side. Only
+ * kinds of `defineKind` have any. A kind with conversions is written together with its conversion webhook, never without:
+ * the server would drop the fields that another version does not have.
+ * @throws RuntimeError `UnsafeInstall` before anything is written, when objects that are stored would be lost or unreadable
  */
-export async function installKinds(client: Client, operators: readonly Operator[]): Promise<void> {
-  const kinds = new Set<Kind>()
-  for (const { controllers, webhooks } of operators.map(describeOperator)) {
-    for (const controller of controllers) if (controller.for) kinds.add(controller.for)
-    for (const { kind } of webhooks) kinds.add(kind)
-  }
-  const definitions = new Set([...kinds].map(definedKindOf))
-  for (const defined of definitions) {
-    if (!defined) continue
-    const definition = toCustomResourceDefinition(defined)
+export async function installKinds(
+  client: Client,
+  operators: readonly Operator[],
+  options: InstallOptions = {},
+): Promise<InstalledKind[]> {
+  return await installDefinitions(client, operators.map(describeOperator), options)
+}
+
+/** As `installKinds`, for operators as data. */
+export async function installDefinitions(
+  client: Client,
+  operators: readonly OperatorDefinition[],
+  { conversionFor, signal }: InstallOptions = {},
+): Promise<InstalledKind[]> {
+  const call = signal ? { signal } : {}
+  const plans: { existing: Definition | undefined; wanted: CustomResourceDefinition }[] = []
+  for (const { definition, isConverted } of definitionsOf(operators)) {
     const { name } = definition.metadata
-    if (await client.get(definitionKind, { name })) continue
-    await client.create(definitionKind, definition).catch((error: unknown) => {
-      if (!isAlreadyExists(error)) throw error
+    const existing = await client.get(definitionKind, { name }, call)
+    if (existing) checkUpdate(existing, definition)
+    else await checkCreate(client, definition, call)
+    if (isConverted && !conversionFor) {
+      throw new RuntimeError(
+        'UnsafeInstall',
+        `customresourcedefinition ${name} has conversions and is installed by the host of its webhooks: run the operator with the option install`,
+      )
+    }
+    const converted = isConverted ? await conversionFor?.(name, existing) : undefined
+    plans.push({ existing, wanted: converted ? withConversion(definition, converted) : definition })
+  }
+  const names = operators.map(({ name }) => name)
+  const installed: InstalledKind[] = []
+  for (const { existing, wanted } of plans) {
+    const applied = await apply(client, wanted, { ...call, names })
+    const { name } = wanted.metadata
+    installed.push({
+      name,
+      change: !existing ? 'created' : isSame(existing, applied) ? 'unchanged' : 'updated',
     })
+  }
+  return installed
+}
+
+/** The names of the definitions of these operators that the server does not have. */
+export async function missingKinds(client: Client, operators: readonly Operator[]): Promise<string[]> {
+  const missing: string[] = []
+  for (const { definition } of definitionsOf(operators.map(describeOperator))) {
+    const { name } = definition.metadata
+    if (!(await client.get(definitionKind, { name }))) missing.push(name)
+  }
+  return missing
+}
+
+function definitionsOf(
+  operators: readonly OperatorDefinition[],
+): { readonly definition: CustomResourceDefinition; readonly isConverted: boolean }[] {
+  const kinds = new Set<Kind>()
+  const converted = new Set<unknown>()
+  for (const { controllers, webhooks } of operators) {
+    for (const controller of controllers) if (controller.for) kinds.add(controller.for)
+    for (const { kind, conversions } of webhooks) {
+      kinds.add(kind)
+      if (conversions.length > 0) converted.add(definedKindOf(kind))
+    }
+  }
+  const defined = new Set([...kinds].map(definedKindOf))
+  return [...defined].flatMap(each =>
+    each ? [{ definition: toCustomResourceDefinition(each), isConverted: converted.has(each) }] : [],
+  )
+}
+
+function withConversion(
+  { metadata, spec, ...rest }: CustomResourceDefinition,
+  { conversion, annotations }: InstalledConversion,
+): CustomResourceDefinition {
+  return {
+    ...rest,
+    metadata: annotations
+      ? { ...metadata, annotations: { ...metadata.annotations, ...annotations } }
+      : metadata,
+    spec: { ...spec, conversion },
+  }
+}
+
+/** Fields of other managers are not taken over, but for those that this program owned under another name. */
+async function apply(
+  client: Client,
+  definition: CustomResourceDefinition,
+  { signal, names }: { readonly signal?: AbortSignal; readonly names: readonly string[] },
+): Promise<Definition> {
+  const options = { fieldManager, ...(signal && { signal }) }
+  try {
+    return await client.apply(definitionKind, definition, options)
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    const managers = conflictingManagers(error)
+    const others = managers.filter(manager => !isOwn(manager, names))
+    if (managers.length > 0 && others.length === 0)
+      return await client.apply(definitionKind, definition, { ...options, force: true })
+    const who = [...new Set(others)].join(', ')
+    throw new RuntimeError(
+      'UnsafeInstall',
+      `customresourcedefinition ${definition.metadata.name} is managed by ${who} too: ${(error as Error).message}. Update it there, or give its fields up there first`,
+      { cause: error },
+    )
+  }
+}
+
+function isOwn(manager: string, operators: readonly string[]): boolean {
+  return manager === fieldManager || manager.startsWith(`${fieldManager}-`) || operators.includes(manager)
+}
+
+function conflictingManagers(error: unknown): string[] {
+  const causes = (error as StatusError).status?.details?.causes ?? []
+  return causes.flatMap(({ message = '' }) => /^conflict with "([^"]*)"/.exec(message)?.[1] ?? [])
+}
+
+function isSame(before: Definition, after: Definition): boolean {
+  const view = ({ metadata, spec }: Definition) => ({
+    spec,
+    labels: metadata.labels ?? {},
+    annotations: metadata.annotations ?? {},
+  })
+  return deepEqual(view(before), view(after))
+}
+
+/** Refuses what would break the objects that are stored. */
+function checkUpdate(existing: Definition, { metadata, spec }: CustomResourceDefinition): void {
+  const { name } = metadata
+  const refuse = (problem: string): never => {
+    throw new RuntimeError('UnsafeInstall', `customresourcedefinition ${name} is not updated: ${problem}`)
+  }
+  const present = existing.spec
+  if (present?.scope !== undefined && present.scope !== spec.scope)
+    refuse(
+      `its scope would change from ${present.scope} to ${spec.scope}, and objects that are stored could not be read any more. Keep the scope, or save the objects, delete the definition (which deletes them) and install it anew`,
+    )
+  if (present?.names?.kind !== undefined && present.names.kind !== spec.names.kind)
+    refuse(
+      `its kind would change from ${present.names.kind} to ${spec.names.kind}, and clients could not read the objects that are stored. Keep the kind, or give the new one a plural of its own`,
+    )
+  const versions = new Set(spec.versions.map(version => version.name))
+  const lost = (existing.status?.storedVersions ?? []).filter(version => !versions.has(version))
+  if (lost.length === 0) return
+  const storage = spec.versions.find(version => version.storage)?.name
+  refuse(
+    `objects may be stored in ${lost.join(', ')} (status.storedVersions), which the kind no longer has. Keep the version with served: false, write every object once so that it is stored in ${storage}, set status.storedVersions to ["${storage}"], then remove the version`,
+  )
+}
+
+/** Refuses a kind that the server has already under another plural: its objects are stored there. */
+async function checkCreate(
+  client: Client,
+  { metadata, spec }: CustomResourceDefinition,
+  call: { readonly signal?: AbortSignal },
+): Promise<void> {
+  const { group, names } = spec
+  for (const version of spec.versions) {
+    const path = `/apis/${formatGroupVersion({ group, version: version.name })}`
+    const found = (await client.raw.request({ path, ...call }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+      return undefined
+    })) as { resources?: readonly { name: string; kind: string }[] } | undefined
+    const other = found?.resources?.find(({ name, kind }) => kind === names.kind && !name.includes('/'))
+    if (!other || other.name === names.plural) continue
+    throw new RuntimeError(
+      'UnsafeInstall',
+      `customresourcedefinition ${metadata.name} is not created: ${names.kind} is served as ${other.name}.${group}, and the objects that are stored there would not be found. Keep the plural ${other.name}, or save the objects and delete ${other.name}.${group} (which deletes them) first`,
+    )
   }
 }

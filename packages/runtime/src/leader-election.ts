@@ -1,6 +1,6 @@
 import { deepEqual, formatMicroTime, isAlreadyExists, isConflict } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
-import type { Env } from '@coxswain/kit'
+import { type Env, isReported } from '@coxswain/kit'
 import { RuntimeError } from './errors.ts'
 import { type Lease, type LeaseSpec, leaseKind } from './internal/kinds.ts'
 import type { WriteGuard } from './operator-client.ts'
@@ -176,7 +176,7 @@ export class LeaderElector implements WriteGuard {
     } catch (error) {
       if (signal.aborted) return false
       if (isConflict(error) || isAlreadyExists(error)) this.#lease = undefined
-      else log.warn('the lease could not be read or written', { error })
+      else if (!isReported(error)) log.warn('the lease could not be read or written', { error })
       return false
     }
   }

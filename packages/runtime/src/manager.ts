@@ -1,4 +1,4 @@
-import { type Client, createClient } from '@coxswain/client'
+import { type Client, createClient, waitFor } from '@coxswain/client'
 import { aborted, createAbortError, createRealEnv, type Env, TaskGroup } from '@coxswain/kit'
 import type { Handler, Transport } from '@coxswain/wire'
 import { Cache } from './cache.ts'
@@ -7,6 +7,7 @@ import { Controller } from './controller.ts'
 import { RuntimeError } from './errors.ts'
 import type { EventSubject } from './event-recorder.ts'
 import { type HealthReport, runChecks } from './health.ts'
+import { type InstalledKind, type InstallOptions, installDefinitions } from './install-kinds.ts'
 import { createCachedClient } from './internal/cached-client.ts'
 import { EventBroadcaster } from './internal/event-broadcaster.ts'
 import { waitForCaches } from './internal/wait-for-caches.ts'
@@ -17,6 +18,7 @@ import { MetricsRegistry } from './metrics/registry.ts'
 import { describeOperator, type Operator, type OperatorDefinition } from './operator.ts'
 import type { WriteGuard } from './operator-client.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
+import { type Definition, definitionKind } from './webhook/kinds.ts'
 import { createWebhookHandler } from './webhook/webhook-handler.ts'
 import { WebhookHost, type WebhookOptions } from './webhook/webhook-host.ts'
 
@@ -34,6 +36,11 @@ export interface ManagerOptions {
   readonly clusters?: Readonly<Record<string, OtherCluster>>
   /** Of several replicas only one works. @default off */
   readonly leaderElection?: LeaderElectionOptions
+  /**
+   * Applies the definitions of its kinds before anything else starts, those with conversions once their webhook answers.
+   * See `installKinds`. @default they are there, or come later
+   */
+  readonly install?: { readonly onInstalled?: (installed: InstalledKind) => void }
   /** How API servers reach the operator's webhooks. @default they do not */
   readonly webhooks?: WebhookOptions
   /** Where metrics go. @default a registry of its own */
@@ -57,7 +64,7 @@ const eventGrace = 2_000
 /**
  * Runs one operator.
  *
- *   start:  events, caches, webhooks -> caches filled -> what runs everywhere -> election -> what the leader runs
+ *   start:  events -> kinds installed -> webhooks -> caches -> what runs everywhere -> election -> what the leader runs
  *   stop:   the same backwards, the lease released when the last reconcile has ended
  */
 export class Manager {
@@ -72,6 +79,7 @@ export class Manager {
   readonly #broadcaster: EventBroadcaster
   readonly #elector: LeaderElector | undefined
   readonly #elected = Promise.withResolvers<void>()
+  readonly #ready = Promise.withResolvers<void>()
   /** Answers the reviews of API servers; undefined when the operator has no webhooks. */
   readonly webhookHandler: Handler | undefined
   readonly #webhooks: WebhookHost | undefined
@@ -123,6 +131,11 @@ export class Manager {
     return this.#elected.promise
   }
 
+  /** Resolves when its kinds are installed, API servers know of its webhooks and its caches are filled. */
+  get ready(): Promise<void> {
+    return this.#ready.promise
+  }
+
   get isLeader(): boolean {
     return this.#elector?.isLeader ?? true
   }
@@ -171,17 +184,21 @@ export class Manager {
     if (work.signal.aborted) onStop()
     else work.signal.addEventListener('abort', onStop, { once: true })
     for (const controller of this.controllers) controller.prepare()
-    background.spawn(stop => this.cache.run(stop))
-    background.spawn(stop => this.#clusters.run(stop))
     const eventStop = new AbortController()
     const telling = this.#broadcaster.run(eventStop.signal)
     const stopNow = (): void => {
       work.abort()
       hard.abort(createAbortError('another replica may lead'))
     }
-    // Before the caches are filled: what they list may have to be converted first.
-    work.spawn(stop => this.#webhooks?.run(stop))
-    work.spawn(stop => this.#work(stop, hard.signal, stopNow))
+    work.spawn(async stop => {
+      await this.#install(stop)
+      work.spawn(() => this.#webhooks?.run(stop))
+      // A server that learns of a conversion ends the watches of the kind, and what caches list may have to be converted.
+      await this.#webhooks?.tried
+      background.spawn(end => this.cache.run(end))
+      background.spawn(end => this.#clusters.run(end))
+      await this.#work(stop, hard.signal, stopNow)
+    })
     try {
       await Promise.race([work.join(), overdue.promise])
     } finally {
@@ -195,10 +212,27 @@ export class Manager {
     }
   }
 
+  async #install(signal: AbortSignal): Promise<void> {
+    const { install } = this.#options
+    if (!install) return
+    const webhooks = this.#webhooks
+    const conversionFor = webhooks && ((...of: ConversionInput) => webhooks.conversionFor(...of, signal))
+    const installed = await installDefinitions(this.#client, [this.definition], {
+      signal,
+      ...(conversionFor && { conversionFor }),
+    })
+    for (const each of installed) {
+      if (each.change === 'created')
+        await waitFor(this.#client, this.#env, { kind: definitionKind, key: each }, isEstablished, { signal })
+      install.onInstalled?.(each)
+    }
+  }
+
   async #work(stop: AbortSignal, hard: AbortSignal, stopNow: () => void): Promise<void> {
     const { cacheSyncTimeout: timeout } = this.#options
     await waitForCaches(this.cache, { env: this.#env, timeout, signal: stop })
     if (stop.aborted) return
+    Promise.resolve(this.#webhooks?.ready).then(this.#ready.resolve)
     const group = new TaskGroup(stop)
     const spawnAll = (target: TaskGroup, needsLeader: boolean, end: AbortSignal): void => {
       for (const controller of this.controllers) {
@@ -318,6 +352,13 @@ export class Manager {
     })
     return elector
   }
+}
+
+type ConversionInput = Parameters<NonNullable<InstallOptions['conversionFor']>>
+
+function isEstablished(definition: Definition | undefined): boolean {
+  const conditions = definition?.status?.conditions ?? []
+  return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
 }
 
 export interface RunOptions extends ManagerOptions {

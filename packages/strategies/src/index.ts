@@ -34,7 +34,7 @@ export {
   readRules,
 } from './rbac/rule.ts'
 export { systemPriorityClasses } from './scheduling/priority-class.ts'
-export { listOf, numberOf, objectOf, recordOf, stringsOf, textOf } from './shared/reading.ts'
+export { byName, listOf, numberOf, objectOf, recordOf, stringsOf, textOf } from './shared/reading.ts'
 export { isDefaultStorageClass, type StorageClass } from './storage/storage-class.ts'
 export type {
   CachedObject,

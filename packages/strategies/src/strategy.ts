@@ -98,7 +98,7 @@ export interface SubresourceStrategy {
     object: JsonObject,
     old: JsonObject,
     context: StrategyContext,
-  ) => readonly FieldError[]
+  ) => Iterable<FieldError>
 }
 
 /**
@@ -131,34 +131,34 @@ export interface Strategy {
     old: JsonObject,
     context: StrategyContext,
   ) => Promise<void> | void
-  /** What is wrong with an object, new or changed; `old` is there when it is changed, for what may stay as it was. */
+  /** What is wrong with an object, new or changed, read until the answer is full; `old` is there when it is changed, for what may stay as it was. */
   readonly validate?: (
     object: JsonObject,
     context: StrategyContext,
     old: JsonObject | undefined,
-  ) => readonly FieldError[]
+  ) => Iterable<FieldError>
   /** What is wrong with a change; runs after `validate`. */
   readonly validateUpdate?: (
     object: JsonObject,
     old: JsonObject,
     context: StrategyContext,
-  ) => readonly FieldError[]
+  ) => Iterable<FieldError>
   readonly prepareForStatusUpdate?: (object: JsonObject, old: JsonObject, context: StrategyContext) => void
   readonly validateStatusUpdate?: (
     object: JsonObject,
     old: JsonObject,
     context: StrategyContext,
-  ) => readonly FieldError[]
+  ) => Iterable<FieldError>
   /** Endpoints other than `status` that change a part of the object, by name. */
   readonly subresources?: Readonly<Record<string, SubresourceStrategy>>
   /** Which fields a request to an endpoint (empty for the object itself) cannot change. @default all but the status, or the status alone */
   readonly resetFields?: (subresource: string) => ResetFields | undefined
   /** The text of a `Warning` header for every request. */
   readonly deprecated?: string
-  /** Texts for `Warning` headers. */
-  readonly warnings?: (object: JsonObject, old: JsonObject | undefined) => readonly string[]
+  /** Texts for `Warning` headers; those of a generator are asked for until the headers are full. */
+  readonly warnings?: (object: JsonObject, old: JsonObject | undefined) => Iterable<string>
   /** As `warnings`, for writes of the status. @default `warnings` */
-  readonly statusWarnings?: (object: JsonObject, old: JsonObject) => readonly string[]
+  readonly statusWarnings?: (object: JsonObject, old: JsonObject) => Iterable<string>
   /** Values of the selectable fields that are not plain paths into the object. */
   readonly fields?: (object: JsonObject) => Readonly<Record<string, string>>
   /** The cells of a table row, in the order of the kind's columns. */

@@ -5,7 +5,7 @@ import { ConfigMap, Namespace } from '@coxswain/api/core/v1'
 import { isForbidden, isServiceUnavailable, newServiceUnavailable } from '@coxswain/apimachinery'
 import { createClient } from '@coxswain/client'
 import { createClientFromKubeconfig } from '@coxswain/client/node'
-import { VirtualWorld } from '@coxswain/kit'
+import { createLogger, silentLogger, VirtualWorld } from '@coxswain/kit'
 import { defineOperator } from '@coxswain/runtime'
 import { startCluster } from './cluster.ts'
 
@@ -157,5 +157,46 @@ describe('a cluster for tests', () => {
     const transport = cluster.connect({ name: 'jane', groups: ['devs'] })
     const jane = createClient({ transport, env: cluster.env })
     await assert.rejects(cluster.run(jane.create(ConfigMap, { metadata: key })), isForbidden)
+  })
+})
+
+describe('what operators log in a test', () => {
+  const failing = defineOperator('failing', operator => {
+    operator
+      .controller('fail')
+      .for(ConfigMap)
+      .reconcile(async ({ key: { name } }) => {
+        if (name === key.name) throw new Error('boom')
+      })
+  })
+
+  it('is printed by default: a reconcile that throws is seen, once, with its stack', async t => {
+    const printed = t.mock.method(console, 'error', () => {})
+    await using cluster = await startCluster({ env: new VirtualWorld() })
+    cluster.start(failing)
+    await cluster.run(cluster.client.create(ConfigMap, { metadata: key }))
+    await cluster.advance(60_000)
+    const texts = printed.mock.calls.map(({ arguments: [text] }) => String(text))
+    assert.equal(texts.length, 1, texts.join('\n'))
+    assert.match(
+      texts[0]!,
+      /^error: failing fail default\/a: reconcile failed: Error: boom\n +at .*cluster\.test\.ts/,
+    )
+  })
+
+  it('goes to a logger that is given, or nowhere', async t => {
+    const printed = t.mock.method(console, 'error', () => {})
+    const messages: string[] = []
+    for (const log of [
+      silentLogger,
+      createLogger(({ level, message }) => level === 'error' && messages.push(message)),
+    ]) {
+      await using cluster = await startCluster({ env: new VirtualWorld(), log })
+      cluster.start(failing)
+      await cluster.run(cluster.client.create(ConfigMap, { metadata: key }))
+      await cluster.settle()
+    }
+    assert.equal(printed.mock.callCount(), 0)
+    assert.deepEqual(messages, ['reconcile failed'])
   })
 })

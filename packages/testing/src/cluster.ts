@@ -6,9 +6,17 @@ import {
   createNodeLifecycleController,
   createServiceAccountController,
 } from '@coxswain/controllers'
-import { createRealEnv, type Env, TaskGroup, VirtualWorld } from '@coxswain/kit'
+import { createRealEnv, type Env, type Logger, silentLogger, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createSimulatedNodes } from '@coxswain/node'
-import { installKinds, type ManagerOptions, type Operator, runOperator } from '@coxswain/runtime'
+import {
+  conversionsOf,
+  describeOperator,
+  type InstalledKind,
+  installKinds,
+  type ManagerOptions,
+  type Operator,
+  runOperator,
+} from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
 import {
@@ -23,6 +31,7 @@ import { Activity } from './internal/activity.ts'
 import { testServiceAccounts } from './internal/service-account-keys.ts'
 import { Switchboard } from './internal/switchboard.ts'
 import { openPort } from './node/open-port.ts'
+import { createPrintingLogger } from './node/print-log.ts'
 import type { ServedCluster } from './node/serve-cluster.ts'
 
 export interface ClusterOptions {
@@ -34,7 +43,14 @@ export interface ClusterOptions {
   readonly nodes?: number
   /** Freeze what the caches of operators hold, so that whoever changes it gets a TypeError. @default true */
   readonly freeze?: boolean
+  /**
+   * What operators that are started log; `silentLogger` for nothing. @default that of `env`; where it is silent, warnings and
+   * errors are printed on standard error
+   */
+  readonly log?: Logger
 }
+
+export type StartOptions = Omit<ManagerOptions, 'client' | 'transport' | 'env'>
 
 /** Answers a request in place of the server, changes it, or hands it on to `next`. */
 export type Interceptor = (request: WireRequest, next: Handler) => Promise<WireResponse>
@@ -49,13 +65,13 @@ export interface Cluster extends AsyncDisposable {
   readonly handler: Handler
   /** A connection, as an administrator unless another user is named. */
   connect(user?: { readonly name: string; readonly groups?: readonly string[] }): Transport
-  /** Creates the definitions of the kinds that an operator reconciles or has webhooks for. */
-  install(operator: Operator): Promise<void>
+  /**
+   * Applies the definitions of the kinds that an operator reconciles or has webhooks for, conversions included: those are
+   * answered once the operator was started.
+   */
+  install(operator: Operator): Promise<readonly InstalledKind[]>
   /** Runs an operator, its webhooks included, until the cluster goes, or until the function it returns is called. */
-  start(
-    operator: Operator,
-    options?: Omit<ManagerOptions, 'client' | 'transport' | 'env'>,
-  ): () => Promise<void>
+  start(operator: Operator, options?: StartOptions): () => Promise<void>
   /** Awaits a promise, driving the world when it is a virtual one. */
   run<T>(promise: Promise<T>): Promise<T>
   /**
@@ -118,26 +134,30 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const transportOf = (peer: PeerCertificate) => createInProcessTransport(handler, env, { peer })
   const clientOf = (userAgent: string) =>
     createClient({ env, userAgent, transport: transportOf(administrator) })
-  const start: Cluster['start'] = (operator, managerOptions = {}) => {
+  const log = options.log ?? (env.log === silentLogger ? createPrintingLogger() : env.log)
+  const start = (operator: Operator, managerOptions: StartOptions = {}, as: Env = { ...env, log }) => {
     const inner = new TaskGroup(group.signal)
     const client = clientOf(`${operator.name}/0.1`)
     const webhooks = { listener: outbound.listenerFor(operator.name) }
-    inner.spawn(signal => runOperator(operator, { freeze, webhooks, ...managerOptions, client, env, signal }))
+    inner.spawn(signal =>
+      runOperator(operator, { freeze, webhooks, ...managerOptions, client, env: as, signal }),
+    )
     group.spawn(() => inner.join())
     return async () => {
       inner.abort()
       await run(inner.join())
     }
   }
+  const startBuiltIn = (operator: Operator) => start(operator, {}, options.log ? { ...env, log } : env)
   if (controllers) {
-    start(createGarbageCollector())
-    start(createNamespaceController())
-    start(createServiceAccountController())
+    startBuiltIn(createGarbageCollector())
+    startBuiltIn(createNamespaceController())
+    startBuiltIn(createServiceAccountController())
   }
   if (nodes > 0) {
-    start(createSimulatedNodes({ count: nodes }))
-    start(createNodeLifecycleController())
-    start(createScheduler())
+    startBuiltIn(createSimulatedNodes({ count: nodes }))
+    startBuiltIn(createNodeLifecycleController())
+    startBuiltIn(createScheduler())
   }
   let outside: Promise<ServedCluster> | undefined
 
@@ -150,8 +170,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       transportOf(
         user ? { ...administrator, commonName: user.name, organizations: user.groups ?? [] } : administrator,
       ),
-    install: operator => run(installKinds(clientOf('install/0.1'), [operator])),
-    start,
+    install: operator => {
+      const { webhooks: definitions } = describeOperator(operator)
+      const conversions = conversionsOf({ definitions, address: outbound.addressOf(operator.name) })
+      const conversionFor = async (name: string) => ({ conversion: conversions.get(name)! })
+      return run(installKinds(clientOf('install/0.1'), [operator], { conversionFor }))
+    },
+    start: (operator, managerOptions) => start(operator, managerOptions),
     run,
     settle: () => (world ? drive(() => world.settle()) : activity.ceased()),
     advance: ms => drive(each => each.advance(ms)),

@@ -3,7 +3,13 @@
  * sockets, on the real clock or on a virtual one; and what it takes to make things go wrong.
  * @module
  */
-export { type Cluster, type ClusterOptions, type Interceptor, startCluster } from './cluster.ts'
+export {
+  type Cluster,
+  type ClusterOptions,
+  type Interceptor,
+  type StartOptions,
+  startCluster,
+} from './cluster.ts'
 export {
   createFaultyTransport,
   noTransportFaults,

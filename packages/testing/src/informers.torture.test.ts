@@ -16,7 +16,7 @@ import { summary, Witness } from './test-support/witness.ts'
 const runs = Number(process.env.TORTURE_RUNS ?? 100)
 const first = Number(process.env.TORTURE_SEED ?? 1)
 /** So that a suite with a planted bug ends soon also when it does not notice. */
-const plantedRuns = 100
+const plantedRuns = 300
 const victim = 'victim'
 const names = ['a', 'b', 'c', 'd', 'e', 'f']
 const right: InformerParts = { transition, applyDelta }

@@ -1,21 +1,20 @@
-import { MachineryError } from '@coxswain/apimachinery'
-
-const timePattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/
+import {
+  canonicalizeMicroTime,
+  canonicalizeTime,
+  isMachineryError,
+  MachineryError,
+} from '@coxswain/apimachinery'
 
 /** A time in UTC with seconds, or with microseconds. Throws a MachineryError in the words of Go's parser. */
 export function normalizeTime(text: string, micro: boolean): string {
-  const match = timePattern.exec(text)
-  const ms = match ? Date.parse(`${text.slice(0, 19)}${match[8] === 'Z' ? 'Z' : match[8]}`) : Number.NaN
-  if (!match || Number.isNaN(ms)) {
-    const layout = micro ? '2006-01-02T15:04:05.000000Z07:00' : '2006-01-02T15:04:05Z07:00'
-    const quoted = JSON.stringify(text)
-    throw new MachineryError(
-      'BadJson',
-      `parsing time ${quoted} as ${JSON.stringify(layout)}: cannot parse ${quoted} as "2006"`,
-    )
+  try {
+    return micro
+      ? (canonicalizeMicroTime(text) ?? '0001-01-01T00:00:00.000000Z')
+      : (canonicalizeTime(text) ?? '0001-01-01T00:00:00Z')
+  } catch (error) {
+    if (!isMachineryError(error, 'BadTime')) throw error
+    throw new MachineryError('BadJson', error.message, { cause: error })
   }
-  const seconds = new Date(ms).toISOString().slice(0, 19)
-  return micro ? `${seconds}.${(match[7] ?? '').slice(0, 6).padEnd(6, '0')}Z` : `${seconds}Z`
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'

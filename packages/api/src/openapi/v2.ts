@@ -20,7 +20,7 @@ export function openApiV2(resources: readonly ResourceInfo[]): Members {
   return new Members(function* () {
     const items = Object.values(fixedRoutes)
     for (const more of allRoutes(resources)) {
-      items.push(...more)
+      for (const item of more) items.push(item)
       yield undefined
     }
     const parameters = new Map<string, Definition>()

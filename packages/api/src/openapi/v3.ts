@@ -55,7 +55,7 @@ function documentOf(
   return new Members(function* () {
     const items: PathItem[] = []
     for (const more of routes()) {
-      items.push(...more)
+      for (const item of more) items.push(item)
       yield undefined
     }
     const types = typesOf(items)

@@ -95,6 +95,7 @@ function findGone(place: Place): { gone: FieldSet; isLeft: boolean; isEmptied: b
   let gone: Record<string, FieldSet> | undefined
   let isLeft = false
   let isEmptied = true
+  const items = new Items(place)
   for (const element in place.all) {
     if (element === '.') continue
     const last = place.last[element]
@@ -110,7 +111,7 @@ function findGone(place: Place): { gone: FieldSet; isLeft: boolean; isEmptied: b
     const isRemoved = place.isRemoved || wasOwned
     const isOwned = owned !== undefined && isMember(owned)
     const isGone = place.isGone || (isThere && isRemoved && !isOwned)
-    const inner = innerOf(place, element)
+    const inner = innerOf(place, element, items)
     const below = findGone({
       all,
       last: last ?? emptyFieldSet,
@@ -136,6 +137,7 @@ function findGone(place: Place): { gone: FieldSet; isLeft: boolean; isEmptied: b
 function innerOf(
   { type, value }: Place,
   element: PathElement,
+  items: Items,
 ): { type: TypeNode | undefined; value: unknown; isField: boolean } {
   if (element[0] === 'f') {
     const key = element.slice(2)
@@ -143,12 +145,32 @@ function innerOf(
     const inner = isPlainObject(value) ? getOwn(value, key) : undefined
     return { type: map?.typeOf(key), value: inner, isField: map?.isField(key) ?? false }
   }
-  const list = type?.list
-  const item =
-    list !== undefined && Array.isArray(value)
-      ? value.find(each => elementOf(list, each) === element)
-      : undefined
-  return { type: list?.items, value: item, isField: false }
+  return { type: type?.list?.items, value: items.get(element), isField: false }
+}
+
+/** The items of a list by their elements, once somebody asks for one; the first of several. */
+class Items {
+  readonly #place: Place
+  #byElement: Map<PathElement, unknown> | undefined
+
+  constructor(place: Place) {
+    this.#place = place
+  }
+
+  get(element: PathElement): unknown {
+    if (this.#byElement === undefined) {
+      this.#byElement = new Map()
+      const { type, value } = this.#place
+      const list = type?.list
+      if (list !== undefined && Array.isArray(value)) {
+        for (const item of value) {
+          const own = elementOf(list, item)
+          if (own !== undefined && !this.#byElement.has(own)) this.#byElement.set(own, item)
+        }
+      }
+    }
+    return this.#byElement.get(element)
+  }
 }
 
 /** Whether a value has a path of its own when no path below it stays: it is one as a whole, or nothing is left of it. */

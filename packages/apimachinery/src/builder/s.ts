@@ -74,8 +74,8 @@ export const s = {
   duration: (): StringBuilder => createBuilder({ type: 'string', format: 'duration' }),
   /** Bytes in base64. */
   bytes: (): StringBuilder => createBuilder({ type: 'string', format: 'byte' }),
-  /** A resource quantity: `500m`, `1Gi`, 2. */
-  quantity: (): Plain<string | number> => createBuilder({ ...intOrString, pattern: quantityPattern }),
+  /** A resource quantity, as in built-in kinds: `500m`, `1Gi`. A server takes `2` too, and `parseQuantity` reads both. */
+  quantity: (): Plain<string> => createBuilder({ ...intOrString, pattern: quantityPattern }),
   /** A whole number or a string, such as `25%`. */
   intOrString: (): Plain<number | string> => createBuilder(intOrString),
 

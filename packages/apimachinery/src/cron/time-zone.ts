@@ -1,15 +1,21 @@
+import { zoneLinks } from './zone-links.ts'
+
+/** By the names of zones; others do not get here. */
 const formats = new Map<string, Intl.DateTimeFormat>()
+let firstNames: ReadonlySet<string> | undefined
 
 function formatFor(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone)
   if (!format) {
+    firstNames ??= new Set(Intl.supportedValuesOf('timeZone'))
+    if (!firstNames.has(zone) && !zoneLinks.has(zone)) throw new RangeError(`unknown time zone ${zone}`)
     format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
     formats.set(zone, format)
   }
   return format
 }
 
-/** Whether this machine knows a time zone of that name. */
+/** Whether this machine knows a time zone of that name, spelt as the time zone database does: `us/eastern` is none, as for Go. */
 export function isTimeZone(zone: string): boolean {
   try {
     formatFor(zone)

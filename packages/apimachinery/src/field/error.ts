@@ -21,7 +21,7 @@ const titles = {
   InternalError: 'Internal error',
 } as const
 
-/** One thing that is wrong with one field. A value, not something to throw: validators collect all of them. */
+/** One thing that is wrong with one field. A value, not something to throw: an answer has many of them. */
 export interface FieldError {
   readonly type: FieldErrorType
   /** The path as text. */
@@ -39,34 +39,78 @@ export function formatFieldError(error: FieldError): string {
 export const omitValue: unique symbol = Symbol('omitValue')
 
 /**
- * A bad value whose text is already known. Plain objects print with their keys sorted, as those of custom resources do;
+ * A bad value that has a text of its own. Plain objects print with their keys sorted, as those of custom resources do;
  * upstream prints the Go structs of built-in kinds member by member, often with Go's names.
  */
 export class Printed {
-  readonly text: string
+  #text: string | (() => string)
 
   /** The members of objects in the order that they have. */
   static inOrder(value: unknown): Printed {
-    return new Printed(printJson(value, false))
+    return new Printed(() => printJson(value, false))
   }
 
-  constructor(text: string) {
-    this.text = text
+  constructor(text: string | (() => string)) {
+    this.#text = text
+  }
+
+  get text(): string {
+    if (typeof this.#text !== 'string') this.#text = this.#text()
+    return this.#text
+  }
+}
+
+/** Writes its texts when they are asked for: of many errors only as many as an answer has room for. */
+class WrittenLate implements FieldError {
+  readonly type: FieldErrorType
+  readonly #path: Path
+  readonly #value: unknown
+  readonly #detail: string | (() => string)
+  #field: string | undefined
+  #body: string | undefined
+
+  constructor(type: FieldErrorType, path: Path, value: unknown, detail: string | (() => string)) {
+    this.type = type
+    this.#path = path
+    this.#value = value
+    this.#detail = detail
+  }
+
+  get field(): string {
+    this.#field ??= this.#path.toString()
+    return this.#field
+  }
+
+  get body(): string {
+    this.#body ??= this.#write()
+    return this.#body
+  }
+
+  #write(): string {
+    const title = titles[this.type]
+    const value = this.#value
+    const detail = typeof this.#detail === 'string' ? this.#detail : this.#detail()
+    const start =
+      value === omitValue ? title : `${title}: ${value instanceof Printed ? value.text : printValue(value)}`
+    return detail === '' ? start : `${start}: ${detail}`
   }
 }
 
 function withoutValue(type: FieldErrorType, path: Path, detail: string): FieldError {
-  return { type, field: path.toString(), body: detail === '' ? titles[type] : `${titles[type]}: ${detail}` }
+  return new WrittenLate(type, path, omitValue, detail)
 }
 
-function withValue(type: FieldErrorType, path: Path, value: unknown, detail = ''): FieldError {
-  if (value === omitValue) return withoutValue(type, path, detail)
-  const body = `${titles[type]}: ${value instanceof Printed ? value.text : printValue(value)}`
-  return { type, field: path.toString(), body: detail === '' ? body : `${body}: ${detail}` }
+function withValue(
+  type: FieldErrorType,
+  path: Path,
+  value: unknown,
+  detail: string | (() => string) = '',
+): FieldError {
+  return new WrittenLate(type, path, value, detail)
 }
 
 /** A value that was looked up and is not there. */
-export function notFound(path: Path, value: unknown, detail = ''): FieldError {
+export function notFound(path: Path, value: unknown, detail: string | (() => string) = ''): FieldError {
   return withValue('FieldValueNotFound', path, value, detail)
 }
 
@@ -92,7 +136,8 @@ export function typeInvalid(path: Path, value: unknown, detail: string): FieldEr
 
 /** A value that is none of `validValues`, which are listed in the order given. */
 export function notSupported(path: Path, value: unknown, validValues: readonly string[]): FieldError {
-  const detail = validValues.length > 0 ? `supported values: ${validValues.map(quote).join(', ')}` : ''
+  const detail = () =>
+    validValues.length > 0 ? `supported values: ${validValues.map(quote).join(', ')}` : ''
   return withValue('FieldValueNotSupported', path, value, detail)
 }
 
@@ -148,13 +193,13 @@ function limit(count: number, unit: string, phrase: string, otherwise: string): 
 }
 
 /** The causes of a Status; duplicates stay, as upstream. */
-export function toCauses(errors: readonly FieldError[]): StatusCause[] {
-  return errors.map(({ type, field, body }) => ({ reason: type, message: body, field }))
+export function toCauses(errors: Iterable<FieldError>): StatusCause[] {
+  return Array.from(errors, ({ type, field, body }) => ({ reason: type, message: body, field }))
 }
 
 /** All messages as one: alone, or `[a, b]`; an error that says the same again is left out. Empty for no errors. */
-export function aggregate(errors: readonly FieldError[]): string {
-  return aggregateMessages(errors.map(formatFieldError))
+export function aggregate(errors: Iterable<FieldError>): string {
+  return aggregateMessages(Array.from(errors, formatFieldError))
 }
 
 /** The same for messages that are not about fields. */

@@ -89,3 +89,52 @@ describe('field errors', () => {
     assert.equal(field.aggregate([]), '')
   })
 })
+
+describe('ErrorList', () => {
+  it('says everything where there is room', () => {
+    const errors = [field.duplicate(at, 'x'), field.required(at.child('y')), field.duplicate(at, 'x')]
+    const list = new field.ErrorList(errors)
+    assert.equal(String(list), field.aggregate(errors))
+    assert.deepEqual(list.toCauses(), field.toCauses(errors))
+  })
+
+  it('takes no more from a generator than an answer has room for, and says so', () => {
+    let asked = 0
+    function* endless(): Generator<field.FieldError> {
+      for (;;) yield field.invalid(at.index(asked++), 'x', 'no')
+    }
+    const list = new field.ErrorList(endless())
+    assert.equal(list.length, 1000)
+    assert.equal(asked, 1001)
+    assert.match(
+      String(list),
+      /\[999\]: Invalid value: "x": no, too many errors: only the first 1000 are reported\]$/,
+    )
+  })
+
+  it('writes the texts of no more errors than it keeps', () => {
+    let written = 0
+    const value = new field.Printed(() => {
+      written++
+      return 'x'.repeat(100_000)
+    })
+    const errors = Array.from({ length: 20_000 }, () => field.invalid(at, value, ''))
+    const list = new field.ErrorList(errors)
+    assert.equal(list.length, 3)
+    assert.equal(written, 1)
+  })
+
+  it('lists what is supported in no more errors than it keeps', () => {
+    const supported = Array.from({ length: 5_000 }, (_, index) => `allowed value ${index}`)
+    const errors = Array.from({ length: 20_000 }, () => field.notSupported(at, 'x', supported))
+    const list = new field.ErrorList(errors)
+    assert.ok(list.length < 10)
+    assert.ok(String(list).length < 1024 * 1024)
+  })
+
+  it('cuts a text that is longer than an answer', () => {
+    const list = new field.ErrorList([field.invalid(at, 'x'.repeat(3_000_000), 'too much')])
+    assert.ok(String(list).length < 300_000)
+    assert.match(String(list), /x\.\.\.$/)
+  })
+})

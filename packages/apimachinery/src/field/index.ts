@@ -25,4 +25,5 @@ export {
   tooShort,
   typeInvalid,
 } from './error.ts'
+export { ErrorList } from './error-list.ts'
 export { Path } from './path.ts'

@@ -101,6 +101,9 @@ export function mergeInOrder(
   return merged
 }
 
+/** What an order does not name moves about as it does upstream; in longer lists it comes first. */
+const longestOddList = 1_000
+
 /** `list` in the order that `order` has them; elements with `$patch: delete` come last. */
 export function sortByOrder(
   list: readonly unknown[],
@@ -117,7 +120,8 @@ export function sortByOrder(
     if (deletions.length > 0) items = list.filter(item => !isDeletion(item))
   }
   const keyed = items.map(item => ({ item, place: places.get(identity(item, mergeKey)) ?? -1 }))
-  if (keyed.every(entry => entry.place >= 0)) keyed.sort((a, b) => a.place - b.place)
+  const isKnown = keyed.every(entry => entry.place >= 0)
+  if (isKnown || keyed.length > longestOddList) keyed.sort((a, b) => a.place - b.place)
   else insertionSort(keyed, (a, b) => a.place < 0 || b.place < 0 || a.place < b.place)
   return [...keyed.map(entry => entry.item), ...deletions]
 }

@@ -1,3 +1,4 @@
+import { parseTime } from '../time.ts'
 import { malformed } from './reader.ts'
 
 /** Seconds and nanoseconds since 1970; undefined for Go's zero time. */
@@ -6,18 +7,19 @@ export interface Instant {
   readonly nanos: number
 }
 
-const form = /^(\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 /** 0001-01-01T00:00:00Z, which Go takes for no time at all. */
 const zeroSeconds = -62_135_596_800
 
 /** Reads an RFC 3339 time as exactly as it is written. */
 export function parseInstant(text: string): Instant | undefined {
-  const match = form.exec(text)
-  const milliseconds = match ? Date.parse(`${match[1]}${match[3]}`.toUpperCase()) : Number.NaN
-  if (Number.isNaN(milliseconds)) throw malformed(`not an RFC 3339 time: ${JSON.stringify(text)}`)
-  const seconds = milliseconds / 1000
-  const nanos = Number((match?.[2] ?? '').slice(1, 10).padEnd(9, '0'))
-  return seconds === zeroSeconds && nanos === 0 ? undefined : { seconds, nanos }
+  try {
+    const { milliseconds, nanoseconds } = parseTime(text)
+    const seconds = Math.floor(milliseconds / 1000)
+    const nanos = (milliseconds - seconds * 1000) * 1e6 + nanoseconds
+    return seconds === zeroSeconds && nanos === 0 ? undefined : { seconds, nanos }
+  } catch {
+    throw malformed(`not an RFC 3339 time: ${JSON.stringify(text)}`)
+  }
 }
 
 /** `2006-01-02T15:04:05Z`, as metav1.Time is written. */

@@ -1,5 +1,6 @@
 import type { FieldError } from '../field/error.ts'
 import * as field from '../field/error.ts'
+import { maxErrorLength, maxErrors } from '../field/error-list.ts'
 import type { Path } from '../field/path.ts'
 import { quote } from '../internal/quote.ts'
 import type { Schema } from '../schema.ts'
@@ -25,6 +26,11 @@ export class Context {
     this.#base = base
   }
 
+  /** There is one error more than an answer has room for: the walk goes on, for what it counts, and adds none. */
+  get #isFull(): boolean {
+    return this.errors.length > maxErrors
+  }
+
   /** The present place as messages name it: relative to the validated value. */
   name(): string {
     let name = ''
@@ -40,35 +46,39 @@ export class Context {
   }
 
   invalid(value: unknown, rule: string): void {
+    if (this.#isFull) return
     const name = this.name()
     this.#add(field.invalid(this.#place(name), value, `${name} in body ${rule}`))
   }
 
   wrongType(type: string, found: string): void {
+    if (this.#isFull) return
     const name = this.name()
     const detail = `${name} in body must be of type ${type}: ${quote(found)}`
     this.#add(field.typeInvalid(this.#place(name), found, detail))
   }
 
   notSupported(value: unknown, values: readonly string[]): void {
-    this.#add(field.notSupported(this.#place(), value, values))
+    if (!this.#isFull) this.#add(field.notSupported(this.#place(), value, values))
   }
 
   tooLong(max: number): void {
-    this.#add(field.tooLong(this.#place(), max))
+    if (!this.#isFull) this.#add(field.tooLong(this.#place(), max))
   }
 
   tooMany(count: number, max: number): void {
-    this.#add(field.tooMany(this.#place(), count, max))
+    if (!this.#isFull) this.#add(field.tooMany(this.#place(), count, max))
   }
 
   required(key: string): void {
+    if (this.#isFull) return
     this.path.push(key)
     this.#add(field.required(this.#place()))
     this.path.pop()
   }
 
   forbidden(key: string): void {
+    if (this.#isFull) return
     const name = this.name()
     this.#add(field.invalid(this.#place(), key, `${name}.${key} in body is a forbidden property`))
   }
@@ -79,7 +89,7 @@ export class Context {
   }
 
   #add(error: FieldError): void {
-    this.errors.push(error)
+    if (!this.#isFull) this.errors.push(error)
   }
 
   /** Runs `check` with an empty list of errors and returns what it found. */
@@ -101,7 +111,16 @@ export class Context {
   /** What was found, each thing said once: alternatives repeat what their schema says. */
   distinct(): FieldError[] {
     if (this.errors.length < 2) return this.errors
-    return [...new Map(this.errors.map(error => [`${error.field}\n${error.body}`, error])).values()]
+    const distinct = new Map<string, FieldError>()
+    let length = 0
+    for (const error of this.errors) {
+      const text = `${error.field}\n${error.body}`
+      if (distinct.has(text)) continue
+      distinct.set(text, error)
+      if (length > maxErrorLength) break
+      length += text.length
+    }
+    return [...distinct.values()]
   }
 }
 

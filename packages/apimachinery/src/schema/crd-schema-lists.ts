@@ -1,5 +1,6 @@
-import { type FieldError, forbidden, invalid, notSupported, required } from '../field/error.ts'
+import { type FieldError, forbidden, invalid, notSupported, Printed, required } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
+import { printValue } from '../internal/print-value.ts'
 import type { Schema } from '../schema.ts'
 
 function wantType(schema: Schema, type: 'object' | 'array', keyword: keyof Schema, path: Path): FieldError[] {
@@ -13,7 +14,7 @@ function wantType(schema: Schema, type: 'object' | 'array', keyword: keyof Schem
 export function checkMapType(schema: Schema, path: Path, errors: FieldError[]): void {
   const type: string | undefined = schema['x-kubernetes-map-type']
   if (type === undefined) return
-  errors.push(...wantType(schema, 'object', 'x-kubernetes-map-type', path))
+  for (const error of wantType(schema, 'object', 'x-kubernetes-map-type', path)) errors.push(error)
   if (type !== 'atomic' && type !== 'granular') {
     errors.push(notSupported(path.child('x-kubernetes-map-type'), type, ['atomic', 'granular']))
   }
@@ -23,7 +24,7 @@ export function checkListType(schema: Schema, path: Path, errors: FieldError[]):
   const type: string | undefined = schema['x-kubernetes-list-type']
   if (type === undefined) return
   const wrong = wantType(schema, 'array', 'x-kubernetes-list-type', path)
-  errors.push(...wrong)
+  for (const error of wrong) errors.push(error)
   if (wrong.length === 0 && type === 'set') checkSetItems(schema.items, path.child('items'), errors)
   if (type !== 'atomic' && type !== 'set' && type !== 'map') {
     errors.push(notSupported(path.child('x-kubernetes-list-type'), type, ['atomic', 'set', 'map']))
@@ -73,25 +74,29 @@ function checkKeys(schema: Schema, keys: readonly string[], path: Path, errors: 
     errors.push(invalid(path.child('items').child('type'), items.type ?? '', detail))
     return
   }
-  for (const [i, key] of keys.entries()) {
+  const shown = new Printed(printValue(keys))
+  const seen = new Set<string>()
+  for (const key of keys) {
     const property = propertyOf(items, key)
     if (property === undefined) {
-      errors.push(invalid(at, keys, 'entries must all be names of item properties'))
+      errors.push(invalid(at, shown, 'entries must all be names of item properties'))
     } else if (property.type === 'array' || property.type === 'object') {
       const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map"
       errors.push(invalid(path.child('items').child('properties').key(key).child('type'), items.type, detail))
     }
-    if (keys.indexOf(key) < i) errors.push(invalid(at, keys, 'must not contain duplicate entries'))
+    if (seen.has(key)) errors.push(invalid(at, shown, 'must not contain duplicate entries'))
+    seen.add(key)
   }
 }
 
 function checkPresence(items: Schema, keys: readonly string[], path: Path, errors: FieldError[]): void {
   const why = 'this property is in x-kubernetes-list-map-keys, so it'
+  const given = new Set(items.required)
   for (const key of keys) {
     const property = propertyOf(items, key)
     if (property === undefined) continue
     const at = path.child('properties').key(key)
-    if (items.required?.includes(key) !== true && property.default === undefined) {
+    if (!given.has(key) && property.default === undefined) {
       errors.push(required(at.child('default'), `${why} must have a default or be a required property`))
     }
     if (property.nullable === true) errors.push(forbidden(at.child('nullable'), `${why} cannot be nullable`))

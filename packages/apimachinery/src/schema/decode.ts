@@ -1,5 +1,7 @@
+import { isMachineryError } from '../errors.ts'
 import type { Literals } from '../json/exact-reader.ts'
 import type { Schema } from '../schema.ts'
+import { parseTime } from '../time.ts'
 import { tooDeep } from './too-deep.ts'
 
 export interface DecodeOptions {
@@ -133,7 +135,7 @@ function zeroValue(schema: Schema): unknown {
 
 function expectString(schema: Schema, value: unknown, walk: Walk): Problem {
   if (typeof value === 'string') {
-    if (isTime(schema)) return isRfc3339(value) ? undefined : timeError(value)
+    if (isTime(schema)) return timeError(value)
     return schema.format === 'byte' ? base64Error(value) : undefined
   }
   // A quantity may be written as a number.
@@ -242,17 +244,14 @@ function isTime(schema: Schema): boolean {
   return schema.format === 'date-time'
 }
 
-function isRfc3339(text: string): boolean {
-  return (
-    /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d+)?(?:Z|[+-](?:[01]\d|2[0-4]):[0-5]\d)$/.test(
-      text,
-    ) && Number.isFinite(Date.parse(text.replace(',', '.')))
-  )
-}
-
-function timeError(text: string): string {
-  const shown = JSON.stringify(text)
-  return `parsing time ${shown} as "2006-01-02T15:04:05Z07:00": cannot parse ${shown} as "2006"`
+function timeError(text: string): string | undefined {
+  try {
+    parseTime(text)
+    return undefined
+  } catch (error) {
+    if (isMachineryError(error, 'BadTime')) return error.message
+    throw error
+  }
 }
 
 function base64Error(text: string): string | undefined {

@@ -129,14 +129,21 @@ export function enumValidator(schema: Schema): ((value: unknown, context: Contex
   const values = schema.enum
   if (values === undefined || values.length === 0) return undefined
   const texts = new Set(values.filter(value => typeof value === 'string'))
+  const others = new Set(values.filter(value => typeof value !== 'string').map(value => printJson(value)))
+  const shown = values.map(value => (typeof value === 'string' ? value : printJson(value)))
+  const isAllowed = (value: unknown) => {
+    if (typeof value === 'string') return texts.has(value)
+    if (value === null) return false
+    if (others.has(printJson(value))) return true
+    // Large numbers have more than one text.
+    const isNumber = typeof value === 'number' || typeof value === 'bigint'
+    return (
+      isNumber &&
+      Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER &&
+      values.some(other => deepEqual(other, value))
+    )
+  }
   return (value, context) => {
-    if (
-      typeof value === 'string' ? texts.has(value) : value !== null && values.some(v => deepEqual(v, value))
-    )
-      return
-    context.notSupported(
-      value,
-      values.map(v => (typeof v === 'string' ? v : printJson(v))),
-    )
+    if (!isAllowed(value)) context.notSupported(value, shown)
   }
 }

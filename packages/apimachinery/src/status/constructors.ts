@@ -1,5 +1,6 @@
 /** The failures a Kubernetes API server answers with, one constructor each: codes, reasons, details and words are upstream's. */
-import { aggregate, type FieldError, toCauses } from '../field/error.ts'
+import type { FieldError } from '../field/error.ts'
+import { ErrorList } from '../field/error-list.ts'
 import { formatGroupKind, formatGroupResource, type GroupKind, type GroupResource } from '../gvk.ts'
 import { quote } from '../internal/quote.ts'
 import type { Status, StatusCause } from './status.ts'
@@ -105,14 +106,15 @@ export function newResourceExpired(message: string): StatusError {
   return failure({ code: 410, reason: 'Expired', message })
 }
 
-/** 422, with a cause for each field error. */
-export function newInvalid(kind: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
+/** 422, with a cause for each field error that the answer has room for. */
+export function newInvalid(kind: GroupKind, name: string, errors: Iterable<FieldError>): StatusError {
+  const list = errors instanceof ErrorList ? errors : new ErrorList(errors)
   const subject = `${formatGroupKind(kind)} ${quote(name)} is invalid`
   return failure({
     code: 422,
     reason: 'Invalid',
-    message: errors.length > 0 ? `${subject}: ${aggregate(errors)}` : subject,
-    details: { name, group: kind.group, kind: kind.kind, causes: toCauses(errors) },
+    message: list.length > 0 ? `${subject}: ${list}` : subject,
+    details: { name, group: kind.group, kind: kind.kind, causes: list.toCauses() },
   })
 }
 

@@ -18,7 +18,7 @@ export interface LegacyIPRules {
   /** Refuses leading zeros, IPv4-mapped IPv6 and, in a CIDR, host bits. */
   readonly strict: boolean
   /** Values that the object had before: they stay valid. */
-  readonly validOld?: readonly string[]
+  readonly validOld?: ReadonlySet<string>
 }
 
 function checkIP(path: Path, value: string, strict: boolean): { ip?: IPAddress; errors: FieldError[] } {
@@ -36,7 +36,7 @@ function checkIP(path: Path, value: string, strict: boolean): { ip?: IPAddress; 
 
 /** For fields of built-in kinds that are older than strict validation. */
 export function isValidIPForLegacyField(path: Path, value: string, rules: LegacyIPRules): FieldError[] {
-  return rules.validOld?.includes(value) ? [] : checkIP(path, value, rules.strict).errors
+  return rules.validOld?.has(value) ? [] : checkIP(path, value, rules.strict).errors
 }
 
 /** For new fields: the canonical form only. */
@@ -68,7 +68,7 @@ function hasHostBits({ address: { bytes }, prefix }: CIDR): boolean {
 }
 
 export function isValidCIDRForLegacyField(path: Path, value: string, rules: LegacyIPRules): FieldError[] {
-  return rules.validOld?.includes(value) ? [] : checkCIDR(path, value, rules.strict).errors
+  return rules.validOld?.has(value) ? [] : checkCIDR(path, value, rules.strict).errors
 }
 
 export function isValidCIDR(path: Path, value: string): FieldError[] {

@@ -63,7 +63,7 @@ describe('metadata', () => {
 
 describe('IP addresses', () => {
   it('that an object had before stay valid', () => {
-    const rules = { strict: true, validOld: ['010.0.0.1'] }
+    const rules = { strict: true, validOld: new Set(['010.0.0.1']) }
     assert.deepEqual(isValidIPForLegacyField(Path.of('spec'), '010.0.0.1', rules), [])
     assert.equal(isValidIPForLegacyField(Path.of('spec'), '010.0.0.2', rules).length, 1)
   })

@@ -75,7 +75,7 @@ function construct(source: string, events: Event[], maxAliases: number, problems
     return constructFromEvents(events, options)
   } catch (error) {
     if (!(error instanceof YAMLException) || error.reason !== 'duplicated mapping key') throw badYaml(error)
-    problems.push(...duplicateProblems(findDuplicateKeys(source, events)))
+    for (const problem of duplicateProblems(findDuplicateKeys(source, events))) problems.push(problem)
     return attempt(() => constructFromEvents(events, { ...options, json: true }))
   }
 }

@@ -12,8 +12,8 @@ export const denyServiceExternalIPs: AdmissionPlugin = {
     const { operation, resource, subresource, object, oldObject } = attributes
     if (resource.info.group !== '' || resource.info.resource !== 'services' || subresource !== '') return
     if (operation !== 'CREATE' && operation !== 'UPDATE') return
-    const present = externalIPs(oldObject)
-    if (externalIPs(object).every(address => present.includes(address))) return
+    const present = new Set(externalIPs(oldObject))
+    if (externalIPs(object).every(address => present.has(address))) return
     throw forbidden(attributes, 'Use of external IPs is denied by admission control')
   },
 }

@@ -21,7 +21,14 @@ export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
     const owners = ownersOf(object)
     if (deepEqual(owners, ownersOf(oldObject))) return
     if (operation === 'UPDATE') await requireDeletion(attributes)
-    const blocking = owners.filter(owner => owner.blockOwnerDeletion && !wasBlocking(oldObject, owner))
+    const wereBlocking = new Set(
+      ownersOf(oldObject)
+        .filter(owner => owner.blockOwnerDeletion === true)
+        .map(({ uid }) => uid),
+    )
+    const blocking = owners.filter(
+      ({ uid, blockOwnerDeletion }) => blockOwnerDeletion && !wereBlocking.has(uid),
+    )
     if (blocking.length > 0) await requireFinalizers(attributes, blocking)
   },
 }
@@ -29,10 +36,6 @@ export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
 function ownersOf(object: JsonObject | undefined): readonly OwnerReference[] {
   const metadata = object?.metadata as { ownerReferences?: OwnerReference[] } | undefined
   return metadata?.ownerReferences ?? []
-}
-
-function wasBlocking(oldObject: JsonObject | undefined, { uid }: OwnerReference): boolean {
-  return ownersOf(oldObject).some(owner => owner.uid === uid && owner.blockOwnerDeletion === true)
 }
 
 async function requireDeletion(attributes: Attributes): Promise<void> {

@@ -16,7 +16,7 @@ export interface TokenQuestion {
   /** For whom the token has to be meant, one of them at least: the server's own audiences, or a review's. */
   readonly audiences: readonly string[]
   /** Texts for the one who uses the token, and for the audit log. */
-  readonly warnings?: string[]
+  readonly warnings?: { push(text: string): void }
   readonly annotations?: Map<string, string>
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from '@coxswain/apimachinery'
+import { isObject, parseTime } from '@coxswain/apimachinery'
 import type { UserInfo } from '../request/context.ts'
 import { forOwnAudiences, type TokenAuthenticator } from './authenticator.ts'
 import { decodeBase64Binary } from './jwt/base64.ts'
@@ -28,12 +28,14 @@ export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((t
   return user && { user }
 })
 
-const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
-
 /** A time that cannot be read has passed. */
 function hasExpired(text: string, now: number): boolean {
   if (text === '') return false
-  return !(timeForm.test(text) && Date.parse(text) > now)
+  try {
+    return parseTime(text).milliseconds <= now
+  } catch {
+    return true
+  }
 }
 
 /** Undefined when one of the extra groups is none that a bootstrap token may claim. */

@@ -13,7 +13,8 @@ const limit = 32_768
 
 /** Neither a token nor its length is kept. */
 function keyOf(token: string, audiences: readonly string[]): string {
-  return String.fromCharCode(...sha256(encodeText(JSON.stringify([token, ...audiences]))))
+  const hash = sha256(encodeText(JSON.stringify([token, ...audiences])))
+  return Array.from(hash, byte => String.fromCharCode(byte)).join('')
 }
 
 interface Entry {

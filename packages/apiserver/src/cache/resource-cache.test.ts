@@ -64,6 +64,32 @@ describe('ResourceCache', () => {
   })
 })
 
+describe('what large objects take', () => {
+  const large = (revision: number): StoredObject => {
+    const bytes = new Uint8Array(1024 * 1024)
+    bytes.fill(0x20)
+    bytes.set(new TextEncoder().encode('{"kind":"ConfigMap","apiVersion":"v1","metadata":{}}'))
+    return new StoredObject(`${prefix}a/x`, 'a', 'x', revision, bytes)
+  }
+
+  it('is bounded in history: large changes are forgotten sooner', () => {
+    const cache = new ResourceCache(prefix, 0)
+    for (let revision = 1; revision <= 1_000; revision++) cache.put(large(revision))
+    const kept = cache.since(cache.floor + 1).length
+    assert.ok(kept >= 128 && kept < 256, `${kept} changes`)
+    assert.equal(cache.covers(1_000), true)
+  })
+
+  it('is bounded in what was looked at', () => {
+    const objects = Array.from({ length: 40 }, (_, index) => large(index + 1))
+    const first = objects[0]!.peek()
+    assert.equal(objects[0]!.peek(), first)
+    for (const object of objects) object.peek()
+    assert.notEqual(objects[0]!.peek(), first)
+    assert.equal(objects[39]!.peek(), objects[39]!.peek())
+  })
+})
+
 describe('ResourceCache.setReader', () => {
   const reader = (object: StoredObject) =>
     object.name === 'x' ? object.as({ ...object.parse(), data: { read: 'yes' } }) : object

@@ -22,8 +22,8 @@ export interface CacheWatcher {
 /** What a stored object looks like today; the object itself when nothing has changed since it was written. */
 export type ObjectReader = (object: StoredObject) => StoredObject
 
-/** Events kept for watches that begin in the past. */
-const historyLimit = 10_000
+/** Events kept for watches that begin in the past, and the bytes of their objects. Up to twice as much is kept. */
+const historyLimit = { events: 10_000, bytes: 128 * 1024 * 1024 }
 
 /** All objects of one resource in the order of their keys, and its most recent changes. */
 export class ResourceCache {
@@ -33,6 +33,8 @@ export class ResourceCache {
   readonly #byKey = new Map<string, StoredObject>()
   /** Oldest first; every change after `#floor` is here. */
   #history: CacheEvent[] = []
+  /** Of the objects of all of them. */
+  #historyBytes = 0
   /** Changes up to and including this revision are forgotten. */
   #floor: number
   readonly #watchers = new Set<CacheWatcher>()
@@ -117,6 +119,7 @@ export class ResourceCache {
   /** Begins history anew after `revision`. */
   forgetHistory(revision: number): void {
     this.#history = []
+    this.#historyBytes = 0
     this.#floor = revision
   }
 
@@ -129,6 +132,7 @@ export class ResourceCache {
   /** Adds a change that happened before the state that was loaded: for watches that begin in the past. */
   addHistory(event: CacheEvent): void {
     this.#history.push(event)
+    this.#historyBytes += event.object.size
   }
 
   put(written: StoredObject): void {
@@ -151,13 +155,25 @@ export class ResourceCache {
 
   #emit(event: CacheEvent): void {
     this.#history.push(event)
-    if (this.#history.length >= 2 * historyLimit) {
-      this.#floor = this.#history[historyLimit - 1]!.revision
-      this.#history = this.#history.slice(historyLimit)
-    }
+    this.#historyBytes += event.object.size
+    if (this.#history.length >= 2 * historyLimit.events || this.#historyBytes >= 2 * historyLimit.bytes)
+      this.#forgetOldest()
     for (const watcher of this.#watchers) {
       if (watcher.namespace === '' || watcher.namespace === event.object.namespace) watcher.onEvent(event)
     }
+  }
+
+  #forgetOldest(): void {
+    let forgotten = 0
+    while (
+      this.#history.length - forgotten > historyLimit.events ||
+      this.#historyBytes > historyLimit.bytes
+    ) {
+      const { object, revision } = this.#history[forgotten++]!
+      this.#historyBytes -= object.size
+      this.#floor = revision
+    }
+    this.#history = this.#history.slice(forgotten)
   }
 
   /** The index of the first object whose key is not below `key`. */

@@ -23,7 +23,9 @@ const versionRoom = 48
 
 /** Parsed objects that may be looked at; the oldest is forgotten first. */
 const peeked = new Map<StoredObject, JsonObject>()
-const peekedLimit = 256
+const peekedLimit = { objects: 256, bytes: 32 * 1024 * 1024 }
+/** Of the stored forms of all of them. */
+let peekedBytes = 0
 
 /** Where `"resourceVersion":"N",` goes. Kind and apiVersion, the only things before it, cannot contain the mark. */
 function findSplice(bytes: Uint8Array): number {
@@ -174,8 +176,13 @@ export class StoredObject {
     let object = peeked.get(this)
     if (!object) {
       object = this.parse()
-      if (peeked.size >= peekedLimit) peeked.delete(peeked.keys().next().value!)
       peeked.set(this, object)
+      peekedBytes += this.size
+      for (const oldest of peeked.keys()) {
+        if (peeked.size <= peekedLimit.objects && peekedBytes <= peekedLimit.bytes) break
+        peeked.delete(oldest)
+        peekedBytes -= oldest.size
+      }
     }
     return object
   }

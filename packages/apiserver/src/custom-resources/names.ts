@@ -47,9 +47,8 @@ export function acceptNames(
   grant('plural', resources)
   grant('singular', resources)
   if (!deepEqual(wanted.shortNames, held.shortNames)) {
-    const refused = (wanted.shortNames ?? []).filter(
-      name => !held.shortNames?.includes(name) && resources.has(name),
-    )
+    const own = new Set(held.shortNames)
+    const refused = (wanted.shortNames ?? []).filter(name => !own.has(name) && resources.has(name))
     const messages = [...new Set(refused.map(inUse))]
     if (messages.length === 0) accepted.shortNames = wanted.shortNames
     else {

@@ -29,6 +29,18 @@ export function checkRules(schema: Schema, path: field.Path, options: RuleCheckO
   return [...check.errors, ...check.totals(path)]
 }
 
+/** The index of the first text that is not below `text`. */
+function lowerBound(sorted: readonly string[], text: string): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]! < text) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 interface Place {
   readonly path: field.Path
   readonly type: () => SchemaType | undefined
@@ -41,6 +53,8 @@ interface Place {
 class RuleCheck {
   readonly errors: FieldError[] = []
   readonly #options: RuleCheckOptions
+  /** The paths of what is wrong with the schema, in order. */
+  #problems: readonly string[] | undefined
   #total = 0
   #expensive: { readonly path: field.Path; readonly cost: number }[] = []
 
@@ -81,9 +95,7 @@ class RuleCheck {
 
   #checkNode(schema: Schema, rules: readonly ValidationRule[], place: Place): void {
     const at = String(place.path)
-    const isBelow = ({ field: name }: FieldError) =>
-      name === at || name.startsWith(`${at}.`) || name.startsWith(`${at}[`)
-    if (this.#options.problems.some(isBelow)) return
+    if (this.#hasProblem(at)) return
     const path = place.path.child(rulesKey)
     const type = place.type() ?? schemaType(schema, schema['x-kubernetes-embedded-resource'] === true)
     if (!type) {
@@ -98,6 +110,16 @@ class RuleCheck {
     for (const [index, rule] of rules.entries()) {
       this.#checkRule(compileRule(rule, schema, type), path.index(index), { ...place, count })
     }
+  }
+
+  /** Whether the schema is wrong at a place or below it. */
+  #hasProblem(at: string): boolean {
+    this.#problems ??= this.#options.problems.map(({ field: name }) => name).sort()
+    const sorted = this.#problems
+    return [at, `${at}.`, `${at}[`].some((start, exact) => {
+      const found = sorted[lowerBound(sorted, start)]
+      return exact === 0 ? found === start : found?.startsWith(start)
+    })
   }
 
   #checkRule(compiled: CompiledRule, path: field.Path, { count, uncorrelated }: Place): void {
@@ -206,9 +228,9 @@ function visitDefaults(
   if (node) {
     const options = { path: path.child('default'), budget: found.budget }
     const kept = runRulesOf(node, value, value, options)
-    found.errors.push(...kept.errors)
+    for (const error of kept.errors) found.errors.push(error)
     const made = kept.errors.length === 0 ? runRulesOf(node, value, undefined, options) : kept
-    if (made !== kept) found.errors.push(...made.errors)
+    if (made !== kept) for (const error of made.errors) found.errors.push(error)
     found.budget = Math.min(kept.budget, made.budget)
   }
   if (items && found.budget >= 0) visitDefaults(items, path.child('items'), false, found)

@@ -91,19 +91,21 @@ function* validateSpec(
     const detail = 'must be false in order to use defaults in the schema'
     yield field.invalid(specPath.child('preserveUnknownFields'), true, detail)
   }
+  const shared = sharedMembers(spec)
+  const known = versionsByName(before)
   for (const [index, version] of versions.entries()) {
     const path = versionsPath.index(index)
     const wrong = isDNS1035Label(version.name ?? '')
     if (wrong.length > 0) yield field.invalid(path.child('name'), version.name ?? '', wrong.join(','))
     yield* validateDeprecation(version, path)
-    yield* validateMembers(spec, version, path, before, member => !isShared(spec, member))
+    yield* validateMembers(spec, version, path, known, member => !shared.has(member))
   }
-  yield* validateVersionList(spec)
+  yield* validateVersionList(spec, shared)
   const [first] = versions
   const wrong = first?.name ? isDNS1035Label(first.name) : []
   if (wrong.length > 0) yield field.invalid(specPath.child('version'), first!.name, wrong.join(','))
   yield* validateNames(spec.names ?? {})
-  if (first) yield* validateMembers(spec, first, specPath, before, member => isShared(spec, member))
+  if (first) yield* validateMembers(spec, first, specPath, known, member => shared.has(member))
   if (!spec.conversion) return
   const conversionPath = specPath.child('conversion')
   if (spec.conversion.strategy !== 'None' && spec.preserveUnknownFields) {
@@ -145,7 +147,7 @@ function* validateMembers(
   spec: DefinitionSpec,
   version: DefinitionVersion,
   path: field.Path,
-  before: DefinitionSpec | undefined,
+  known: ReadonlyMap<string | undefined, DefinitionVersion>,
   applies: (member: SharedMember) => boolean,
 ): Findings {
   const atSpec = path === specPath
@@ -153,7 +155,8 @@ function* validateMembers(
     const hasStatus = atSpec
       ? versionsOf(spec).some(candidate => isObject(candidate.subresources?.status))
       : isObject(version.subresources?.status)
-    const unchanged = isUnchanged(version, before)
+    const was = known.get(version.name)
+    const unchanged = was !== undefined && deepEqual(was.schema, version.schema)
     yield* validateSchema(version.schema, path.child(atSpec ? 'validation' : 'schema'), {
       hasStatus,
       unchanged,
@@ -173,24 +176,30 @@ function* validateMembers(
     yield field.invalid(at, '', 'may only be set when validations.schema is included')
     return
   }
-  const was = versionsOf(before ?? {}).find(candidate => candidate.name === version.name)?.selectableFields
+  const was = known.get(version.name)?.selectableFields
   yield* validateSelectableFields(fields, schema, at, deepEqual(was, fields))
 }
 
-/** Whether the schema of a version is what it was before the update. */
-function isUnchanged({ name, schema }: DefinitionVersion, before: DefinitionSpec | undefined): boolean {
-  const was = versionsOf(before ?? {}).find(candidate => candidate.name === name)
-  return was !== undefined && deepEqual(was.schema, schema)
+/** The versions that there were before an update. */
+function versionsByName(spec: DefinitionSpec | undefined): Map<string | undefined, DefinitionVersion> {
+  const known = new Map<string | undefined, DefinitionVersion>()
+  for (const version of versionsOf(spec ?? {})) if (!known.has(version.name)) known.set(version.name, version)
+  return known
 }
 
-function* validateVersionList(spec: DefinitionSpec): Findings {
+function sharedMembers(spec: DefinitionSpec): ReadonlySet<SharedMember> {
+  const members = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
+  return new Set(members.filter(member => isShared(spec, member)))
+}
+
+function* validateVersionList(spec: DefinitionSpec, shared: ReadonlySet<SharedMember>): Findings {
   const versions = versionsOf(spec)
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
-    yield field.invalid(versionsPath, printVersions(spec), 'must contain unique version names')
+    yield field.invalid(versionsPath, printVersions(spec, shared), 'must contain unique version names')
   }
   if (versions.filter(({ storage }) => storage).length !== 1) {
     const detail = 'must have exactly one version marked as storage version'
-    yield field.invalid(versionsPath, printVersions(spec), detail)
+    yield field.invalid(versionsPath, printVersions(spec, shared), detail)
   }
 }
 
@@ -230,9 +239,7 @@ const versionForm = struct({
 })
 
 /** The versions as upstream prints them, without what all of them share. */
-function printVersions(spec: DefinitionSpec): field.Printed {
-  const members = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
-  const shared = members.filter(member => isShared(spec, member))
+function printVersions(spec: DefinitionSpec, shared: ReadonlySet<SharedMember>): field.Printed {
   const printed = versionsOf(spec).map(version => {
     const own: JsonObject = { ...version }
     for (const member of shared) delete own[member]
@@ -290,10 +297,11 @@ function* validateStoredVersions({ spec, status }: Definition): Findings {
     yield field.invalid(path, null, 'must have at least one stored version')
     return
   }
+  const storedNames = new Set(stored)
   const known = new Set<string>()
   for (const { name = '', storage } of versionsOf(spec)) {
     known.add(name)
-    if (storage && !stored.includes(name)) {
+    if (storage && !storedNames.has(name)) {
       yield field.invalid(path, stored, `must have the storage version ${name}`)
     }
   }

@@ -1,5 +1,13 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { field, newBadRequest, newForbidden, newInternalError, newInvalid } from '@coxswain/apimachinery'
+import {
+  field,
+  isMachineryError,
+  newBadRequest,
+  newForbidden,
+  newInternalError,
+  newInvalid,
+  parseTime,
+} from '@coxswain/apimachinery'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitConnect } from '../admission/admit-part.ts'
@@ -91,6 +99,8 @@ export async function openTerminal(context: ResourceContext, endpoint: Endpoint)
       },
     })
   }
+  if (info.subresource === 'exec' && (query.get('command') ?? '') === '')
+    throw newBadRequest('you must specify at least one command for the container')
   const request = { stdin: isTrue(query.get('stdin')), tty: isTrue(query.get('tty')) }
   const run: RunCommand = async streams => {
     if (info.subresource === 'exec')
@@ -169,7 +179,12 @@ function sinceOf({ query, state }: ResourceContext): number | undefined {
   const seconds = readInteger(query, 'sinceSeconds')
   if (seconds !== undefined) return state.env.clock.now() - seconds * 1000
   const time = query.get('sinceTime') ?? ''
-  return time === '' ? undefined : Date.parse(time)
+  if (time === '' || time === 'null') return undefined
+  try {
+    return parseTime(time).milliseconds
+  } catch (error) {
+    throw isMachineryError(error) ? newBadRequest(error.message) : error
+  }
 }
 
 function addressOf(pod: JsonObject): PodAddress {

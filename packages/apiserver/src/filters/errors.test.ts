@@ -3,15 +3,24 @@ import { describe, it } from 'node:test'
 import { builtinProtobuf } from '@coxswain/api'
 import { newNotFound, newTooManyRequests } from '@coxswain/apimachinery'
 import { VirtualWorld } from '@coxswain/kit'
+import { StoreError } from '@coxswain/storage'
 import type { RequestContext } from '../request/context.ts'
+import { Warnings } from '../request/warnings.ts'
 import { answerErrors } from './errors.ts'
 
 async function fail(error: unknown, accept?: string) {
   const env = new VirtualWorld()
+  const warnings = new Warnings()
+  warnings.push('careful')
   const context = {
     state: { env },
-    request: { headers: { ...(accept && { accept }) }, signal: new AbortController().signal },
-    warnings: ['careful'],
+    request: {
+      method: 'GET',
+      path: '/',
+      headers: { ...(accept && { accept }) },
+      signal: new AbortController().signal,
+    },
+    warnings,
   } as unknown as RequestContext
   return await answerErrors(context, () => Promise.reject(error))
 }
@@ -20,6 +29,12 @@ const text = (body: unknown) => new TextDecoder().decode(body as Uint8Array)
 const missing = newNotFound({ group: '', resource: 'pods' }, 'x')
 
 describe('answerErrors', () => {
+  it('answers 413 for an object that the store has no room for', async () => {
+    const { status, body } = await fail(new StoreError('TooLarge', 'a value of 9 bytes exceeds 8'))
+    assert.equal(status, 413)
+    assert.equal(JSON.parse(text(body)).message, 'Request entity too large: a value of 9 bytes exceeds 8')
+  })
+
   it('answers with the Status, in JSON unless the client asks for something else', async () => {
     for (const accept of [undefined, 'text/html', '*/*', 'application/json;as=Table;v=v1;g=meta.k8s.io']) {
       const { status, headers, body } = await fail(missing, accept)

@@ -1,10 +1,10 @@
-import { isStatusError, newInternalError } from '@coxswain/apimachinery'
+import { isStatusError, newInternalError, newRequestEntityTooLarge } from '@coxswain/apimachinery'
+import { isStoreError } from '@coxswain/storage'
 import { describeRequest, getHeader, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 import type { Answer, Filter } from '../request/filter.ts'
 import { errorResponse } from '../request/response.ts'
 import { auditIdOf } from './audit.ts'
-import { formatWarnings } from './warning-headers.ts'
 
 /** Turns what is thrown into a Status, adds warnings and the audit id. Outermost: nothing gets past it. */
 export const answerErrors: Filter = (context, next) => {
@@ -24,6 +24,9 @@ export const answerErrors: Filter = (context, next) => {
 
 function answerTo({ request, state }: RequestContext, error: unknown, accept?: string): WireResponse {
   if (isStatusError(error)) return errorResponse(error, accept)
+  // Defaults and managed fields make an object larger than the request that it came with.
+  if (isStoreError(error) && error.code === 'TooLarge')
+    return errorResponse(newRequestEntityTooLarge(error.message), accept)
   if (!request.signal.aborted) {
     state.env.log.error('request failed', { error, ...describeRequest(request) })
   }
@@ -36,7 +39,7 @@ function finish(context: RequestContext, response: WireResponse): WireResponse {
     'audit-id': context.auditId ?? auditIdOf(context),
     ...own,
   }
-  if (context.warnings.length > 0) headers.warning = formatWarnings(context.warnings)
+  if (context.warnings.length > 0) headers.warning = context.warnings.toHeaders()
   if (response.conversation || response.unhurried) return { ...response, headers }
   return body === undefined ? { status, headers } : { status, headers, body }
 }

@@ -113,7 +113,10 @@ describe('request bodies', () => {
     const authorizer = Object.assign(() => ({ verdict: 'allow' as const }), {
       rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
     })
-    await using server = await start({ authorizer: () => authorizer, inFlightLimits: { readOnly: 10, mutating: 10 } })
+    await using server = await start({
+      authorizer: () => authorizer,
+      inFlightLimits: { readOnly: 10, mutating: 10 },
+    })
     const slow = Array.from({ length: 20 }, () => {
       const socket = dial(server.port)
       socket.write(head('greedy', 'Content-Length: 100'))

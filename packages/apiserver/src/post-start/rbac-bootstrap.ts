@@ -113,7 +113,8 @@ function updateObject(
   metadata.annotations = withMissing(metadata.annotations, bootstrapAnnotations)
   if (wanted.rules) {
     const present = readRules(object)
-    const missing = findUncovered(present, wanted.rules)
+    const { pieces, truncated } = findUncovered(present, wanted.rules)
+    const missing = truncated ? wanted.rules : pieces
     if (missing.length > 0) object.rules = [...present, ...missing]
     updateAggregation(object, wanted)
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery'
+import { maxOf } from '@coxswain/kit'
 import type { Transaction } from '@coxswain/storage'
 import { objectOf, recordOf, textOf } from '@coxswain/strategies'
 import {
@@ -54,7 +55,7 @@ export async function repairAllocations(state: ServerState): Promise<void> {
   for (let at = 0; at < transactions.length; at += batchSize) {
     const batch = transactions.slice(at, at + batchSize)
     const results = await Promise.all(batch.map(transaction => state.store.transact(transaction)))
-    await state.cache.waitFor(Math.max(...results.map(({ revision }) => revision)))
+    await state.cache.waitFor(maxOf(results.map(({ revision }) => revision)))
   }
 }
 

@@ -20,6 +20,7 @@ import type { WebhookClient } from '../outbound/webhook-client.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Compression } from './compression.ts'
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
+import type { Warnings } from './warnings.ts'
 
 export type { UserInfo }
 
@@ -102,7 +103,7 @@ export interface RequestContext {
   /** What strict decoding has against a body of YAML that came as JSON to this place. */
   yamlProblems?: readonly string[]
   /** Texts for `Warning` headers; they go out with errors too. */
-  readonly warnings: string[]
+  readonly warnings: Warnings
   /** What filters and admission have to say of the request in the audit log; filled as they go. */
   readonly auditAnnotations: Map<string, string>
   /** Under which the request is in the audit log. */

@@ -99,7 +99,7 @@ function reportRepeated(
   for (const problem of problems) {
     if (fieldValidation === 'Strict')
       throw newBadRequest(`error strict decoding YAML: error converting YAML to JSON: ${problem}`)
-    context.warnings.push(...splitYamlProblem(problem))
+    context.warnings.pushAll(splitYamlProblem(problem))
   }
 }
 

@@ -79,7 +79,7 @@ export async function createObject(
   const unclaimed = resource.strategy.claim && deepClone(object)
   let claim = await resource.strategy.claim?.(object, undefined, strategyContext)
   validateObject(strategyContext, endpoint, object)
-  context.warnings.push(...(resource.strategy.warnings?.(object, undefined) ?? []))
+  context.warnings.pushAll(resource.strategy.warnings?.(object, undefined) ?? [])
   await state.admission.validate(generated ? { ...attributes, name: metadataOf(object).name! } : attributes)
 
   for (let attempt = 1, names = 1; ; attempt++) {
@@ -146,7 +146,7 @@ export function strategyContextOf(
 ): StrategyContext {
   const { clock, random } = state.env
   const { cache: objects, grants, network } = state
-  const warn = (text: string) => void warnings.push(text)
+  const warn = (text: string) => warnings.push(text)
   return { clock, random, objects, grants, serviceRanges: network.serviceRanges, user, dryRun, warn }
 }
 

@@ -216,7 +216,7 @@ function reportStrict(
 ): void {
   if (errors.length === 0 || options.fieldValidation === 'Ignore') return
   if (options.fieldValidation === 'Warn') {
-    for (const error of errors) context.warnings.push(...splitYamlProblem(error))
+    for (const error of errors) context.warnings.pushAll(splitYamlProblem(error))
     return
   }
   const { kind } = resource.info

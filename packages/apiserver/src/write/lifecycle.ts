@@ -51,7 +51,7 @@ export function hasStatus({ version }: Endpoint): boolean {
 
 /** An owner that stands there twice is kept once, and the client is told. */
 export function dedupeOwners(
-  context: { readonly warnings: string[] },
+  context: { readonly warnings: { push(text: string): void } },
   object: JsonObject,
   when: string = '',
 ): void {
@@ -244,22 +244,23 @@ export function validateObject(
   const metadata = metadataOf(object) as unknown as ObjectMeta
   if (custom) checkCustomType(endpoint, object)
   const rules = { namespaced: info.namespaced, validateName: strategy.validateName ?? nameIsDNSSubdomain }
-  const errors: FieldError[] = validateObjectMeta(metadata, rules, path)
+  const errors = new field.ErrorList(validateObjectMeta(metadata, rules, path))
   if (!custom && !strategy.plainFinalizers)
-    errors.push(...validateFinalizerNames(metadata.finalizers ?? [], path.child('finalizers')))
+    errors.addAll(validateFinalizerNames(metadata.finalizers ?? [], path.child('finalizers')))
   if (change)
-    errors.push(...validateObjectMetaUpdate(metadata, metadataOf(change.old) as unknown as ObjectMeta, path))
-  if (custom) errors.push(...validateCustom(version.schema(), object, change))
+    errors.addAll(validateObjectMetaUpdate(metadata, metadataOf(change.old) as unknown as ObjectMeta, path))
+  if (custom) errors.addAll(validateCustom(version.schema(), object, change))
   const part = change && strategy.subresources?.[change.subresource]
   if (part) {
-    errors.push(...part.validateUpdate(object, change.old, context))
+    errors.addAll(part.validateUpdate(object, change.old, context))
   } else if (change?.subresource === 'status') {
-    errors.push(...(strategy.validateStatusUpdate?.(object, change.old, context) ?? []))
+    errors.addAll(strategy.validateStatusUpdate?.(object, change.old, context) ?? [])
   } else {
-    errors.push(...(strategy.validate?.(object, context, change?.old) ?? []))
-    if (change) errors.push(...(strategy.validateUpdate?.(object, change.old, context) ?? []))
+    errors.addAll(strategy.validate?.(object, context, change?.old) ?? [])
+    if (change) errors.addAll(strategy.validateUpdate?.(object, change.old, context) ?? [])
   }
-  if (custom) errors.push(...askRules(context, version.schema(), object, { old: change?.old, errors }))
+  if (custom)
+    errors.addAll(askRules(context, version.schema(), object, { old: change?.old, errors: [...errors] }))
   if (errors.length > 0)
     throw newInvalid({ group: ownerGroup(info), kind: info.kind }, metadata.name ?? '', errors)
 }

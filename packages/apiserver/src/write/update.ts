@@ -167,7 +167,7 @@ export async function changeObject(
   validateObject(strategyContext, endpoint, object, { old, subresource: info.subresource })
   const { warnings, statusWarnings = warnings } = resource.strategy
   const warningsOf = info.subresource === 'status' ? statusWarnings : warnings
-  context.warnings.push(...(warningsOf?.(object, old) ?? []))
+  context.warnings.pushAll(warningsOf?.(object, old) ?? [])
   await state.admission.validate(options.admittedAs?.(object) ?? attributes)
   return isFinished(endpoint, object)
     ? { type: 'delete', object }

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os'
+import type { Client } from '@coxswain/client'
 import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv, type LogLevel, TaskGroup } from '@coxswain/kit'
 import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
-import { installKinds, runOperator } from '@coxswain/runtime'
+import { missingKinds, type Operator, runOperator } from '@coxswain/runtime'
 import { explainKubeconfigError } from '../kubeconfig/kubeconfig-error.ts'
-import { loadOperators } from '../operators.ts'
+import { explainInstall, loadOperators, tellInstalled } from '../operators.ts'
 import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
 
 export interface RunCommandOptions extends WebhookCommandOptions {
@@ -27,7 +28,7 @@ export async function runRun(files: readonly string[], options: RunCommandOption
   }).catch((error: unknown) => {
     throw explainKubeconfigError(error, kubeconfig)
   })
-  if (options.install) await installKinds(connected.client, operators)
+  const { client } = connected
   using stop = abortOnSignals()
   using _alive = keepAlive()
   await using group = new TaskGroup(stop.signal)
@@ -36,11 +37,34 @@ export async function runRun(files: readonly string[], options: RunCommandOption
   )
   for (const operator of operators) {
     const webhooks = webhookOptionsFor(operator, env, options)
+    const install = options.install && { install: { onInstalled: tellInstalled } }
     group.spawn(signal =>
-      runOperator(operator, { client: connected.client, env, hostname: hostname(), signal, webhooks }),
+      runOperator(operator, { client, env, hostname: hostname(), signal, webhooks, ...install }),
     )
   }
-  await group.join()
+  if (!options.install) await tellMissing(client, operators, files)
+  await group.join().catch((error: unknown) => {
+    throw explainInstall(error)
+  })
+}
+
+/** Operators wait for kinds that come later: whoever forgot to install them should know. */
+async function tellMissing(
+  client: Client,
+  operators: readonly Operator[],
+  files: readonly string[],
+): Promise<void> {
+  let missing: readonly string[]
+  try {
+    missing = await missingKinds(client, operators)
+  } catch {
+    return // no answer, or one that only others may have: the operators say what they cannot do
+  }
+  if (missing.length === 0) return
+  const those = missing.length === 1 ? 'it' : 'them'
+  process.stderr.write(
+    `coxswain: not installed: customresourcedefinition ${missing.join(', ')}; to install ${those}, run: coxswain run --install ${files.join(' ')}\n`,
+  )
 }
 
 /** An operator that waits for nothing yet runs until a signal all the same. */

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import {
   type ApiServer,
   createApiServer,
@@ -68,6 +69,8 @@ export interface ControlPlane {
   /** What the parts have said. */
   readonly logs: ComponentLogs
   readonly controllers: readonly ControllerName[]
+  /** The thread of the control loops, being loaded; undefined without controllers. */
+  readonly worker: Worker | undefined
   /** Being opened while this module is loaded. */
   readonly opening: Promise<Store>
   /** Called when the server serves. */
@@ -82,6 +85,7 @@ export async function runControlPlane({
   env,
   logs,
   controllers,
+  worker,
   opening,
   onReady,
 }: ControlPlane): Promise<void> {
@@ -162,17 +166,15 @@ export async function runControlPlane({
   await using _control = await serveControlSocket(dataDir, inner, env.log)
   await writeAdminKubeconfig(kubeconfig, http.url, pki)
   if (controllers.length === 0) await writeComponentKubeconfigs(dataDir, http.url, pki, env)
+  // From here on a failure is that of a server that ran: its files stay.
   onReady()
-  const sayReady = () =>
-    process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)
-  // What is not the server is loaded when it answers already; with operators, ready means that their kinds are there too.
-  if (files.length === 0) sayReady()
-  if (controllers.length > 0 || files.length > 0) {
+  if (worker || files.length > 0) {
     const connect = (options?: { readonly lendsAnswers: boolean }) =>
       createInProcessTransport(server.handler, env, { peer: insider, ...options })
     const surroundings = { connect, env, group: loops }
-    if (controllers.length > 0) {
+    if (worker) {
       const nodes = await startControlLoops(surroundings, {
+        worker,
         options,
         dataDir,
         port: http.port,
@@ -186,6 +188,9 @@ export async function runControlPlane({
           ca: pki.ca,
           signingKeyFile,
         },
+      }).catch((error: unknown) => {
+        if (!stop.signal.aborted) throw error
+        return undefined
       })
       if (nodes) connected.resolve(nodes)
     }
@@ -196,7 +201,8 @@ export async function runControlPlane({
     haveLoopsStarted = true
     group.spawn(() => loops.join())
   }
-  if (files.length > 0) sayReady()
+  if (!stop.signal.aborted)
+    process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)
   await group.join()
 }
 

@@ -23,11 +23,12 @@ export function prepareDirectory(
     for (const path of made.toReversed()) removeEmpty(path)
   }
   try {
-    made.push(...makeDirectories(dataDir, isPassable ? 0o711 : 0o700))
+    for (const path of makeDirectories(dataDir, isPassable ? 0o711 : 0o700)) made.push(path)
     const probe = join(dataDir, '.writable')
     writeFileSync(probe, '')
     rmSync(probe)
-    for (const part of parts) contents.push(...makeDirectories(join(dataDir, part), 0o700))
+    for (const part of parts)
+      for (const path of makeDirectories(join(dataDir, part), 0o700)) contents.push(path)
     for (const path of [...made, ...contents]) sync(dirname(path))
     return { undo }
   } catch (error) {

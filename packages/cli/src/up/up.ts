@@ -12,6 +12,7 @@ import { checkCombinations, completeOptions, type GivenOptions } from './combina
 import { prepareDirectory } from './data-directory.ts'
 import { selectControllers } from './loops/controller-names.ts'
 import type { ControllerFlags } from './loops/controller-options.ts'
+import { prepareLoopsThread } from './loops/prepare-thread.ts'
 import type { SchedulerFlags } from './loops/scheduler-options.ts'
 import { createComponentLogs } from './nodes/component-logs.ts'
 import type { KubeletFlags } from './nodes/kubelet-options.ts'
@@ -63,15 +64,21 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
   // The store's threads start while the server's code is being loaded.
   const opening = openStore()
   opening.catch(() => {}) // whoever awaits it is told
+  // Its code is loaded while the server's is.
+  const worker =
+    controllers.length > 0
+      ? prepareLoopsThread({ hasSimulatedNodes: options.nodes > 0 && options.runtime === 'simulated' })
+      : undefined
   let isReady = false
   const onReady = () => {
     isReady = true
   }
   try {
     const { runControlPlane } = await import('./control-plane.ts')
-    await runControlPlane({ options, given, dataDir, env, logs, controllers, opening, onReady })
+    await runControlPlane({ options, given, dataDir, env, logs, controllers, worker, opening, onReady })
   } catch (error) {
-    // The store's threads keep the process alive, whatever it was that failed.
+    // Threads keep the process alive, whatever it was that failed.
+    await worker?.terminate()
     await opening.then(
       store => store.close(),
       () => {},

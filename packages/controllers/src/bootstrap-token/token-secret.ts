@@ -1,5 +1,5 @@
 import { Secret } from '@coxswain/api/core/v1'
-import type { DeepReadonly, ObjectKey } from '@coxswain/apimachinery'
+import { type DeepReadonly, type ObjectKey, parseTime } from '@coxswain/apimachinery'
 import type { OperatorClient, Predicate } from '@coxswain/runtime'
 
 export const tokenNamespace = 'kube-system'
@@ -41,6 +41,15 @@ function tokenOf({ metadata, type, data = {} }: DeepReadonly<Secret>): Bootstrap
     id,
     secret,
     maySign: isWhole && read('usage-bootstrap-signing') === 'true',
-    expiresAt: expiration === '' ? undefined : Date.parse(expiration) || 0,
+    expiresAt: expiration === '' ? undefined : momentOf(expiration),
+  }
+}
+
+/** A time that cannot be read has passed. */
+function momentOf(time: string): number {
+  try {
+    return parseTime(time).milliseconds
+  } catch {
+    return 0
   }
 }

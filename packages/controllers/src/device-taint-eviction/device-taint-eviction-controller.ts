@@ -1,6 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { type DeviceTaint, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
 import { type DeepReadonly, deepEqual, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
+import { minOf } from '@coxswain/kit'
 import {
   defineOperator,
   type MapFunction,
@@ -107,10 +108,10 @@ async function evictionTime(client: OperatorClient, pod: PodView): Promise<numbe
     if (owner?.kind === 'Pod' && owner.uid !== uid) continue
     for (const device of devicesOf(claim)) {
       const taints = await taintsOf(client, device)
-      times.push(...taints.flatMap(taint => endOfPatience(device, taint)))
+      for (const item of taints.flatMap(taint => endOfPatience(device, taint))) times.push(item)
     }
   }
-  return times.length === 0 ? undefined : Math.min(...times)
+  return times.length === 0 ? undefined : minOf(times)
 }
 
 /** Of a pool only the slices of the newest generation count. */
@@ -138,5 +139,5 @@ function endOfPatience({ tolerations = [] }: AllocatedDevice, taint: DeepReadonl
   if (fitting.length === 0) return [since]
   if (fitting.some(({ tolerationSeconds }) => tolerationSeconds === undefined)) return []
   const seconds = fitting.map(({ tolerationSeconds = 0 }) => Math.max(0, Number(tolerationSeconds)))
-  return [since + Math.min(...seconds) * 1_000]
+  return [since + minOf(seconds) * 1_000]
 }

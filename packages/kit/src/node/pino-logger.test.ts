@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { markReported } from '../logger.ts'
 import { createPinoLogger, type PinoLoggerOptions } from './pino-logger.ts'
 
 const collect = (options: PinoLoggerOptions = {}) => {
@@ -31,6 +32,36 @@ describe('a pino logger', () => {
     log.child({ a: 1 }).child({ b: 2 }).warn('m', { c: 3 })
     const { a, b, c } = lines[0] ?? {}
     assert.deepEqual([a, b, c], [1, 2, 3])
+  })
+
+  it('writes each member of a line once, whatever parents and records are called', () => {
+    const texts: string[] = []
+    const log = createPinoLogger({ destination: { write: (line: string) => void texts.push(line) } })
+    log
+      .child({ controller: 'a', key: 1 })
+      .child({ key: 2 })
+      .info('m', { controller: 'b', level: 9, msg: 'x', time: 0 })
+    const names = [...texts[0]!.matchAll(/"(\w+)":/g)].map(([, name]) => name)
+    assert.deepEqual(names.toSorted(), [
+      'controller',
+      'key',
+      'level',
+      'level_',
+      'msg',
+      'msg_',
+      'time',
+      'time_',
+    ])
+    const { controller, key, level, msg } = JSON.parse(texts[0]!)
+    assert.deepEqual([controller, key, level, msg], ['b', 2, 'info', 'm'])
+  })
+
+  it('names an error that was logged where it happened, without its stack', () => {
+    const { log, lines } = collect()
+    const error = new TypeError('gone', { cause: new Error('inner') })
+    markReported(error)
+    log.warn('failed', { error })
+    assert.deepEqual(lines[0]?.error, { type: 'TypeError', message: 'gone' })
   })
 
   it('writes the stack and the cause of an error', () => {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { DestinationStream, Logger as Pino, pino as PinoFactory } from 'pino'
-import type { LogFields, Logger, LogLevel } from '../logger.ts'
+import { isReported, type LogFields, type Logger, type LogLevel } from '../logger.ts'
 
 export interface PinoLoggerOptions {
   /** @default 'info' */
@@ -30,7 +30,9 @@ function load({ level = 'info', destination }: PinoLoggerOptions): Pino {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { error: (error: Error) => pino.stdSerializers.err(withoutStatus(error)) },
+    serializers: {
+      error: (error: Error) => describe(error, own => pino.stdSerializers.err(withoutStatus(own as Error))),
+    },
   }
   return pino(settings, destination ?? pino.destination({ dest: 2, sync: true }))
 }
@@ -51,22 +53,32 @@ function withoutStatus<E>(error: E): E {
   })
 }
 
-function wrap(threshold: LogLevel, target: () => Pino): Logger {
+/** What was logged where it happened is named, no more. */
+function describe(error: Error, inFull: (error: Error) => unknown): unknown {
+  return isReported(error) ? { type: error.name, message: error.message } : inFull(error)
+}
+
+/** The members that pino writes itself. */
+const reserved: readonly string[] = ['level', 'time', 'msg']
+
+function wrap(threshold: LogLevel, target: () => Pino, bound: LogFields = {}): Logger {
   const write = (level: LogLevel) =>
     levels.indexOf(level) < levels.indexOf(threshold)
       ? () => {}
-      : (message: string, fields?: LogFields) => target()[level](fields ?? {}, message)
+      : (message: string, fields?: LogFields) => target()[level](unique({ ...bound, ...fields }), message)
   return {
     debug: write('debug'),
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    child: (fields: LogFields) => {
-      let child: Pino | undefined
-      return wrap(threshold, () => {
-        child ??= target().child(fields)
-        return child
-      })
-    },
+    // Pino writes the fields of its children as they are: a record that has one of them too would have it twice.
+    child: (fields: LogFields) => wrap(threshold, target, { ...bound, ...fields }),
   }
+}
+
+function unique(fields: LogFields): LogFields {
+  if (!reserved.some(name => name in fields)) return fields
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [reserved.includes(name) ? `${name}_` : name, value]),
+  )
 }

@@ -59,7 +59,7 @@ export class HotLoopDetector {
     const others = triggers.filter(trigger => !isOwnDoing(trigger, recent))
     const states = calls.length === 0 ? none : calls.flatMap(stateAfter)
     if (states.length > 0) {
-      recent.writes.push(...states.slice(-rememberedWrites))
+      for (const state of states.slice(-rememberedWrites)) recent.writes.push(state)
       recent.writes.splice(0, recent.writes.length - rememberedWrites)
     }
     const isAsked = triggers.some(({ type }) => type === 'RequeueAfter')

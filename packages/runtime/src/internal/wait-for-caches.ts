@@ -1,8 +1,10 @@
+import { isNotFound } from '@coxswain/apimachinery'
 import type { Env, Timer } from '@coxswain/kit'
 import type { Cache } from '../cache.ts'
 import { RuntimeError } from '../errors.ts'
 
-/** How often those who wait are told what for. */
+/** Those who wait are told what for after so long, and then from time to time. */
+const firstWarning = 3_000
 const warningPeriod = 30_000
 
 export interface WaitOptions {
@@ -21,23 +23,32 @@ export async function waitForCaches(cache: Cache, { env, timeout, signal }: Wait
   const missing = () =>
     cache.informers
       .filter(informer => !informer.hasSynced)
-      .map(({ name, lastError }) => ({ cache: name, error: lastError }))
+      .map(({ name, lastError }) => ({ cache: name, reason: explain(lastError) }))
   const over = new AbortController()
   const onAbort = (): void => over.abort()
   signal.addEventListener('abort', onAbort, { once: true })
   const deadline = timeout === undefined ? undefined : clock.after(timeout, onAbort)
-  const armWarning = (): Timer =>
-    clock.after(warningPeriod, () => {
+  let hasWarned = false
+  const armWarning = (delay: number): Timer =>
+    clock.after(delay, () => {
+      hasWarned = true
       log.warn('still waiting for caches to fill', { missing: missing() })
-      warning = armWarning()
+      warning = armWarning(warningPeriod)
     })
-  let warning = armWarning()
+  let warning = armWarning(firstWarning)
   if (signal.aborted) onAbort()
   const synced = await cache.synced(over.signal)
   warning.cancel()
   deadline?.cancel()
   signal.removeEventListener('abort', onAbort)
+  if (synced && hasWarned) log.info('all caches are filled')
   if (synced || signal.aborted) return
   const names = missing().map(entry => entry.cache)
   throw new RuntimeError('CacheNotSynced', `caches did not fill in ${timeout} ms: ${names.join(', ')}`)
+}
+
+/** Why a list or watch failed, in one line. */
+function explain(error: unknown): string {
+  if (isNotFound(error)) return 'the server does not serve it: is its CustomResourceDefinition installed?'
+  return error === undefined ? 'no answer yet' : error instanceof Error ? error.message : String(error)
 }

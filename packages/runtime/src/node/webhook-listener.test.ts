@@ -52,6 +52,21 @@ describe('webhooks over sockets', () => {
     stop.abort()
   })
 
+  it('tell whether another process still serves, by its certificate', async () => {
+    const stop = new AbortController()
+    const listener = createWebhookListener({ ...env, port: 0 })
+    const { server, caBundle } = await createRotation(listener.hosts).ensure()
+    const address = await listener.listen(handler, stop.signal, server)
+    assert.ok('url' in address)
+    const other = createWebhookListener({ ...env, port: 0 })
+    const answers = (ca: string) =>
+      other.answers!({ url: address.url, caBundle: btoa(ca) }, new AbortController().signal)
+    assert.equal(await answers(caBundle), true)
+    assert.equal(await answers((await createRotation(['other']).ensure()).caBundle), false)
+    stop.abort()
+    while (await answers(caBundle));
+  })
+
   it('are served for the names of a Service', async () => {
     const stop = new AbortController()
     const service = { namespace: 'ns', name: 'hooks' }

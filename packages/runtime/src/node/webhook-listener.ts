@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import type { Clock, Logger } from '@coxswain/kit'
 import { type HttpServer, serve } from '@coxswain/wire/node'
 import type { WebhookKeyPair } from '../webhook/certificates.ts'
 import { hostsOf, type WebhookAddress } from '../webhook/configurations.ts'
+import type { Replica } from '../webhook/replica.ts'
 import type { WebhookListener } from '../webhook/webhook-host.ts'
 
 export interface WebhookListenerOptions {
@@ -22,6 +24,8 @@ export interface WebhookListenerOptions {
 const defaultPort = 9443
 /** How often the files are read, as controller-runtime does. */
 const filePeriod = 10_000
+/** How long another process may take to answer. */
+const probeLimit = 1_000
 
 /** Webhooks over HTTPS. */
 export function createWebhookListener(options: WebhookListenerOptions): WebhookListener {
@@ -33,6 +37,7 @@ export function createWebhookListener(options: WebhookListenerOptions): WebhookL
   return {
     hosts,
     setKeyPair,
+    answers,
     async listen(handler, signal, given): Promise<WebhookAddress> {
       const pair = certDir === undefined ? given : await readPair(certDir)
       if (!pair) throw new Error('a webhook server needs a certificate')
@@ -47,6 +52,27 @@ export function createWebhookListener(options: WebhookListenerOptions): WebhookL
       }
       return service ? { service } : { url: `https://${hosts[0]}:${started.port}` }
     },
+  }
+}
+
+/** Whether a server that the CA vouches for listens there. Services cannot be asked from everywhere: they count as served. */
+async function answers({ url, service, caBundle }: Replica, signal: AbortSignal): Promise<boolean> {
+  if (service || url === undefined) return service !== undefined
+  const { hostname, port } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const ca = caBundle === undefined ? {} : { ca: Buffer.from(caBundle, 'base64') }
+  const socket = connect({ host, port: Number(port) || 443, ...ca, timeout: probeLimit })
+  const onAbort = (): void => void socket.destroy()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await new Promise<boolean>(resolve => {
+      socket.once('secureConnect', () => resolve(true))
+      for (const end of ['error', 'timeout', 'close'] as const) socket.once(end, () => resolve(false))
+    })
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    socket.on('error', () => {})
+    socket.destroy()
   }
 }
 

@@ -1,5 +1,5 @@
 import { isAlreadyExists, isConflict, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
-import type { Client } from '@coxswain/client'
+import type { CallOptions, Client } from '@coxswain/client'
 import type { Clock, Logger } from '@coxswain/kit'
 import { decodeText, encodeText } from './base64.ts'
 import { type Secret, secretKind } from './kinds.ts'
@@ -79,13 +79,14 @@ export class CertificateRotation {
   }
 
   /** The certificates to use now, made or renewed when it is time. Rejects when the Secret cannot be read or written. */
-  async ensure(): Promise<WebhookCertificates> {
+  async ensure(signal?: AbortSignal): Promise<WebhookCertificates> {
+    const call = signal ? { signal } : {}
     for (;;) {
-      const stored = await this.#read()
+      const stored = await this.#read(call)
       const present = stored?.material ?? this.#material
       const next = this.#renew(present)
       const isSettled = next === stored?.material || !this.#options.secret
-      if (isSettled || (await this.#write(next, stored?.secret))) {
+      if (isSettled || (await this.#write(next, stored?.secret, call))) {
         this.#material = next
         return { server: next.server, caBundle: bundleOf(next) }
       }
@@ -124,10 +125,12 @@ export class CertificateRotation {
     return maker.createServer(hosts, { notBefore: now - skew, notAfter: now + serverValidity }, ca)
   }
 
-  async #read(): Promise<{ readonly secret: Secret; readonly material: Material | undefined } | undefined> {
+  async #read(
+    call: CallOptions,
+  ): Promise<{ readonly secret: Secret; readonly material: Material | undefined } | undefined> {
     const { secret: place } = this.#options
     if (!place) return undefined
-    const secret = await place.client.get(secretKind, place.key)
+    const secret = await place.client.get(secretKind, place.key, call)
     return secret && { secret, material: this.#known(materialOf(secret)) }
   }
 
@@ -139,12 +142,13 @@ export class CertificateRotation {
   }
 
   /** False when somebody else was faster. */
-  async #write(material: Material, existing: Secret | undefined): Promise<boolean> {
+  async #write(material: Material, existing: Secret | undefined, call: CallOptions): Promise<boolean> {
     const { client, key } = this.#options.secret!
     const data = dataOf(material)
     try {
-      if (existing) await client.update(secretKind, { ...existing, data: { ...existing.data, ...data } })
-      else await client.create(secretKind, { metadata: key, type: 'kubernetes.io/tls', data })
+      if (existing)
+        await client.update(secretKind, { ...existing, data: { ...existing.data, ...data } }, call)
+      else await client.create(secretKind, { metadata: key, type: 'kubernetes.io/tls', data }, call)
       return true
     } catch (error) {
       if (isAlreadyExists(error) || isConflict(error) || (existing && isNotFound(error))) return false

@@ -1,4 +1,4 @@
-import type { Kind } from '@coxswain/apimachinery'
+import type { CustomResourceConversion, Kind } from '@coxswain/apimachinery'
 import type { AdmissionOptions } from './admission.ts'
 import type { WebhookClientConfig, WebhookEntry } from './kinds.ts'
 import type { WebhookDefinition } from './webhook-builder.ts'
@@ -51,9 +51,15 @@ export function validatingWebhooks({ definitions, ...where }: ConfigurationInput
 }
 
 /** `spec.conversion` of the CustomResourceDefinitions that have conversions, by the definition's name. */
-export function conversionsOf({ definitions, ...where }: ConfigurationInput): Map<string, object> {
+export function conversionsOf({
+  definitions,
+  ...where
+}: ConfigurationInput): Map<string, CustomResourceConversion> {
   const clientConfig = clientConfigOf(where, conversionPath)
-  const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
+  const conversion: CustomResourceConversion = {
+    strategy: 'Webhook',
+    webhook: { clientConfig, conversionReviewVersions: ['v1'] },
+  }
   const converted = definitions.filter(({ conversions }) => conversions.length > 0)
   return new Map(converted.map(({ kind }) => [`${kind.resource}.${kind.group}`, conversion]))
 }

@@ -1,4 +1,11 @@
-import { deepEqual, isAlreadyExists, isConflict, isNotFound, type Kind } from '@coxswain/apimachinery'
+import {
+  type CustomResourceConversion,
+  deepEqual,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type Kind,
+} from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import type { Logger } from '@coxswain/kit'
 import {
@@ -9,13 +16,24 @@ import {
 } from './configurations.ts'
 import {
   type Definition,
+  type DefinitionConversion,
   definitionKind,
+  fieldManager,
   mutatingKind,
   validatingKind,
   type WebhookClientConfig,
   type WebhookConfiguration,
   type WebhookEntry,
 } from './kinds.ts'
+import {
+  isSameReplica,
+  moveTo,
+  type Replica,
+  replicaAt,
+  replicaOf,
+  standbyAnnotation,
+  standbyOf,
+} from './replica.ts'
 
 /** Objects that carry it get their caBundle from cert-manager, and keep it. */
 const certManagerAnnotations = [
@@ -37,6 +55,27 @@ export interface InjectorOptions {
    * applied only the caBundle is ours.
    */
   readonly install: boolean
+  /** Whether another replica still serves. @default it does not */
+  readonly answers?: (replica: Replica, signal: AbortSignal) => Promise<boolean>
+}
+
+export interface InjectOptions {
+  /** Takes over what leads to another replica that serves; otherwise this one stands by. */
+  readonly takeOver: boolean
+  readonly signal: AbortSignal
+}
+
+/** What is written of a conversion together with its definition. */
+export interface InstalledConversion {
+  readonly conversion: CustomResourceConversion
+  /** Added to those of the definition. */
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** Whether an object is to lead to this replica, and who is next. */
+interface Claim {
+  readonly isMine: boolean
+  readonly standby: Replica | undefined
 }
 
 /** Tells API servers of the webhooks, and whom to trust. */
@@ -51,70 +90,186 @@ export class WebhookInjector {
    * Brings configurations and definitions up to date; writes only what differs. Gives the names of the definitions that
    * are not there yet.
    */
-  async apply(input: ConfigurationInput): Promise<string[]> {
-    await this.#applyConfiguration(mutatingKind, mutatingWebhooks(input))
-    await this.#applyConfiguration(validatingKind, validatingWebhooks(input))
+  async apply(input: ConfigurationInput, options: InjectOptions): Promise<string[]> {
+    await this.#applyConfiguration(mutatingKind, mutatingWebhooks(input), input, options)
+    await this.#applyConfiguration(validatingKind, validatingWebhooks(input), input, options)
     const missing: string[] = []
-    for (const [name, conversion] of conversionsOf(input)) {
-      if (!(await this.#applyConversion(name, conversion as NonNullable<Definition['spec']>['conversion'])))
-        missing.push(name)
+    for (const name of conversionsOf(input).keys()) {
+      if (!(await this.#applyConversion(name, input, options))) missing.push(name)
     }
     return missing
   }
 
-  /** Takes away the configurations that we made: nobody is to wait for a server that is gone. */
-  async remove(): Promise<void> {
-    const { client, name } = this.#options
-    for (const kind of [mutatingKind, validatingKind]) {
-      const existing = await client.get(kind, { name })
-      if (existing && isOurs(existing)) await client.delete(kind, { name })
+  /** The conversion of a definition that is about to be written, for the fields that are ours. */
+  async conversionFor(
+    name: string,
+    existing: Definition | undefined,
+    input: ConfigurationInput,
+    signal: AbortSignal,
+  ): Promise<InstalledConversion> {
+    const conversion = conversionsOf(input).get(name)!
+    if (!existing) return { conversion, annotations: {} }
+    const present = existing.spec?.conversion?.webhook?.clientConfig
+    const { standby } = await this.#claim(existing, [present ?? {}], input, { takeOver: true, signal })
+    const { caBundle: _, ...untrusted } = conversion.webhook!.clientConfig!
+    const clientConfig = isCertManaged(existing) ? untrusted : conversion.webhook!.clientConfig!
+    return {
+      conversion: { ...conversion, webhook: { ...conversion.webhook!, clientConfig } },
+      annotations: standby ? { [standbyAnnotation]: JSON.stringify(standby) } : {},
     }
   }
 
-  async #applyConfiguration(kind: typeof mutatingKind, webhooks: WebhookEntry[]): Promise<void> {
+  /**
+   * Takes away the configurations that lead to this replica: nobody is to wait for a server that is gone. Where another
+   * replica still serves, they and the conversions lead to that one instead.
+   */
+  async remove(input: ConfigurationInput, signal: AbortSignal): Promise<void> {
     const { client, name, install } = this.#options
+    for (const kind of [mutatingKind, validatingKind]) {
+      await this.#untilWritten(kind, name, async () => {
+        const existing = await client.get(kind, { name }, { signal })
+        if (!existing || !isOurs(existing) || !this.#isLedTo(existing.webhooks ?? [], input)) return
+        const next = await this.#next(existing, input, signal)
+        const { resourceVersion } = existing.metadata
+        if (!next)
+          return void (await client.delete(kind, { name }, { preconditions: { resourceVersion }, signal }))
+        const webhooks = (existing.webhooks ?? []).map(webhook => ({
+          ...webhook,
+          clientConfig: moveTo(webhook.clientConfig, next),
+        }))
+        const metadata = withStandby(existing.metadata, undefined)
+        await client.update(kind, { ...existing, metadata, webhooks }, { fieldManager, signal })
+      })
+    }
+    if (!install) return
+    for (const definition of conversionsOf(input).keys()) {
+      await this.#untilWritten(definitionKind, definition, async () => {
+        const existing = await client.get(definitionKind, { name: definition }, { signal })
+        const clientConfig = existing?.spec?.conversion?.webhook?.clientConfig
+        if (!existing || !clientConfig || !this.#isLedTo([{ clientConfig }], input)) return
+        const next = await this.#next(existing, input, signal)
+        if (next)
+          await this.#patchConversion(
+            existing,
+            { webhook: { clientConfig: moveTo(clientConfig, next) } },
+            undefined,
+            signal,
+          )
+      })
+    }
+  }
+
+  async #applyConfiguration(
+    kind: typeof mutatingKind,
+    webhooks: WebhookEntry[],
+    input: ConfigurationInput,
+    options: InjectOptions,
+  ): Promise<void> {
+    const { client, name, install } = this.#options
+    const { signal } = options
     if (webhooks.length === 0) return
     await this.#untilWritten(kind, name, async () => {
-      const existing = await client.get(kind, { name })
+      const existing = await client.get(kind, { name }, { signal })
       if (!existing) {
-        if (install) await client.create(kind, { metadata: { name, labels: { ...ours } }, webhooks })
+        const metadata = { name, labels: { ...ours } }
+        if (install) await client.create(kind, { metadata, webhooks }, { fieldManager, signal })
         return
       }
-      const wanted = isOurs(existing) ? takeOver(existing, webhooks) : inject(existing, webhooks)
-      if (deepEqual(wanted, existing.webhooks)) return
-      await client.update(kind, { ...existing, webhooks: wanted })
+      const present = existing.webhooks ?? []
+      if (!isOurs(existing)) {
+        const wanted = inject(existing, webhooks)
+        if (deepEqual(wanted, present)) return
+        await client.update(kind, { ...existing, webhooks: wanted }, { fieldManager, signal })
+        return
+      }
+      const clientConfigs = present.map(({ clientConfig }) => clientConfig)
+      const { isMine, standby } = await this.#claim(existing, clientConfigs, input, options)
+      const wanted = isMine ? takeOver(existing, webhooks) : present
+      const metadata = withStandby(existing.metadata, standby)
+      if (deepEqual(wanted, present) && deepEqual(metadata, existing.metadata)) return
+      await client.update(kind, { ...existing, metadata, webhooks: wanted }, { fieldManager, signal })
     })
   }
 
-  async #applyConversion(
-    name: string,
-    conversion: NonNullable<Definition['spec']>['conversion'],
-  ): Promise<boolean> {
+  async #applyConversion(name: string, input: ConfigurationInput, options: InjectOptions): Promise<boolean> {
     const { client, install } = this.#options
+    const { signal } = options
+    const conversion = conversionsOf(input).get(name) as DefinitionConversion
     let found = false
     await this.#untilWritten(definitionKind, name, async () => {
-      const existing = await client.get(definitionKind, { name })
+      const existing = await client.get(definitionKind, { name }, { signal })
       found = existing !== undefined
       if (!existing) return
       const present = existing.spec?.conversion
-      const clientConfig = keepTrust(
-        existing,
-        conversion!.webhook!.clientConfig!,
-        present?.webhook?.clientConfig,
-      )
-      const wanted = install
-        ? { ...conversion!, webhook: { ...conversion!.webhook!, clientConfig } }
-        : withTrust(present, clientConfig.caBundle)
-      if (!wanted || deepEqual(wanted, present)) return
-      const { resourceVersion } = existing.metadata
-      await client.patch(
-        definitionKind,
-        { name },
-        { metadata: { resourceVersion }, spec: { conversion: wanted } },
-        { type: 'merge' },
-      )
+      const before = present?.webhook?.clientConfig
+      const clientConfig = keepTrust(existing, conversion.webhook!.clientConfig!, before)
+      if (!install) {
+        const wanted = withTrust(present, clientConfig.caBundle)
+        if (wanted && !deepEqual(wanted, present))
+          await this.#patchConversion(existing, wanted, standbyOf(existing), signal)
+        return
+      }
+      const { isMine, standby } = await this.#claim(existing, [before ?? {}], input, options)
+      const wanted = isMine ? { ...conversion, webhook: { ...conversion.webhook!, clientConfig } } : present!
+      if (deepEqual(wanted, present) && deepEqual(standby, standbyOf(existing))) return
+      await this.#patchConversion(existing, wanted, standby, signal)
     })
     return found
+  }
+
+  async #patchConversion(
+    { metadata: { name, resourceVersion } }: Definition,
+    conversion: DefinitionConversion,
+    standby: Replica | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const annotations = { [standbyAnnotation]: standby ? JSON.stringify(standby) : null }
+    // A merge patch joins members: those of the address that was there before have to be taken out by name.
+    const { url = null, service = null, caBundle = null } = conversion.webhook?.clientConfig ?? {}
+    const webhook = conversion.webhook && { ...conversion.webhook, clientConfig: { url, service, caBundle } }
+    const spec = { conversion: { ...conversion, ...(webhook && { webhook }) } }
+    const patch = { metadata: { resourceVersion, annotations }, spec }
+    await this.#options.client.patch(definitionKind, { name }, patch, { type: 'merge', fieldManager, signal })
+  }
+
+  /** Where an object leads to another replica, that one is asked whether it still serves. */
+  async #claim(
+    holder: Annotated,
+    present: readonly WebhookClientConfig[],
+    { address, caBundle }: ConfigurationInput,
+    { takeOver: takesOver, signal }: InjectOptions,
+  ): Promise<Claim> {
+    const me = replicaAt(address, caBundle)
+    const next = standbyOf(holder)
+    const other = present.map(replicaOf).find(replica => replica && !isSameReplica(replica, me))
+    if (!other || !(await this.#answers(other, signal)))
+      return { isMine: true, standby: isSameReplica(next, me) ? undefined : next }
+    if (takesOver) return { isMine: true, standby: other }
+    const isTaken = next && !isSameReplica(next, me) && (await this.#answers(next, signal))
+    return { isMine: false, standby: isTaken ? next : me }
+  }
+
+  #isLedTo(
+    webhooks: readonly { clientConfig: WebhookClientConfig }[],
+    { address, caBundle }: ConfigurationInput,
+  ): boolean {
+    const me = replicaAt(address, caBundle)
+    return webhooks.every(({ clientConfig }) => isSameReplica(replicaOf(clientConfig), me))
+  }
+
+  /** The replica that takes over from this one, if it still serves. */
+  async #next(
+    holder: Annotated,
+    { address, caBundle }: ConfigurationInput,
+    signal: AbortSignal,
+  ): Promise<Replica | undefined> {
+    const next = standbyOf(holder)
+    if (!next || isSameReplica(next, replicaAt(address, caBundle))) return undefined
+    return (await this.#answers(next, signal)) ? next : undefined
+  }
+
+  async #answers(replica: Replica, signal: AbortSignal): Promise<boolean> {
+    return (await this.#options.answers?.(replica, signal)) ?? false
   }
 
   /** Others write too: whoever loses looks again. */
@@ -130,6 +285,16 @@ export class WebhookInjector {
       }
     }
   }
+}
+
+/** With the annotation that names the replica that is next, or without it. */
+function withStandby(
+  metadata: WebhookConfiguration['metadata'],
+  standby: Replica | undefined,
+): WebhookConfiguration['metadata'] {
+  const { [standbyAnnotation]: _, ...rest } = metadata.annotations ?? {}
+  const annotations = standby ? { ...rest, [standbyAnnotation]: JSON.stringify(standby) } : rest
+  return { ...metadata, ...((metadata.annotations || standby) && { annotations }) }
 }
 
 /** Our webhooks in place of those there are, with cert-manager's caBundles where they are its business. */
@@ -164,9 +329,9 @@ function keepTrust(
 
 /** The conversion there is, if it is one by webhook, with our caBundle. */
 function withTrust(
-  present: NonNullable<Definition['spec']>['conversion'],
+  present: DefinitionConversion | undefined,
   caBundle: string | undefined,
-): NonNullable<Definition['spec']>['conversion'] {
+): DefinitionConversion | undefined {
   if (present?.strategy !== 'Webhook' || caBundle === undefined) return undefined
   const { clientConfig = {} } = present.webhook ?? {}
   return { ...present, webhook: { ...present.webhook, clientConfig: { ...clientConfig, caBundle } } }

@@ -66,13 +66,20 @@ export const secretKind: Kind<Secret, SecretInput, SecretInput> = {
   schema: () => anything,
 }
 
+/** The field manager of what is written about definitions and webhooks. */
+export const fieldManager = 'coxswain'
+
+export interface DefinitionConversion {
+  strategy?: string
+  webhook?: { clientConfig?: WebhookClientConfig; conversionReviewVersions?: string[] }
+}
+
 /** A CustomResourceDefinition, as far as we look. */
 export interface Definition extends ApiObject {
-  spec?: {
-    conversion?: {
-      strategy?: string
-      webhook?: { clientConfig?: WebhookClientConfig; conversionReviewVersions?: string[] }
-    }
+  spec?: { conversion?: DefinitionConversion; scope?: string; names?: { kind?: string } }
+  status?: {
+    storedVersions?: string[]
+    conditions?: { type: string; status: string }[]
   }
 }
 

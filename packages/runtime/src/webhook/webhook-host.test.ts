@@ -5,7 +5,7 @@ import type { Handler } from '@coxswain/wire'
 import { defineOperator } from '../operator.ts'
 import { Simulation, widgetKind } from '../test-support/simulation.ts'
 import type { CertificateMaker, Validity, WebhookKeyPair } from './certificates.ts'
-import type { WebhookConfiguration } from './kinds.ts'
+import type { Definition, WebhookConfiguration } from './kinds.ts'
 import type { WebhookListener, WebhookOptions } from './webhook-host.ts'
 
 const operator = defineOperator('widgets', builder => {
@@ -253,6 +253,119 @@ describe('the host of webhooks', () => {
     assert.equal(leftWhenClosed, 'nothing', 'it answers until nobody is sent to it')
     assert.equal(world.configuration('mutating'), undefined)
     assert.equal(world.configuration('validating'), undefined)
+  })
+
+  it('stops in time while a write of the configurations hangs', async () => {
+    const world = launch({ removeOnStop: true })
+    await using sim = world.sim
+    sim.server.intercept = call =>
+      call.method === 'POST' && call.path.includes('webhookconfigurations')
+        ? new Promise(() => {})
+        : undefined
+    const { stop, stopped } = world.start()
+    await sim.world.advance(1_000)
+    const before = sim.world.clock.now()
+    stop()
+    await sim.world.run(stopped)
+    assert.equal(sim.world.clock.now() - before, 0)
+  })
+
+  it('stops in time while the removal of the configurations hangs, and says what is left', async () => {
+    const world = launch({ removeOnStop: true })
+    await using sim = world.sim
+    const { stop, stopped } = world.start()
+    await sim.world.advance(1_000)
+    sim.server.intercept = () => new Promise(() => {})
+    const before = sim.world.clock.now()
+    stop()
+    await sim.world.run(stopped)
+    assert.ok(sim.world.clock.now() - before <= 5_000)
+    assert.ok(sim.warnings().includes('webhook configurations were left behind'))
+  })
+
+  describe('with replicas that each have an address', () => {
+    /** Two processes of one operator beside one server; those in `serving` answer. */
+    function launchTwo() {
+      const sim = new Simulation()
+      const serving = new Set<string>()
+      const start = (url: string) => {
+        const listener: WebhookListener = {
+          hosts: [],
+          listen: async (_, signal) => {
+            serving.add(url)
+            signal.addEventListener('abort', () => serving.delete(url))
+            return { url }
+          },
+          answers: async replica => serving.has(replica.url!),
+        }
+        return sim.start(operator, { webhooks: { listener, removeOnStop: true } })
+      }
+      const leadTo = () =>
+        ['mutating', 'validating'].map(kind => {
+          const webhooks = sim.server.object<WebhookConfiguration>(configurationPath(kind))?.webhooks
+          return webhooks?.[0] && new URL(webhooks[0].clientConfig.url!).origin
+        })
+      const convertedBy = () => {
+        const definition = sim.server.object<Definition>(definitionPath)
+        return new URL(definition!.spec!.conversion!.webhook!.clientConfig!.url!).origin
+      }
+      sim.server.put(definitionPath, {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: 'widgets.example.com' },
+        spec: { group: 'example.com', conversion: { strategy: 'None' } },
+      })
+      return { sim, serving, start, leadTo, convertedBy }
+    }
+    const a = 'https://127.0.0.1:1001'
+    const b = 'https://127.0.0.1:1002'
+
+    it('leaves the configurations to the other when the first one stops', async () => {
+      const world = launchTwo()
+      await using sim = world.sim
+      const first = world.start(a)
+      await sim.world.advance(1_000)
+      world.start(b)
+      await sim.world.advance(1_000)
+      first.stop()
+      await sim.world.run(first.stopped)
+      assert.deepEqual(world.leadTo(), [b, b])
+      assert.equal(world.convertedBy(), b)
+    })
+
+    it('hands them back when the second one stops, at no time without any', async () => {
+      const world = launchTwo()
+      await using sim = world.sim
+      const first = world.start(a)
+      await sim.world.advance(1_000)
+      const second = world.start(b)
+      await sim.world.advance(1_000)
+      assert.deepEqual(world.leadTo(), [b, b])
+      second.stop()
+      await sim.world.run(second.stopped)
+      assert.deepEqual(world.leadTo(), [a, a])
+      assert.equal(world.convertedBy(), a)
+      assert.ok(!sim.server.writes().some(write => write.startsWith('DELETE')))
+      first.stop()
+      await sim.world.run(first.stopped)
+      assert.deepEqual(world.leadTo(), [undefined, undefined], 'the last one takes them away')
+    })
+
+    it('does not fight over them, and takes over from one that was killed', async () => {
+      const world = launchTwo()
+      await using sim = world.sim
+      world.start(a)
+      await sim.world.advance(1_000)
+      world.start(b)
+      await sim.world.advance(1_000)
+      const writes = sim.server.writes().length
+      await sim.world.advance(600_000)
+      assert.equal(sim.server.writes().length, writes)
+      assert.deepEqual(world.leadTo(), [b, b])
+      world.serving.delete(b)
+      await sim.world.advance(61_000)
+      assert.deepEqual(world.leadTo(), [a, a])
+    })
   })
 
   it('says so when nobody hosts the webhooks of an operator', async () => {

@@ -44,15 +44,15 @@ const common: Strategy = {
 
 export const validatingAdmissionPolicyStrategy: Strategy = {
   ...common,
-  validate: (object, _context, old) => [...validateValidatingPolicy(object, old)],
+  validate: (object, _context, old) => validateValidatingPolicy(object, old),
   prepareForStatusUpdate: keepStatusMetadata,
-  validateStatusUpdate: object => [...validateStatus(objectOf(object.status))],
+  validateStatusUpdate: object => validateStatus(objectOf(object.status)),
   cells: (object, now) => printPolicy(object, 'validations', now),
 }
 
 export const mutatingAdmissionPolicyStrategy: Strategy = {
   ...common,
-  validate: (object, _context, old) => [...validateMutatingPolicy(object, old)],
+  validate: (object, _context, old) => validateMutatingPolicy(object, old),
   cells: (object, now) => printPolicy(object, 'mutations', now),
 }
 

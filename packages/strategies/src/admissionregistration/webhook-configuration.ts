@@ -43,7 +43,7 @@ function createStrategy(mutating: boolean): Strategy {
     unconditionalUpdate: false,
     plainFinalizers: true,
     default: object => defaultWebhooks(object, mutating),
-    validate: (object, _context, old) => [...validateWebhooks(object, old)],
+    validate: (object, _context, old) => validateWebhooks(object, old),
     warnings: warnAboutReservedName,
     cells: (object, now) => [nameCell(object), countCell(object.webhooks), ageCell(object, now)],
   }

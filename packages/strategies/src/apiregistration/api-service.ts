@@ -31,7 +31,7 @@ export const apiServiceStrategy: Strategy = {
   },
   prepareForStatusUpdate: keepStatusMetadata,
   validate: object => [...validateName(object), ...validateSpec(objectOf(object.spec))],
-  validateStatusUpdate: object => [...validateStatus(object)],
+  validateStatusUpdate: object => validateStatus(object),
   resetFields: subresource =>
     subresource === 'status' ? { reset: ['spec', 'metadata'] } : { reset: ['status'] },
   cells: (object, now) => [

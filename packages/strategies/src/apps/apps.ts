@@ -45,7 +45,7 @@ export function workloadWarnings(
   object: JsonObject,
   old: JsonObject | undefined,
   path: field.Path,
-): string[] {
+): Iterable<string> {
   if (old && objectOf(object.metadata).generation === objectOf(old.metadata).generation) return []
   return templateWarnings(objectOf(specOf(object).template), path)
 }
@@ -81,7 +81,7 @@ export const deploymentStrategy: Strategy = {
     if (!deepEqual(metadata.annotations ?? {}, before.annotations ?? {}))
       metadata.generation = Number(before.generation ?? 0) + 1
   },
-  validate: object => [...validateDeployment(specOf(object))],
+  validate: object => validateDeployment(specOf(object)),
   validateUpdate: (object, old) => [
     ...validateImmutable(specOf(object).selector, specOf(old).selector, specPath.child('selector')),
   ],
@@ -99,10 +99,10 @@ export const deploymentStrategy: Strategy = {
       ...validateCollisions(status, objectOf(old.status)),
     ]
   },
-  warnings: (object, old) => [
-    ...(old ? [] : nameWarnings(object, 'Pod names and hostnames')),
-    ...workloadWarnings(object, old, templatePath),
-  ],
+  *warnings(object, old) {
+    if (!old) yield* nameWarnings(object, 'Pod names and hostnames')
+    yield* workloadWarnings(object, old, templatePath)
+  },
 }
 
 function* validateDeployment(spec: JsonObject): Findings {
@@ -154,10 +154,10 @@ export const replicaSetStrategy: Strategy = {
   validateStatusUpdate: object => [
     ...validateReplicaCounts(objectOf(object.status), replicaSetCounts, replicaParts, 'readyReplicas'),
   ],
-  warnings: (object, old) => [
-    ...(old ? [] : nameWarnings(object, 'Pod names and hostnames')),
-    ...workloadWarnings(object, old, templatePath),
-  ],
+  *warnings(object, old) {
+    if (!old) yield* nameWarnings(object, 'Pod names and hostnames')
+    yield* workloadWarnings(object, old, templatePath)
+  },
 }
 
 /** A relic that the kind still carries: how often its template has changed. */
@@ -207,7 +207,7 @@ export const daemonSetStrategy: Strategy = {
     const annotations = childObject(object.metadata as JsonObject, 'annotations')
     annotations[templateGeneration] = changed ? String(BigInt.asIntN(64, generationOf(before) + 1n)) : before
   },
-  validate: object => [...validateDaemonSet(specOf(object))],
+  validate: object => validateDaemonSet(specOf(object)),
   validateUpdate: (object, old) => [
     ...validateImmutable(specOf(object).selector, specOf(old).selector, specPath.child('selector')),
   ],

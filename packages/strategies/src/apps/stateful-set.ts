@@ -64,9 +64,10 @@ export const statefulSetStrategy: Strategy = {
     if (objectOf(objectOf(specOf(old).updateStrategy).rollingUpdate).maxUnavailable === undefined)
       dropMaxUnavailable(specOf(object))
   },
-  validate(object, _context, old) {
+  *validate(object, _context, old) {
     const spec = specOf(object)
-    return [...validateStatefulSet(spec), ...(old ? [] : validateFixed(spec))]
+    yield* validateStatefulSet(spec)
+    if (!old) yield* validateFixed(spec)
   },
   validateUpdate(object, old) {
     const fixed = (spec: JsonObject) =>
@@ -84,24 +85,16 @@ export const statefulSetStrategy: Strategy = {
       ...validateCollisions(status, objectOf(old.status)),
     ]
   },
-  warnings(object, old) {
+  *warnings(object, old) {
     const claims = listOf(specOf(object).volumeClaimTemplates)
     const claimsPath = specPath.child('volumeClaimTemplates')
-    const warnings = [
-      ...workloadWarnings(object, old, templatePath),
-      ...claims.flatMap((claim, index) =>
-        claimWarnings(
-          objectOf(claim.spec),
-          old ? claimsPath.index(index).child('Spec') : claimsPath.index(index),
-        ),
-      ),
-    ]
-    if (Number(specOf(object).revisionHistoryLimit ?? 0) < 0) {
-      warnings.push(
-        'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
-      )
+    yield* workloadWarnings(object, old, templatePath)
+    for (const [index, claim] of claims.entries()) {
+      const at = claimsPath.index(index)
+      yield* claimWarnings(objectOf(claim.spec), old ? at.child('Spec') : at)
     }
-    return warnings
+    if (Number(specOf(object).revisionHistoryLimit ?? 0) < 0)
+      yield 'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'
   },
 }
 
@@ -142,13 +135,13 @@ function* validateStatefulSet(spec: JsonObject): Findings {
 /** The template as its pods will be: with a volume for every claim, and a host name of the set's own. */
 function withClaims(spec: JsonObject, template: JsonObject): JsonObject {
   const { subdomain: _, hostname: __, ...podSpec } = objectOf(template.spec)
-  const claims = [
-    ...new Set(listOf(spec.volumeClaimTemplates).map(claim => textOf(objectOf(claim.metadata).name))),
-  ]
-  if (claims.length > 0) {
+  const claims = new Set(
+    listOf(spec.volumeClaimTemplates).map(claim => textOf(objectOf(claim.metadata).name)),
+  )
+  if (claims.size > 0) {
     podSpec.volumes = [
-      ...claims.map(name => ({ name, persistentVolumeClaim: { claimName: name } })),
-      ...listOf(podSpec.volumes).filter(({ name }) => !claims.includes(textOf(name))),
+      ...Array.from(claims, name => ({ name, persistentVolumeClaim: { claimName: name } })),
+      ...listOf(podSpec.volumes).filter(({ name }) => !claims.has(textOf(name))),
     ]
   }
   return { ...template, spec: podSpec }

@@ -16,7 +16,7 @@ const template = (labels: JsonObject = { app: 'a' }, spec: JsonObject = {}): Jso
   metadata: { labels },
   spec: { containers: [{ name: 'c', image: 'x' }], ...spec },
 })
-const texts = (errors: readonly FieldError[]): string[] => errors.map(field.formatFieldError)
+const texts = (errors: Iterable<FieldError>): string[] => Array.from(errors, field.formatFieldError)
 
 function problemsOf(strategy: Strategy, spec: JsonObject, old?: JsonObject): string[] {
   const object: JsonObject = { metadata: { name: 'o', namespace: 'n', uid: 'u' }, spec }
@@ -180,6 +180,10 @@ describe('a cron job', () => {
 
   it('has its time zone in its own field', () => {
     assert.deepEqual(problemsOf(cronJobStrategy, spec({ timeZone: 'Europe/Berlin' })), [])
+    assert.deepEqual(problemsOf(cronJobStrategy, spec({ timeZone: 'US/Eastern' })), [])
+    assert.deepEqual(problemsOf(cronJobStrategy, spec({ timeZone: 'us/eastern' })), [
+      'spec.timeZone: Invalid value: "us/eastern": unknown time zone us/eastern',
+    ])
     assert.deepEqual(problemsOf(cronJobStrategy, spec({ timeZone: 'europe/berlin' })), [
       'spec.timeZone: Invalid value: "europe/berlin": unknown time zone europe/berlin',
     ])

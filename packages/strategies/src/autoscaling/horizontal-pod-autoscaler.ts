@@ -30,7 +30,7 @@ export const horizontalPodAutoscalerStrategy: Strategy = {
     if (!isV1(object)) return
     change(object, autoscaler => keep(autoscaler, toV2(old), 'spec'))
   },
-  validate: object => [...validateSpec(objectOf(inV2(object).spec), field.Path.of('spec'))],
+  validate: object => validateSpec(objectOf(inV2(object).spec), field.Path.of('spec')),
   validateStatusUpdate(object) {
     const status = objectOf(object.status)
     const path = field.Path.of('status')

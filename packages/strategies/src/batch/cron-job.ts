@@ -1,4 +1,4 @@
-import { childObject, field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, field, isObject, isTimeZone, type JsonObject } from '@coxswain/apimachinery'
 import { nameWarnings } from '../apps/apps.ts'
 import { cronJobCells } from '../apps/cells.ts'
 import { defaultTemplate, fill, specOf } from '../apps/defaults.ts'
@@ -27,25 +27,17 @@ export const cronJobStrategy: Strategy = {
     })
     if (isObject(spec.jobTemplate)) defaultJobTemplate(childObject(spec.jobTemplate, 'spec'))
   },
-  validate(object, _context, old) {
+  *validate(object, _context, old) {
     const name = textOf(objectOf(object.metadata).name)
     const spec = specOf(object)
-    const errors = [...validateCronJob(spec)]
-    if (old) return errors
-    return [
-      ...errors,
-      ...validateZoneInSchedule(spec, false),
-      ...validateTimeZone(spec.timeZone),
-      ...(name.length > maxName
-        ? [
-            field.invalid(
-              field.Path.of('metadata', 'name'),
-              name,
-              `must be no more than ${maxName} characters`,
-            ),
-          ]
-        : []),
-    ]
+    yield* validateCronJob(spec)
+    if (old) return
+    yield* validateZoneInSchedule(spec, false)
+    yield* validateTimeZone(spec.timeZone)
+    if (name.length > maxName) {
+      const message = `must be no more than ${maxName} characters`
+      yield field.invalid(field.Path.of('metadata', 'name'), name, message)
+    }
   },
   validateUpdate(object, old) {
     const spec = specOf(object)
@@ -55,18 +47,13 @@ export const cronJobStrategy: Strategy = {
       ...(spec.timeZone === before.timeZone ? [] : validateTimeZone(spec.timeZone)),
     ]
   },
-  warnings(object, old) {
+  *warnings(object, old) {
     const spec = specOf(object)
     const changed = !old || objectOf(object.metadata).generation !== objectOf(old.metadata).generation
-    return [
-      ...(old ? [] : nameWarnings(object, 'Pod names and hostnames')),
-      ...(changed ? jobSpecWarnings(objectOf(objectOf(spec.jobTemplate).spec), jobPath) : []),
-      ...(old && textOf(spec.schedule).includes('TZ')
-        ? [
-            'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
-          ]
-        : []),
-    ]
+    if (!old) yield* nameWarnings(object, 'Pod names and hostnames')
+    if (changed) yield* jobSpecWarnings(objectOf(objectOf(spec.jobTemplate).spec), jobPath)
+    if (old && textOf(spec.schedule).includes('TZ'))
+      yield 'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
   },
 }
 
@@ -125,14 +112,5 @@ function* validateTimeZone(zone: unknown): Findings {
     const message = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'
     yield field.invalid(at, name, message)
   }
-  if (name !== 'Local' && !isKnownZone(name)) yield field.invalid(at, name, `unknown time zone ${name}`)
-}
-
-function isKnownZone(name: string): boolean {
-  try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
-    return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase()
-  } catch {
-    return false
-  }
+  if (name !== 'Local' && !isTimeZone(name)) yield field.invalid(at, name, `unknown time zone ${name}`)
 }

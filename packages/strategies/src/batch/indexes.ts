@@ -44,10 +44,12 @@ export function findOverlap(one: string, other: string, completions: number): nu
       .map(part => parseInterval(part, completions))
       .filter((interval): interval is Interval => typeof interval !== 'string')
   if (one === '' || other === '') return undefined
-  const others = intervals(other)
-  for (const [first, last] of intervals(one)) {
-    const hit = others.find(([from, to]) => first <= to && from <= last)
-    if (hit) return Math.max(first, hit[0])
+  const others = intervals(other).sort(([from], [otherFrom]) => from - otherFrom)
+  let at = 0
+  for (const [first, last] of intervals(one).sort(([from], [otherFrom]) => from - otherFrom)) {
+    while (at < others.length && others[at]![1] < first) at++
+    const hit = others[at]
+    if (hit && hit[0] <= last) return Math.max(first, hit[0])
   }
   return undefined
 }

@@ -16,7 +16,16 @@ import { defaultTemplate, fill, labelsOfTemplate, specOf } from '../apps/default
 import { selectorOf, validateImmutable } from '../apps/template.ts'
 import { templateWarnings } from '../core/pod/warnings.ts'
 import { goValue } from '../shared/go-value.ts'
-import { type Findings, listOf, numberOf, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
+import {
+  type Findings,
+  listOf,
+  numberOf,
+  objectOf,
+  printed,
+  recordOf,
+  textOf,
+  type WarningTexts,
+} from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { validateJobSpec } from './job-spec.ts'
 import { isConditionTrue, validateJobStatus } from './job-status.ts'
@@ -78,31 +87,24 @@ export const jobStrategy: Strategy = {
     if (!isObject(metadata.labels) || metadata.labels === labels) metadata.labels = { ...labels }
     fill(childObject(childObject(spec, 'selector'), 'matchLabels'), { [prefix + controllerUid]: uid })
   },
-  validate: object => [...validateJob(object)],
-  validateUpdate: (object, old) => [...validateJobChange(object, old)],
-  validateStatusUpdate: (object, old) => [...validateJobStatus(object, old)],
-  warnings(object, old) {
+  validate: object => validateJob(object),
+  validateUpdate: (object, old) => validateJobChange(object, old),
+  validateStatusUpdate: (object, old) => validateJobStatus(object, old),
+  *warnings(object, old) {
     const changed = !old || objectOf(object.metadata).generation !== objectOf(old.metadata).generation
-    return [
-      ...(old ? [] : nameWarnings(object, 'Pod names and hostnames')),
-      ...(changed ? jobSpecWarnings(specOf(object), specPath) : []),
-    ]
+    if (!old) yield* nameWarnings(object, 'Pod names and hostnames')
+    if (changed) yield* jobSpecWarnings(specOf(object), specPath)
   },
 }
 
-export function jobSpecWarnings(spec: JsonObject, path: field.Path): string[] {
+export function* jobSpecWarnings(spec: JsonObject, path: field.Path): WarningTexts {
   const isHuge =
     spec.completionMode === 'Indexed' &&
     numberOf(spec.completions) > 100_000 &&
     numberOf(spec.parallelism) > 10_000
-  return [
-    ...(isHuge
-      ? [
-          `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`,
-        ]
-      : []),
-    ...templateWarnings(objectOf(spec.template), path.child('template')),
-  ]
+  if (isHuge)
+    yield `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`
+  yield* templateWarnings(objectOf(spec.template), path.child('template'))
 }
 
 function* validateJob(job: JsonObject): Findings {

@@ -117,7 +117,7 @@ describe('certificate signing requests', () => {
     const approval = strategy.subresources?.approval
     const old = object()
     const wanted = object({ conditions: [{ ...approved }] })
-    const bodies = (errors: readonly { body: string }[] = []) => errors.map(error => error.body)
+    const bodies = (errors: Iterable<{ body: string }> = []) => Array.from(errors, error => error.body)
     approval?.prepareForUpdate(wanted, old, context)
     assert.deepEqual(bodies(approval?.validateUpdate(wanted, old, context)), [])
     assert.deepEqual((wanted.status as JsonObject).conditions, [

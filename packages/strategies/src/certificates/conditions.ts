@@ -74,8 +74,9 @@ export function preserveApprovals(object: JsonObject, old: JsonObject): void {
   for (const type of approvals) {
     const before = ofType(old, type)
     if (before.length !== ofType(object, type).length) continue
+    let next = 0
     for (const [index, condition] of conditions.entries())
-      if (condition.type === type) conditions[index] = { ...before.shift() }
+      if (condition.type === type) conditions[index] = { ...before[next++] }
   }
   if (conditions.length > 0) childObject(object, 'status').conditions = conditions
 }
@@ -83,11 +84,10 @@ export function preserveApprovals(object: JsonObject, old: JsonObject): void {
 /** Sets the times that the client left out. */
 export function stampConditions(object: JsonObject, old: JsonObject, now: number): void {
   const stamp = formatTime(now)
+  const identity = ({ type, status }: JsonObject) => JSON.stringify([type, status])
+  const before = Map.groupBy(conditionsOf(old), identity)
   for (const condition of conditionsOf(object)) {
     condition.lastUpdateTime ??= stamp
-    const same = conditionsOf(old).find(
-      ({ type, status }) => type === condition.type && status === condition.status,
-    )
-    condition.lastTransitionTime ??= same?.lastTransitionTime ?? stamp
+    condition.lastTransitionTime ??= before.get(identity(condition))?.[0]?.lastTransitionTime ?? stamp
   }
 }

@@ -58,8 +58,8 @@ export const certificateSigningRequestStrategy: Strategy = {
     preserveApprovals(object, old)
     stampConditions(object, old, clock.now())
   },
-  validate: (object, _context, old) => [...validateRequest(object, old)],
-  validateUpdate: (object, old) => [...validateChange(object, old, {})],
+  validate: (object, _context, old) => validateRequest(object, old),
+  validateUpdate: (object, old) => validateChange(object, old, {}),
   validateStatusUpdate: (object, old) => [
     ...validateRequest(object, old),
     ...validateChange(object, old, { maySign: true }),
@@ -124,8 +124,11 @@ function* validateUsages(found: readonly string[], before: readonly string[] = [
     for (const [index, usage] of found.entries())
       if (!usages.includes(usage)) yield field.notSupported(path.index(index), usage, usages)
   if (new Set(before).size < before.length) return
-  for (const [index, usage] of found.entries())
-    if (found.indexOf(usage) < index) yield field.duplicate(path.index(index), usage)
+  const seen = new Set<string>()
+  for (const [index, usage] of found.entries()) {
+    if (seen.has(usage)) yield field.duplicate(path.index(index), usage)
+    seen.add(usage)
+  }
 }
 
 function* validateCertificate(object: JsonObject, old: JsonObject | undefined): Findings {

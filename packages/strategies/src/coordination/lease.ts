@@ -8,7 +8,7 @@ export const leaseStrategy: Strategy = {
   unconditionalUpdate: false,
   prepareForCreate: object => dropElection(object, {}),
   prepareForUpdate: (object, old) => dropElection(object, objectOf(old.spec)),
-  validate: object => [...validateSpec(objectOf(object.spec), field.Path.of('spec'))],
+  validate: object => validateSpec(objectOf(object.spec), field.Path.of('spec')),
   cells: (object, now) => [
     nameCell(object),
     textOf(objectOf(object.spec).holderIdentity),

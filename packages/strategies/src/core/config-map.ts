@@ -12,7 +12,7 @@ export const configMapStrategy: Strategy = {
     const binaryData = recordOf(object.binaryData)
     for (const [key, value] of Object.entries(binaryData)) if (value === null) binaryData[key] = ''
   },
-  validate: object => [...validateConfigMap(object)],
+  validate: object => validateConfigMap(object),
   validateUpdate: (object, old) => validateImmutableData(object, old, ['data', 'binaryData']),
   cells: (object, now) => [
     nameCell(object),

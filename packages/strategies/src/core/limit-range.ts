@@ -23,7 +23,7 @@ export const limitRangeStrategy: Strategy = {
     const metadata = object.metadata as JsonObject
     if (!metadata.name) metadata.name = random.uuid()
   },
-  validate: object => [...validateLimits(object)],
+  validate: object => validateLimits(object),
 }
 
 /** The maximum is the default limit, the default limit the default request, and failing that the minimum. */

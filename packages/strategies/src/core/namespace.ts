@@ -40,7 +40,7 @@ export const namespaceStrategy: Strategy = {
   },
   validate: object =>
     finalizersOf(object).flatMap(name => validateFinalizer(name, field.Path.of('spec', 'finalizers'))),
-  validateStatusUpdate: object => [...validatePhase(object)],
+  validateStatusUpdate: object => validatePhase(object),
   holdsDeletion: object => finalizersOf(object).length > 0,
   prepareForDelete(object) {
     delete (object.metadata as JsonObject).deletionGracePeriodSeconds

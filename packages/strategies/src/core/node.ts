@@ -1,6 +1,5 @@
 import {
   childObject,
-  deepEqual,
   type FieldError,
   field,
   isConfigMapKey,
@@ -47,9 +46,9 @@ export const nodeStrategy: Strategy = {
   prepareForStatusUpdate(object, old) {
     if (objectOf(old.status).config === undefined) delete objectOf(object.status).config
   },
-  validate: object => [...validateNode(object)],
-  validateUpdate: (object, old) => [...validateNodeUpdate(object, old)],
-  validateStatusUpdate: (object, old) => [...validateNodeUpdate(object, old)],
+  validate: object => validateNode(object),
+  validateUpdate: (object, old) => validateNodeUpdate(object, old),
+  validateStatusUpdate: (object, old) => validateNodeUpdate(object, old),
   warnings: warnAboutNode,
   statusWarnings: () => [],
   fields: object => ({ 'spec.unschedulable': String(objectOf(object.spec).unschedulable ?? false) }),
@@ -175,9 +174,14 @@ function* validateNodeUpdate(object: JsonObject, old: JsonObject): Findings {
 }
 
 function* validateAddresses(addresses: readonly JsonObject[]): Findings {
+  const seen = new Set<string>()
   for (const [index, address] of addresses.entries()) {
-    if (!addresses.slice(0, index).some(other => deepEqual(other, address))) continue
-    const shown = printed({ Type: textOf(address.type), Address: textOf(address.address) })
+    const members = { Type: textOf(address.type), Address: textOf(address.address) }
+    const identity = JSON.stringify(members)
+    const isRepeated = seen.has(identity)
+    seen.add(identity)
+    if (!isRepeated) continue
+    const shown = printed(members)
     yield field.duplicate(field.Path.of('status', 'addresses').index(index), shown)
   }
 }
@@ -226,6 +230,7 @@ function warnAboutNode(object: JsonObject): string[] {
   if (textOf(spec.externalID) !== '')
     warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
   for (const [index, cidr] of stringsOf(spec.podCIDRs).entries())
-    warnings.push(...warningsForCIDR(field.Path.of('spec', 'podCIDRs').index(index), cidr))
+    for (const warning of warningsForCIDR(field.Path.of('spec', 'podCIDRs').index(index), cidr))
+      warnings.push(warning)
   return warnings
 }

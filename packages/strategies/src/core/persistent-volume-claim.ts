@@ -42,9 +42,9 @@ export const persistentVolumeClaimStrategy: Strategy = {
   prepareForUpdate(object, old) {
     reconcileDataSources(objectOf(object.spec), objectOf(old.spec))
   },
-  validate: object => [...validateClaimSpec(objectOf(object.spec), field.Path.of('spec'))],
+  validate: object => validateClaimSpec(objectOf(object.spec), field.Path.of('spec')),
   validateUpdate,
-  validateStatusUpdate: object => [...validateStatus(object)],
+  validateStatusUpdate: object => validateStatus(object),
   warnings: warnAboutClaim,
   statusWarnings: () => [],
   fields: object => ({ name: nameCell(object) }),
@@ -139,10 +139,10 @@ function validateUpdate(object: JsonObject, old: JsonObject): FieldError[] {
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
     errors.push(field.forbidden(field.Path.of('spec'), `${message}\n${diffValues(shownBefore, shown)}`))
   }
-  errors.push(...validateSize(spec, objectOf(old.spec), objectOf(old.status)))
+  for (const error of validateSize(spec, objectOf(old.spec), objectOf(old.status))) errors.push(error)
   if (spec.volumeMode !== before.volumeMode)
     errors.push(field.invalid(field.Path.of('volumeMode'), spec.volumeMode ?? null, 'field is immutable'))
-  errors.push(...validateAttributesClassChange(spec, before, objectOf(old.status)))
+  for (const error of validateAttributesClassChange(spec, before, objectOf(old.status))) errors.push(error)
   return errors
 }
 

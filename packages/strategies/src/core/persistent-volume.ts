@@ -48,7 +48,7 @@ export const persistentVolumeStrategy: Strategy = {
   prepareForCreate(object, { clock }) {
     object.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(clock.now()) }
   },
-  validate: object => [...validateVolume(object)],
+  validate: object => validateVolume(object),
   validateUpdate,
   prepareForStatusUpdate(object, old, { clock }) {
     const status = childObject(object, 'status')
@@ -254,7 +254,8 @@ function warnAboutVolume(object: JsonObject): string[] {
     )
   }
   const selector = objectOf(objectOf(spec.nodeAffinity).required)
-  warnings.push(...warnAboutNodeSelector(selector, field.Path.of('spec', 'nodeAffinity', 'required')))
+  for (const warning of warnAboutNodeSelector(selector, field.Path.of('spec', 'nodeAffinity', 'required')))
+    warnings.push(warning)
   for (const [type, name, message] of deprecatedSources)
     if (isObject(spec[type])) warnings.push(`spec.${name}: ${message}`)
   return warnings

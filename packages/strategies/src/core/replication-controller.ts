@@ -37,14 +37,14 @@ export const replicationControllerStrategy: Strategy = {
     defaultLabelsFromTemplate(object)
     defaultTemplate(spec)
   },
-  validate: object => [...validateController(specOf(object))],
+  validate: object => validateController(specOf(object)),
   validateStatusUpdate: object => [
     ...validateReplicaCounts(objectOf(object.status), counts, replicaParts, 'readyReplicas'),
   ],
-  warnings: (object, old) => [
-    ...(old ? [] : nameWarnings(object, 'Pod names and hostnames')),
-    ...workloadWarnings(object, old, templatePath),
-  ],
+  *warnings(object, old) {
+    if (!old) yield* nameWarnings(object, 'Pod names and hostnames')
+    yield* workloadWarnings(object, old, templatePath)
+  },
 }
 
 function* validateController(spec: JsonObject): Findings {
@@ -71,7 +71,7 @@ export const podTemplateStrategy: Strategy = {
     childObject(template, 'spec')
     defaultTemplate(object)
   },
-  validate: object => [...validatePodTemplate(objectOf(object.template), field.Path.of('template'))],
+  validate: object => validatePodTemplate(objectOf(object.template), field.Path.of('template')),
   warnings: (object, old) =>
     old && objectOf(object.metadata).generation === objectOf(old.metadata).generation
       ? []

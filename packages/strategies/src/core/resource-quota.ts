@@ -25,16 +25,17 @@ const podResources = ['cpu', 'memory'].flatMap(name => [name, `limits.${name}`, 
 const podScope: ReadonlySet<string> = new Set(['pods', ...podResources])
 
 /** The resources that a scope can be applied to. */
-const scopes: Readonly<Record<string, ReadonlySet<string>>> = {
-  __proto__: null as never,
-  Terminating: podScope,
-  NotTerminating: podScope,
-  NotBestEffort: podScope,
-  BestEffort: new Set(['pods']),
-  PriorityClass: podScope,
-  CrossNamespacePodAffinity: podScope,
-  VolumeAttributesClass: new Set(['persistentvolumeclaims', 'requests.storage']),
-}
+const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    Terminating: podScope,
+    NotTerminating: podScope,
+    NotBestEffort: podScope,
+    BestEffort: new Set(['pods']),
+    PriorityClass: podScope,
+    CrossNamespacePodAffinity: podScope,
+    VolumeAttributesClass: new Set(['persistentvolumeclaims', 'requests.storage']),
+  }),
+)
 const existenceScopes = new Set([
   'BestEffort',
   'NotBestEffort',
@@ -49,9 +50,9 @@ const opposites = [
 
 export const resourceQuotaStrategy: Strategy = {
   returnsDeleted: true,
-  validate: object => [...validateSpec(objectOf(object.spec), field.Path.of('spec'))],
+  validate: object => validateSpec(objectOf(object.spec), field.Path.of('spec')),
   validateUpdate: validateScopesKept,
-  validateStatusUpdate: object => [...validateStatus(objectOf(object.status))],
+  validateStatusUpdate: object => validateStatus(objectOf(object.status)),
   warnings: (object, old) => (old ? [] : warnAboutOrder(recordOf(objectOf(object.spec).hard))),
   cells: (object, now) => {
     const status = objectOf(object.status)
@@ -91,11 +92,11 @@ function* validateSpec(spec: JsonObject, path: field.Path): Findings {
 
 function* validateScopes(given: readonly string[], names: readonly string[], path: field.Path): Findings {
   for (const scope of given) {
-    if (scopes[scope] === undefined) yield field.invalid(path, given, 'unsupported scope')
-    for (const name of names) {
-      if (scopes[scope] && !scopes[scope].has(name))
-        yield field.invalid(path, given, 'unsupported scope applied to resource')
-    }
+    const known = scopes.get(scope)
+    if (!known) yield field.invalid(path, given, 'unsupported scope')
+    else
+      for (const name of names)
+        if (!known.has(name)) yield field.invalid(path, given, 'unsupported scope applied to resource')
   }
   if (areOpposite(given)) yield field.invalid(path, given, 'conflicting scopes')
 }
@@ -111,15 +112,16 @@ function* validateSelector(
 ): Findings {
   const path = selectorPath.child('matchExpressions')
   const expressions = listOf(selector.matchExpressions)
+  const shown = goSelector(expressions)
   for (const expression of expressions) {
     const scope = textOf(expression.scopeName)
     const operator = textOf(expression.operator)
     const values = stringsOf(expression.values)
-    if (scopes[scope] === undefined) yield field.invalid(path.child('scopeName'), scope, 'unsupported scope')
-    for (const name of names) {
-      if (scopes[scope] && !scopes[scope].has(name))
-        yield field.invalid(path, goSelector(expressions), 'unsupported scope applied to resource')
-    }
+    const known = scopes.get(scope)
+    if (!known) yield field.invalid(path.child('scopeName'), scope, 'unsupported scope')
+    else
+      for (const name of names)
+        if (!known.has(name)) yield field.invalid(path, shown, 'unsupported scope applied to resource')
     if (existenceScopes.has(scope) && operator !== 'Exists') {
       const message =
         "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"

@@ -24,7 +24,7 @@ export const secretStrategy: Strategy = {
     const data = recordOf(object.data)
     for (const [key, value] of Object.entries(data)) if (value === null) data[key] = ''
   },
-  validate: object => [...validateSecret(object)],
+  validate: object => validateSecret(object),
   validateUpdate: validateSecretUpdate,
   warnings: warnAboutTls,
   fields: object => ({ type: textOf(object.type) }),

@@ -194,9 +194,11 @@ function* validateHints(hints: JsonObject, path: field.Path): Findings {
       yield field.tooMany(at, given.length, maxHints)
       return
     }
+    const seen = new Set<string>()
     for (const [index, name] of given.entries()) {
       const namePath = at.index(index).child('name')
-      if (given.indexOf(name) < index) yield field.duplicate(namePath, name)
+      if (seen.has(name)) yield field.duplicate(namePath, name)
+      seen.add(name)
       yield* invalidBecause(namePath, name, problemsOf(name))
     }
   }

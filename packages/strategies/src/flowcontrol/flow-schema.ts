@@ -35,9 +35,9 @@ export const flowSchemaStrategy: Strategy = {
     const spec = childObject(object, 'spec')
     if (numberOf(spec.matchingPrecedence) === 0) spec.matchingPrecedence = 1000
   },
-  validate: object => [...validateFlowSchema(object)],
+  validate: object => validateFlowSchema(object),
   prepareForStatusUpdate: keepStatusMetadata,
-  validateStatusUpdate: object => [...validateStatus(object)],
+  validateStatusUpdate: object => validateStatus(object),
   cells(object, now) {
     const { priorityLevelConfiguration, matchingPrecedence, distinguisherMethod } = objectOf(object.spec)
     const dangling = listOf(objectOf(object.status).conditions).find(({ type }) => type === 'Dangling')

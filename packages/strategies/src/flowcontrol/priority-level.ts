@@ -15,9 +15,9 @@ const roundTripAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrenc
 export const priorityLevelConfigurationStrategy: Strategy = {
   generation: true,
   default: object => defaultLevel(objectOf(object.spec)),
-  validate: object => [...validateLevel(object)],
+  validate: object => validateLevel(object),
   prepareForStatusUpdate: keepStatusMetadata,
-  validateStatusUpdate: object => [...validateStatus(object)],
+  validateStatusUpdate: object => validateStatus(object),
   cells(object, now) {
     const { type, limited } = objectOf(object.spec)
     const { queuing } = objectOf(objectOf(limited).limitResponse)

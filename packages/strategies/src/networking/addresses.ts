@@ -8,11 +8,11 @@ import {
 import { listOf, objectOf, textOf } from '../shared/reading.ts'
 
 /** Fields that are older than strict address validation; what was there before stays valid. */
-export const legacyIP = (path: field.Path, value: string, validOld: readonly string[] = []): FieldError[] =>
-  isValidIPForLegacyField(path, value, { strict: true, validOld })
+export const legacyIP = (path: field.Path, value: string, validOld?: ReadonlySet<string>): FieldError[] =>
+  isValidIPForLegacyField(path, value, { strict: true, ...(validOld && { validOld }) })
 
-export const legacyCIDR = (path: field.Path, value: string, validOld: readonly string[] = []): FieldError[] =>
-  isValidCIDRForLegacyField(path, value, { strict: true, validOld })
+export const legacyCIDR = (path: field.Path, value: string, validOld?: ReadonlySet<string>): FieldError[] =>
+  isValidCIDRForLegacyField(path, value, { strict: true, ...(validOld && { validOld }) })
 
 export const isIPv6 = (value: string): boolean => value.includes(':') && parseIP(value) !== undefined
 export const isIPv4 = (value: string): boolean => !value.includes(':') && parseIP(value) !== undefined
@@ -56,10 +56,12 @@ function unmap(bytes: Uint8Array): Uint8Array {
 }
 
 /** The addresses of a load balancer status. */
-export const ingressIPs = (status: unknown): string[] =>
-  listOf(objectOf(objectOf(status).loadBalancer).ingress)
-    .map(({ ip }) => textOf(ip))
-    .filter(ip => ip !== '')
+export const ingressIPs = (status: unknown): ReadonlySet<string> =>
+  new Set(
+    listOf(objectOf(objectOf(status).loadBalancer).ingress)
+      .map(({ ip }) => textOf(ip))
+      .filter(ip => ip !== ''),
+  )
 
 /** Addresses or host names of a load balancer status, each once, in order. */
 export function printLoadBalancer(status: unknown): string {

@@ -50,7 +50,7 @@ export const ingressStrategy: Strategy = {
     const errors = [...validateSpec(spec, old ? rulesFor(objectOf(old.spec)) : strict)]
     return old ? errors : [...errors, ...validateClassAnnotation(object)]
   },
-  validateStatusUpdate: (object, old) => [...validateStatus(object.status, ingressIPs(old.status))],
+  validateStatusUpdate: (object, old) => validateStatus(object.status, ingressIPs(old.status)),
   warnings(object, old) {
     const annotated = recordOf(objectOf(object.metadata).annotations)[classAnnotation] !== undefined
     if (old || !annotated || objectOf(object.spec).ingressClassName !== undefined) return []
@@ -221,7 +221,7 @@ export function* requireSegment(value: unknown, path: field.Path): Findings {
   else yield* invalidBecause(path, text, isValidPathSegmentName(text))
 }
 
-function* validateStatus(status: unknown, validOld: readonly string[]): Findings {
+function* validateStatus(status: unknown, validOld: ReadonlySet<string>): Findings {
   for (const [index, entry] of listOf(objectOf(objectOf(status).loadBalancer).ingress).entries()) {
     const path = ingressPath.index(index)
     if (textOf(entry.ip) !== '') yield* legacyIP(path.child('ip'), textOf(entry.ip), validOld)

@@ -18,7 +18,7 @@ const parentPath = field.Path.of('spec', 'parentRef')
 export const ipAddressStrategy: Strategy = {
   validateName: name =>
     isValidIP(field.Path.of('name'), name).map(({ body }) => body.slice(body.indexOf('": ') + 3)),
-  validate: object => [...validateParent(objectOf(object.spec).parentRef)],
+  validate: object => validateParent(objectOf(object.spec).parentRef),
   validateUpdate(object, old) {
     const { parentRef } = objectOf(object.spec)
     if (deepEqual(parentRef, objectOf(old.spec).parentRef)) return []

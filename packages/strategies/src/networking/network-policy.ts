@@ -29,7 +29,7 @@ const directions = [
 
 interface PolicyRules {
   readonly allowInvalidLabelValue: boolean
-  readonly validOld: readonly string[]
+  readonly validOld: ReadonlySet<string>
 }
 
 export const networkPolicyStrategy: Strategy = {
@@ -43,7 +43,7 @@ export const networkPolicyStrategy: Strategy = {
     if (stringsOf(spec.policyTypes).length === 0)
       spec.policyTypes = listOf(spec.egress).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']
   },
-  validate: (object, _context, old) => [...validateSpec(objectOf(object.spec), rulesFor(old))],
+  validate: (object, _context, old) => validateSpec(objectOf(object.spec), rulesFor(old)),
   warnings: object =>
     [...blocksOf(objectOf(object.spec))].flatMap(([block, path]) => [
       ...warningsForCIDR(path.child('cidr'), textOf(block.cidr)),
@@ -59,10 +59,12 @@ export const networkPolicyStrategy: Strategy = {
 }
 
 function rulesFor(old: JsonObject | undefined): PolicyRules {
-  if (!old) return { allowInvalidLabelValue: false, validOld: [] }
+  if (!old) return { allowInvalidLabelValue: false, validOld: new Set() }
   const spec = objectOf(old.spec)
   const problems = validateLabelSelector(spec.podSelector as LabelSelector | undefined, specPath)
-  const validOld = [...blocksOf(spec)].flatMap(([block]) => [textOf(block.cidr), ...stringsOf(block.except)])
+  const validOld = new Set(
+    blocksOf(spec).flatMap(([block]) => [textOf(block.cidr), ...stringsOf(block.except)]),
+  )
   return { allowInvalidLabelValue: problems.length > 0, validOld }
 }
 

@@ -1,5 +1,4 @@
 import {
-  deepEqual,
   type FieldError,
   field,
   isObject,
@@ -25,7 +24,7 @@ import type { Strategy } from '../strategy.ts'
 
 export const runtimeClassStrategy: Strategy = {
   unconditionalUpdate: false,
-  validate: object => [...validateRuntimeClass(object)],
+  validate: object => validateRuntimeClass(object),
   validateUpdate: (object, old): FieldError[] =>
     validateImmutableField(textOf(object.handler), textOf(old.handler), field.Path.of('handler')),
   warnings: object =>
@@ -53,13 +52,15 @@ function* validateScheduling(scheduling: JsonObject, path: field.Path): Findings
   const tolerations = listOf(scheduling.tolerations)
   const at = path.child('tolerations')
   yield* validateTolerations(tolerations, at)
-  const keys = tolerations.map(({ key, operator, value, effect }) =>
-    [key, operator, value, effect].map(textOf),
-  )
-  for (const [index, key] of keys.entries()) {
-    if (!keys.slice(0, index).some(other => deepEqual(other, key))) continue
+  const seen = new Set<string>()
+  for (const [index, toleration] of tolerations.entries()) {
+    const key = [toleration.key, toleration.operator, toleration.value, toleration.effect].map(textOf)
+    const identity = JSON.stringify(key)
+    const isRepeated = seen.has(identity)
+    seen.add(identity)
+    if (!isRepeated) continue
     const [Key, Operator, Value, Effect] = key
-    const TolerationSeconds = tolerations[index]?.tolerationSeconds ?? null
+    const TolerationSeconds = toleration.tolerationSeconds ?? null
     yield field.duplicate(at.index(index), printed({ Key, Operator, Value, Effect, TolerationSeconds }))
   }
 }

@@ -23,7 +23,7 @@ export const podDisruptionBudgetStrategy: Strategy = {
   generation: true,
   unconditionalUpdate: false,
   validateName: nameIsPathSegment,
-  validate: object => [...validateBudget(specOf(object))],
+  validate: object => validateBudget(specOf(object)),
   validateStatusUpdate(object) {
     const status = objectOf(object.status)
     const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']

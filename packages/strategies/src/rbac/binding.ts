@@ -26,7 +26,7 @@ function createBindingStrategy(roleKinds: readonly string[], namespaced: boolean
     default: defaultGroups,
     prepareForCreate: (object, context) => checkBinding(resource, object, undefined, context),
     prepareForUpdate: (object, old, context) => checkBinding(resource, object, old, context),
-    validate: object => [...validateBinding(object, roleKinds, namespaced)],
+    validate: object => validateBinding(object, roleKinds, namespaced),
     validateUpdate: validateRoleRefUpdate,
     cells: printBinding,
   }

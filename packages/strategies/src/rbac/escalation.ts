@@ -8,7 +8,7 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, joinErrors, newForbidden, newNotFound } from '@coxswain/apimachinery'
 import type { StrategyContext } from '../strategy.ts'
-import { describePieces, findUncovered, quoteAll } from './covers.ts'
+import { describeUncovered, findUncovered, quoteAll } from './covers.ts'
 import { type PolicyRule, readRules } from './rule.ts'
 
 const group = 'rbac.authorization.k8s.io'
@@ -92,9 +92,9 @@ function findEscalation(
 ): string | undefined {
   const owned = grants.rulesFor(user, namespace)
   const uncovered = findUncovered(owned.rules, rules)
-  if (uncovered.length === 0) return undefined
+  if (uncovered.pieces.length === 0 && !uncovered.truncated) return undefined
   const who = `user ${JSON.stringify(user.name)} (groups=${quoteAll(user.groups)})`
-  const text = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(uncovered).join('\n')}`
+  const text = `${who} is attempting to grant RBAC permissions not currently held:\n${describeUncovered(uncovered)}`
   if (owned.missing.length === 0) return text
   // Upstream calls roles that are not there by the resource of the request.
   const missing = owned.missing.map(({ name }) => `${resource}.${group} ${JSON.stringify(name)} not found`)

@@ -16,7 +16,7 @@ export const roleStrategy: Strategy = {
   validateName: name => nameIsPathSegment(name, false),
   prepareForCreate: (object, context) => checkRole('roles', object, undefined, context),
   prepareForUpdate: (object, old, context) => checkRole('roles', object, old, context),
-  validate: object => [...validateRules(object, true)],
+  validate: object => validateRules(object, true),
 }
 
 export const clusterRoleStrategy: Strategy = {

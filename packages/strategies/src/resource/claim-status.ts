@@ -137,8 +137,10 @@ function* validateReservations(object: JsonObject, old: JsonObject, path: field.
     return
   }
   if (objectOf(object.metadata).deletionTimestamp === undefined) return
-  const before = listOf(objectOf(old.status).reservedFor)
-  if (now.some(reservation => !before.some(other => deepEqual(reservation, other))))
+  const identity = ({ apiGroup, resource, name, uid }: JsonObject) =>
+    JSON.stringify([apiGroup, resource, name, uid])
+  const before = new Set(listOf(objectOf(old.status).reservedFor).map(identity))
+  if (now.some(reservation => !before.has(identity(reservation))))
     yield field.forbidden(
       path,
       'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set',
@@ -189,12 +191,17 @@ export function* validateBindingConditions(device: JsonObject, path: field.Path)
   const failedPath = path.child('bindingFailureConditions')
   yield* validateItems(ready, maxBindingConditions, validateConditionName, readyPath)
   yield* validateItems(failed, maxBindingConditions, validateConditionName, failedPath)
-  for (const [index, name] of ready.entries())
-    if (ready.indexOf(name) < index) yield field.duplicate(readyPath.index(index), name)
+  const readyNames = new Set<string>()
+  for (const [index, name] of ready.entries()) {
+    if (readyNames.has(name)) yield field.duplicate(readyPath.index(index), name)
+    readyNames.add(name)
+  }
+  const failedNames = new Set<string>()
   for (const [index, name] of failed.entries()) {
     const at = failedPath.index(index)
-    if (failed.indexOf(name) < index) yield field.duplicate(at, name)
-    if (ready.includes(name))
+    if (failedNames.has(name)) yield field.duplicate(at, name)
+    failedNames.add(name)
+    if (readyNames.has(name))
       yield field.invalid(at, name, 'bindingFailureConditions must not overlap with bindingConditions')
   }
   if (ready.length === 0 && failed.length > 0)

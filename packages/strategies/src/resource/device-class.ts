@@ -10,7 +10,7 @@ import { maxConfigs, validateConfiguration, validateSelectors } from './requests
 export const deviceClassStrategy: Strategy = {
   generation: true,
   returnsDeleted: true,
-  validate: (object, _context, old) => [...validateDeviceClass(objectOf(object.spec), old)],
+  validate: (object, _context, old) => validateDeviceClass(objectOf(object.spec), old),
   cells: (object, now) => [nameCell(object), ageCell(object, now)],
 }
 

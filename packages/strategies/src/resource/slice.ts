@@ -40,7 +40,7 @@ export const resourceSliceStrategy: Strategy = {
     dropDisabled(object, old)
     stampTaints(object, clock.now())
   },
-  validate: (object, _context, old) => [...validateSlice(objectOf(object.spec), old)],
+  validate: (object, _context, old) => validateSlice(objectOf(object.spec), old),
   warnings(object) {
     const driver = textOf(objectOf(object.spec).driver)
     if (driver === driver.toLowerCase()) return []
@@ -107,17 +107,13 @@ function* validateSlice(spec: JsonObject, old: JsonObject | undefined): Findings
   const isAdvanced = devices.some(
     ({ taints, consumesCounters }) => listOf(taints).length > 0 || listOf(consumesCounters).length > 0,
   )
+  const known = Map.groupBy(listOf(before?.devices), ({ name }) => name)
   yield* validateSet(
     devices,
     isAdvanced ? maxAdvancedDevices : maxDevices,
     {
       rule: (device, at) =>
-        validateDevice(
-          device,
-          listOf(before?.devices).find(({ name }) => name === device.name),
-          spec.perDeviceNodeSelection === true,
-          at,
-        ),
+        validateDevice(device, known.get(device.name)?.[0], spec.perDeviceNodeSelection === true, at),
       keyOf: ({ name }) => textOf(name),
     },
     path.child('devices'),

@@ -37,7 +37,7 @@ export const priorityClassStrategy: Strategy = {
     const metadata = object.metadata as JsonObject
     metadata.generation = 1
   },
-  validate: object => [...validatePriorityClass(object)],
+  validate: object => validatePriorityClass(object),
   validateUpdate(object, old): FieldError[] {
     const errors = validateImmutableField(
       object.preemptionPolicy ?? null,

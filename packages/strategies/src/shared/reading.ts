@@ -11,6 +11,9 @@ import {
 /** What is wrong, in the order found. */
 export type Findings = Generator<FieldError, void, undefined>
 
+/** Texts of warnings. There can be many more than an answer has room for, so nobody asks for all of them. */
+export type WarningTexts = Generator<string, void, undefined>
+
 /** The rules of a pod specification differ a little between a pod and the template of one. */
 export interface PodRules {
   readonly isPod: boolean
@@ -24,6 +27,11 @@ export const numberOf = (value: unknown): number =>
 export const recordOf = (value: unknown): Record<string, string> =>
   isObject(value) ? (value as Record<string, string>) : {}
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
+
+/** By their names; of two with one name the first. */
+export function byName(items: readonly JsonObject[]): ReadonlyMap<unknown, JsonObject> {
+  return new Map(items.map(item => [item.name, item] as const).reverse())
+}
 
 /** One error a message, about `value`. */
 export function* invalidBecause(path: field.Path, value: unknown, messages: readonly string[]): Findings {

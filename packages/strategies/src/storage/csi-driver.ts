@@ -44,7 +44,7 @@ export const csiDriverStrategy: Strategy = {
     const metadata = object.metadata as JsonObject
     metadata.generation = generation + 1
   },
-  validate: object => [...validateSpec(objectOf(object.spec), field.Path.of('spec'))],
+  validate: object => validateSpec(objectOf(object.spec), field.Path.of('spec')),
   validateUpdate(object, old): FieldError[] {
     const spec = objectOf(object.spec)
     const before = objectOf(old.spec)

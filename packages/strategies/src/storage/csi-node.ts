@@ -20,7 +20,7 @@ const maxNodeId = 256
 export const csiNodeStrategy: Strategy = {
   returnsDeleted: true,
   unconditionalUpdate: false,
-  validate: object => [...validateDrivers(driversOf(object), field.Path.of('spec', 'drivers'))],
+  validate: object => validateDrivers(driversOf(object), field.Path.of('spec', 'drivers')),
   validateUpdate: validateDriversKept,
   cells: (object, now) => [nameCell(object), countCell(objectOf(object.spec).drivers), ageCell(object, now)],
 }
@@ -45,9 +45,11 @@ function* validateDrivers(drivers: readonly JsonObject[], path: field.Path): Fin
 }
 
 function* validateTopologyKeys(keys: readonly string[], path: field.Path): Findings {
-  for (const [index, key] of keys.entries()) {
+  const seen = new Set<string>()
+  for (const key of keys) {
     if (key === '') yield field.required(path)
-    if (keys.indexOf(key) < index) yield field.duplicate(path, key)
+    if (seen.has(key)) yield field.duplicate(path, key)
+    seen.add(key)
     yield* validateQualifiedName(key, path)
   }
 }
@@ -62,9 +64,10 @@ const driverForm = struct({
 /** Of a driver that stays only the number of volumes changes. */
 function validateDriversKept(object: JsonObject, old: JsonObject): FieldError[] {
   const errors: FieldError[] = []
+  const byName = Map.groupBy(driversOf(object), ({ name }) => name)
   for (const before of driversOf(old)) {
-    for (const driver of driversOf(object)) {
-      if (driver.name !== before.name || deepEqual(driverForm(driver), driverForm(before))) continue
+    for (const driver of byName.get(before.name) ?? []) {
+      if (deepEqual(driverForm(driver), driverForm(before))) continue
       const shown = printed(driverForm(driver))
       errors.push(field.invalid(field.Path.of('spec', 'drivers'), shown, 'field is immutable'))
     }

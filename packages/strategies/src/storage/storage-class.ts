@@ -1,11 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  validateImmutableField,
-  validateLabelName,
-} from '@coxswain/apimachinery'
+import { type FieldError, field, validateImmutableField, validateLabelName } from '@coxswain/apimachinery'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, stringsOf, textOf } from '../shared/reading.ts'
@@ -22,7 +16,7 @@ export const storageClassStrategy: Strategy = {
     object.reclaimPolicy ??= 'Delete'
     object.volumeBindingMode ??= 'Immediate'
   },
-  validate: object => [...validateStorageClass(object)],
+  validate: object => validateStorageClass(object),
   validateUpdate(object, old): FieldError[] {
     return immutable.flatMap(member =>
       validateImmutableField(object[member] ?? null, old[member] ?? null, field.Path.of(member)),
@@ -65,27 +59,29 @@ function* validateStorageClass(object: JsonObject): Findings {
 }
 
 function* validateTopologies(terms: readonly JsonObject[], path: field.Path): Findings {
-  const seen: unknown[] = []
+  const seen = new Set<string>()
   for (const [index, term] of terms.entries()) {
     const at = path.index(index).child('matchLabelExpressions')
-    const requirements: Record<string, string[]> = {}
+    const requirements = new Map<string, string[]>()
     for (const [position, { key, values }] of listOf(term.matchLabelExpressions).entries()) {
       yield* validateRequirement(textOf(key), stringsOf(values), at.index(position))
-      if (Object.hasOwn(requirements, textOf(key)))
-        yield field.duplicate(at.index(position).child('key'), key)
-      requirements[textOf(key)] = [...new Set(stringsOf(values))].sort()
+      if (requirements.has(textOf(key))) yield field.duplicate(at.index(position).child('key'), key)
+      requirements.set(textOf(key), [...new Set(stringsOf(values))].sort())
     }
     // Upstream compares with terms that are still empty: a term without requirements is always there already.
-    const isEmpty = Object.keys(requirements).length === 0
-    if (isEmpty || seen.some(other => deepEqual(other, requirements))) yield field.duplicate(at, '')
-    seen.push(requirements)
+    const identity = JSON.stringify([...requirements].sort(([a], [b]) => (a < b ? -1 : 1)))
+    if (requirements.size === 0 || seen.has(identity)) yield field.duplicate(at, '')
+    seen.add(identity)
   }
 }
 
 function* validateRequirement(key: string, values: readonly string[], path: field.Path): Findings {
   if (values.length === 0) yield field.required(path.child('values'))
-  for (const [index, value] of values.entries())
-    if (values.indexOf(value) < index) yield field.duplicate(path.child('values').index(index), value)
+  const seen = new Set<string>()
+  for (const [index, value] of values.entries()) {
+    if (seen.has(value)) yield field.duplicate(path.child('values').index(index), value)
+    seen.add(value)
+  }
   yield* validateLabelName(key, path.child('key'))
 }
 

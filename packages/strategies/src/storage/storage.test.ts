@@ -54,7 +54,7 @@ describe('CSI drivers', () => {
 
   it('warn about tokens that may be logged, when they are new', () => {
     const object = { metadata, spec: { tokenRequests: [{ audience: 'x' }] } }
-    assert.equal(csiDriverStrategy.warnings?.(object, undefined).length, 1)
+    assert.equal([...csiDriverStrategy.warnings!(object, undefined)].length, 1)
     assert.deepEqual(csiDriverStrategy.warnings?.(object, object), [])
   })
 })

@@ -29,7 +29,7 @@ export const volumeAttachmentStrategy: Strategy = {
     else metadata.managedFields = managedFields
     object.metadata = metadata
   },
-  validate: object => [...validateAttachment(object)],
+  validate: object => validateAttachment(object),
   validateUpdate: validateSpecKept,
   validateStatusUpdate: (object, old) => [...validateAttachment(object), ...validateSpecKept(object, old)],
   cells: (object, now) => {

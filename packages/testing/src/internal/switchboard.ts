@@ -26,8 +26,13 @@ export class Switchboard implements Outbound {
   })
 
   /** Where the API server finds the webhooks of an operator. */
+  addressOf(operator: string): { readonly url: string } {
+    return { url: `https://${operator.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.webhooks.test` }
+  }
+
+  /** Makes them answer there. */
   listenerFor(operator: string): WebhookListener {
-    const url = `https://${operator.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.webhooks.test`
+    const { url } = this.addressOf(operator)
     return {
       hosts: [],
       listen: async (handler, signal) => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newForbidden } from '@coxswain/apimachinery'
-import { listOf, objectOf, textOf } from '@coxswain/strategies'
+import { byName, listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { AdmissionPlugin } from '../admission.ts'
 import type { Attributes } from '../attributes.ts'
 import { type Level, levels, violationsOf } from './checks.ts'
@@ -143,9 +143,7 @@ function hasNewContainers(object: JsonObject, old: JsonObject): boolean {
     const before = listOf(objectOf(old.spec)[kind])
     const now = listOf(objectOf(object.spec)[kind])
     if (kind !== 'ephemeralContainers' && now.length !== before.length) return true
-    return now.some(container => {
-      const known = before.find(({ name }) => name === container.name)
-      return known?.image !== container.image
-    })
+    const known = byName(before)
+    return now.some(({ name, image }) => known.get(name)?.image !== image)
   })
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, newBadRequest, newInvalid } from '@coxswain/apimachinery'
+import { type FieldError, isObject, type JsonObject, newBadRequest, newInvalid } from '@coxswain/apimachinery'
 import type { ResourceContext, UserInfo } from '../../request/context.ts'
 import type { RequestInfo, RequestVerb } from '../../request/request-info.ts'
 import {
@@ -57,7 +57,7 @@ export const reviewOwnRules: Review = async ({ state, user }, { kind, apiVersion
 }
 
 /** Upstream leaves the kind out of these errors. */
-function refuse({ apiVersion }: JsonObject, errors: Parameters<typeof newInvalid>[2]): void {
+function refuse({ apiVersion }: JsonObject, errors: readonly FieldError[]): void {
   const group = String(apiVersion).split('/', 1)[0] ?? ''
   if (errors.length > 0) throw newInvalid({ group, kind: '' }, '', errors)
 }

@@ -1,4 +1,4 @@
-import { type MessagePort, Worker } from 'node:worker_threads'
+import type { MessagePort, Worker } from 'node:worker_threads'
 import type { Logger, LogRecord } from '@coxswain/kit'
 import type { Transport } from '@coxswain/wire'
 import { createThreadTransport, serveThread } from '@coxswain/wire/node'
@@ -9,10 +9,15 @@ export type LoopsMessage =
   /** A client of theirs wants to speak to the server. */
   | { readonly connect: MessagePort }
   | { readonly log: LogRecord }
-  /** All of them have been started; simulated nodes can be asked at the port. */
+  /** All of them work, and what every Pod needs is there; simulated nodes can be asked at the port. */
   | { readonly started: true; readonly nodes?: MessagePort }
 
+/** What the thread is told. */
+export type LoopsCommand = { readonly start: LoopsOptions } | 'stop'
+
 export interface LoopsThreadOptions extends LoopsOptions {
+  /** Of `prepareLoopsThread`. */
+  readonly worker: Worker
   /** A connection to the server, as somebody who may do everything. */
   readonly connect: (options: { readonly lendsAnswers: boolean }) => Transport
   readonly log: Logger
@@ -20,7 +25,7 @@ export interface LoopsThreadOptions extends LoopsOptions {
 }
 
 export interface LoopsThread {
-  /** Resolves when all of them have been started, with the way to simulated nodes, if there are any. */
+  /** Resolves when all of them work, with the way to simulated nodes, if there are any. */
   readonly started: Promise<Transport | undefined>
   /** Resolves when they have stopped after `signal`; rejects when one of them fails. */
   readonly ended: Promise<void>
@@ -37,12 +42,8 @@ export interface LoopsThread {
  *   signal =============================================> they stop, and give their leases back
  */
 export function startLoopsThread(options: LoopsThreadOptions): LoopsThread {
-  const { connect, log, signal, ...workerData } = options
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./loops-worker.${extension}`, import.meta.url), {
-    workerData: workerData satisfies LoopsOptions,
-    name: 'control loops',
-  })
+  const { connect, log, signal, worker, ...start } = options
+  const send = (command: LoopsCommand) => worker.postMessage(command)
   const started = Promise.withResolvers<Transport | undefined>()
   const ended = Promise.withResolvers<void>()
   worker.on('message', (message: LoopsMessage) => {
@@ -54,13 +55,16 @@ export function startLoopsThread(options: LoopsThreadOptions): LoopsThread {
     started.reject(error)
     ended.reject(error)
   })
-  worker.on('exit', code => {
+  const onExit = (code: number | string) => {
     if (signal.aborted) ended.resolve()
     const error = new Error(`the thread of the control loops has ended with code ${code}`)
     started.reject(error)
     ended.reject(error)
-  })
-  const stop = () => worker.postMessage('stop')
+  }
+  worker.on('exit', onExit)
+  if (worker.threadId === -1) onExit('unknown')
+  send({ start })
+  const stop = () => send('stop')
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })
   // Whoever awaits them is told.

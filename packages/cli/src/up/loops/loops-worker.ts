@@ -5,8 +5,11 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type Client, createClient } from '@coxswain/client'
+import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
+import type { Kind, ObjectKey } from '@coxswain/apimachinery'
+import { type Client, createClient, waitFor } from '@coxswain/client'
 import {
+  aborted,
   createLogger,
   createRealEnv,
   type Env,
@@ -14,14 +17,16 @@ import {
   type LogRecord,
   TaskGroup,
 } from '@coxswain/kit'
-import type { LeaderElectionOptions, Operator } from '@coxswain/runtime'
+import type { LeaderElectionOptions, Manager, Operator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import type { Transport } from '@coxswain/wire'
 import { createThreadTransport, serveThread } from '@coxswain/wire/node'
 import type { SimulatedNodesOptions } from '../nodes/nodes.ts'
 import { createControllerManager, type ManagerOptions } from './control-loops.ts'
+import type { ControllerName } from './controller-names.ts'
 import { ensureDefaultStorageClass } from './default-storage-class.ts'
-import type { LoopsMessage } from './loops-thread.ts'
+import type { LoopsCommand, LoopsMessage } from './loops-thread.ts'
+import type { ThreadPreparation } from './prepare-thread.ts'
 import { runInTurns } from './run-in-turns.ts'
 import type { SchedulerFlags } from './scheduler-options.ts'
 
@@ -30,6 +35,8 @@ export interface LoopsOptions extends Omit<ManagerOptions, 'env' | 'signToken'> 
   readonly logLevel: LogLevel
   /** Controllers and scheduler run while they hold their leases. @default they always run */
   readonly leaderElection?: LeaderElectionOptions
+  /** Other servers have the store too, and one of them may lead. */
+  readonly isShared: boolean
   /** What the flags say of the scheduler, which has been looked at already. */
   readonly scheduler: SchedulerFlags
   /** The file with the key that signs service accounts' tokens (PEM). */
@@ -38,25 +45,41 @@ export interface LoopsOptions extends Omit<ManagerOptions, 'env' | 'signToken'> 
   readonly simulatedNodes?: SimulatedNodesOptions
 }
 
-const options = workerData as LoopsOptions
+/** How long the start waits for the controllers that make them. */
+const accountsLimit = 10_000
+
+const stop = new AbortController()
+const options = await receiveOptions()
 const post = (message: LoopsMessage, ports: MessagePort[] = []) => parentPort?.postMessage(message, ports)
 const env = createRealEnv(createLogger(sendRecord))
-const stop = new AbortController()
-parentPort?.on('message', () => stop.abort())
 
 const connections = new AsyncDisposableStack()
 const group = new TaskGroup(stop.signal)
-await startControlLoops()
+const client = connect('kube-controller-manager/0.1')
+const leading = await startControlLoops()
 const nodes = options.simulatedNodes && (await startNodes(options.simulatedNodes))
+await Promise.race([Promise.all(leading).then(waitForAccounts), aborted(group.signal)])
 post({ started: true, ...(nodes && { nodes }) }, nodes && [nodes])
 await group.join()
 await connections.disposeAsync()
 parentPort?.close()
 
-async function startControlLoops(): Promise<void> {
-  const client = connect('kube-controller-manager/0.1')
-  lead(createControllerManager({ ...options, env, signToken }), client)
-  lead(createScheduler(await loadScheduler(options.scheduler, env)), connect('kube-scheduler/0.1'))
+/** What the thread is told first; what it needs for that is being loaded meanwhile. */
+async function receiveOptions(): Promise<LoopsOptions> {
+  if ((workerData as ThreadPreparation).hasSimulatedNodes) import('../nodes/nodes.ts').catch(() => {})
+  return await new Promise(resolve => {
+    parentPort?.on('message', (command: LoopsCommand) => {
+      if (command === 'stop') stop.abort()
+      else resolve(command.start)
+    })
+  })
+}
+
+/** Gives what resolves when each of them works. */
+async function startControlLoops(): Promise<Promise<void>[]> {
+  const manager = lead(createControllerManager({ ...options, env, signToken }), client)
+  const flags = await loadScheduler(options.scheduler, env)
+  const scheduler = lead(createScheduler(flags), connect('kube-scheduler/0.1'))
   if (options.controllers.includes('local-path-provisioner'))
     group.spawn(async signal => {
       try {
@@ -66,19 +89,45 @@ async function startControlLoops(): Promise<void> {
         if (!signal.aborted) env.log.error('the default storage class could not be made', { error })
       }
     })
+  return [manager, scheduler]
 }
 
-function lead(operator: Operator, client: Client): void {
-  const { leaderElection } = options
-  group.spawn(signal =>
-    runInTurns(operator, {
-      client,
-      env,
-      hostname: hostname(),
-      signal,
-      ...(leaderElection && { leaderElection }),
-    }),
-  )
+/** Resolves when the operator leads, or is ready to where another server may lead. */
+function lead(operator: Operator, client: Client): Promise<void> {
+  const { leaderElection, isShared } = options
+  return new Promise(resolve => {
+    const onManager = (manager: Manager) => void (isShared ? manager.ready : manager.elected).then(resolve)
+    group.spawn(signal => {
+      const common = { client, env, hostname: hostname(), signal }
+      return runInTurns(operator, { ...common, ...(leaderElection && { leaderElection }) }, onManager)
+    })
+  })
+}
+
+/** Pods cannot be created in a namespace without its account, nor run without the CA's certificate. */
+async function waitForAccounts(): Promise<void> {
+  const namespace = 'default'
+  const needs: readonly (readonly [ControllerName, { readonly kind: Kind; readonly key: ObjectKey }])[] = [
+    ['serviceaccount-controller', { kind: ServiceAccount, key: { namespace, name: 'default' } }],
+    [
+      'root-ca-certificate-publisher-controller',
+      { kind: ConfigMap, key: { namespace, name: 'kube-root-ca.crt' } },
+    ],
+  ]
+  const { signal } = group
+  for (const [controller, target] of needs) {
+    if (!options.controllers.includes(controller)) continue
+    try {
+      await waitFor(client, env, target, object => object !== undefined, { signal, timeout: accountsLimit })
+    } catch (error) {
+      if (signal.aborted) return
+      const { kind, key } = target
+      env.log.warn('Pods cannot be created yet', {
+        missing: `${kind.kind} ${key.namespace}/${key.name}`,
+        error,
+      })
+    }
+  }
 }
 
 /** Gives the port at which the server can ask the nodes. */

@@ -1,11 +1,22 @@
-import { isRuntimeError, type Operator, type RunOptions, runOperator } from '@coxswain/runtime'
+import { isRuntimeError, Manager, type Operator, type RunOptions } from '@coxswain/runtime'
 
-/** Runs an operator whenever it leads, until `signal` aborts. Losing the lease ends a turn, not the process. */
-export async function runInTurns(operator: Operator, options: RunOptions): Promise<void> {
-  const { signal, env } = options
+/**
+ * Runs an operator whenever it leads, until `signal` aborts. Losing the lease ends a turn, not the process. `onManager` is
+ * told of the first turn.
+ */
+export async function runInTurns(
+  operator: Operator,
+  options: RunOptions,
+  onManager?: (manager: Manager) => void,
+): Promise<void> {
+  const { signal, env, ...managerOptions } = options
+  let tell = onManager
   while (!signal.aborted) {
     try {
-      await runOperator(operator, options)
+      const manager = new Manager(operator, { ...managerOptions, ...(env && { env }) })
+      tell?.(manager)
+      tell = undefined
+      await manager.run(signal)
     } catch (error) {
       // What does not stop in time can do no harm: none of its writes is sent.
       const isLate = isRuntimeError(error, 'ShutdownTimeout') && !signal.aborted

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import type { NodeConnection } from '@coxswain/apiserver'
 import { type ControlPlanePlaces, describeParts, tellStart } from '../nodes/control-plane-pods.ts'
 import { hasServiceProxy } from '../nodes/service-proxy-options.ts'
@@ -8,6 +9,8 @@ import type { LoopsOptions } from './loops-worker.ts'
 import type { OperatorSurroundings } from './start-operators.ts'
 
 export interface ControlLoopsOptions extends ControlPlanePlaces {
+  /** Of `prepareLoopsThread`. */
+  readonly worker: Worker
   readonly nodeNames: ReadonlySet<string>
   readonly loops: Pick<
     LoopsOptions,
@@ -17,11 +20,11 @@ export interface ControlLoopsOptions extends ControlPlanePlaces {
 
 /**
  * Starts controllers, scheduler and nodes beside the server: on a thread of their own, but for nodes whose containers are
- * processes, which have streams to pass on. Resolves with the way to the nodes, if there are any, when all have been started.
+ * processes, which have streams to pass on. Resolves with the way to the nodes, if there are any, when all of them work.
  */
 export async function startControlLoops(
   surroundings: OperatorSurroundings,
-  { nodeNames, loops, ...places }: ControlLoopsOptions,
+  { nodeNames, loops, worker, ...places }: ControlLoopsOptions,
 ): Promise<NodeConnection | undefined> {
   const { options, dataDir, port } = places
   const { connect, env, group } = surroundings
@@ -32,6 +35,8 @@ export async function startControlLoops(
   const { schedulerConfig, schedulerPlugin } = options
   const thread = startLoopsThread({
     ...loops,
+    worker,
+    isShared: options.storage === 'etcd',
     connect,
     log: env.log,
     signal: group.signal,

@@ -1,8 +1,9 @@
 import { hostname } from 'node:os'
 import { createClient } from '@coxswain/client'
-import type { Env, TaskGroup } from '@coxswain/kit'
-import { installKinds, type Operator, runOperator } from '@coxswain/runtime'
+import { aborted, type Env, type TaskGroup } from '@coxswain/kit'
+import { Manager, type Operator } from '@coxswain/runtime'
 import type { Transport } from '@coxswain/wire'
+import { explainInstall, tellInstalled } from '../../operators.ts'
 import { webhookOptionsFor } from '../../webhooks.ts'
 
 export interface OperatorSurroundings {
@@ -12,19 +13,39 @@ export interface OperatorSurroundings {
   readonly group: TaskGroup
 }
 
-/** Starts operators beside the server, on its thread. Resolves when their kinds are there and all of them have been started. */
+/** How long operators may take until they are ready; some wait for kinds that others install later. */
+const readyLimit = 30_000
+
+/** Starts operators beside the server, on its thread. Resolves when their kinds are installed and all of them are ready. */
 export async function startOperators(
   operators: readonly Operator[],
   { connect, env, group }: OperatorSurroundings,
 ): Promise<void> {
-  const clientOf = (userAgent: string) => createClient({ env, userAgent, transport: connect() })
-  await installKinds(clientOf('coxswain-install/0.1'), operators)
-  for (const operator of operators) {
-    const options = {
-      client: clientOf(`${operator.name}/0.1`),
+  const isReady = operators.map(operator => {
+    const { name } = operator
+    const manager = new Manager(operator, {
+      client: createClient({ env, userAgent: `${name}/0.1`, transport: connect() }),
       env,
+      hostname: hostname(),
       webhooks: webhookOptionsFor(operator, env),
-    }
-    group.spawn(signal => runOperator(operator, { ...options, hostname: hostname(), signal }))
-  }
+      install: { onInstalled: tellInstalled },
+    })
+    const failed = Promise.withResolvers<never>()
+    failed.promise.catch(() => {}) // it ends the group too
+    group.spawn(signal =>
+      manager.run(signal).catch((error: unknown) => {
+        const explained = explainInstall(error)
+        failed.reject(explained)
+        throw explained
+      }),
+    )
+    const limit = new AbortController()
+    const late = env.clock.sleep(readyLimit, { signal: limit.signal }).then(
+      () => env.log.warn('an operator is not ready yet', { operator: name }),
+      () => {},
+    )
+    const stopped = aborted(group.signal)
+    return Promise.race([manager.ready, failed.promise, late, stopped]).finally(() => limit.abort())
+  })
+  await Promise.all(isReady)
 }

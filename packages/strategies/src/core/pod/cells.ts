@@ -1,5 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { formatAge, formatHumanDuration } from '@coxswain/apimachinery'
+import { maxOf } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '../../shared/reading.ts'
 
 interface ContainerStatus {
@@ -60,7 +61,10 @@ const countRestarts = (statuses: readonly ContainerStatus[]): number =>
   statuses.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
 
 const lastRestartOf = (statuses: readonly ContainerStatus[]): number =>
-  Math.max(0, ...statuses.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') || 0))
+  Math.max(
+    0,
+    maxOf(statuses.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') || 0)),
+  )
 
 function summarize(metadata: JsonObject, spec: JsonObject, status: JsonObject): Summary {
   const gated = listOf(status.conditions).some(

@@ -40,8 +40,8 @@ export const podStrategy: Strategy = {
     applyLabelKeys(object)
     applyAppArmorAnnotations(object)
   },
-  validate: (object, _context, old) => [...(old ? validatePod(object) : validateNewPod(object))],
-  validateUpdate: (object, old) => [...validatePodUpdate(object, old)],
+  validate: (object, _context, old) => (old ? validatePod(object) : validateNewPod(object)),
+  validateUpdate: (object, old) => validatePodUpdate(object, old),
   prepareForStatusUpdate(object, old) {
     const status = childObject(object, 'status')
     const before = objectOf(old.status)
@@ -53,7 +53,7 @@ export const podStrategy: Strategy = {
     if (textOf(status.qosClass) === '' && before.qosClass !== undefined) status.qosClass = before.qosClass
     keepObservedGenerations(status, before)
   },
-  validateStatusUpdate: (object, old) => [...validatePodStatusUpdate(object, old)],
+  validateStatusUpdate: (object, old) => validatePodStatusUpdate(object, old),
   /** Pods change often and seldom by hand, so only new ones are warned about. */
   warnings: (object, old) => (old ? [] : podWarnings(object)),
   gracePeriod(object, requested) {
@@ -84,11 +84,15 @@ function keepObservedGenerations(status: JsonObject, before: JsonObject): void {
   if (!status.observedGeneration && before.observedGeneration)
     status.observedGeneration = before.observedGeneration
   const known = new Map<unknown, unknown[]>()
-  for (const { type, observedGeneration } of listOf(before.conditions))
-    known.set(type, [...(known.get(type) ?? []), observedGeneration])
+  // The first one last, to be taken off the end.
+  for (const { type, observedGeneration } of listOf(before.conditions).toReversed()) {
+    const same = known.get(type)
+    if (same) same.push(observedGeneration)
+    else known.set(type, [observedGeneration])
+  }
   for (const condition of listOf(status.conditions)) {
     if (!isObject(condition)) continue
-    const generation = known.get(condition.type)?.shift()
+    const generation = known.get(condition.type)?.pop()
     if (!condition.observedGeneration && generation) condition.observedGeneration = generation
   }
 }

@@ -16,11 +16,15 @@ export const ephemeralContainers: SubresourceStrategy = {
     object.spec = spec
     keepTheRest(object, old)
   },
-  validateUpdate: (object, old) =>
-    refuseStatic(old, 'static pods do not support ephemeral containers') ?? [
-      ...validatePod(object),
-      ...validateEphemeralContainersUpdate(object, old),
-    ],
+  *validateUpdate(object, old) {
+    const refused = refuseStatic(old, 'static pods do not support ephemeral containers')
+    if (refused) {
+      yield* refused
+      return
+    }
+    yield* validatePod(object)
+    yield* validateEphemeralContainersUpdate(object, old)
+  },
 }
 
 /** Changes what containers get of cpu and memory, while they run. */
@@ -40,7 +44,10 @@ export const resize: SubresourceStrategy = {
     object.spec = next
     keepTheRest(object, old)
   },
-  validateUpdate: (object, old) => [...validatePod(object), ...validateResize(object, old)],
+  *validateUpdate(object, old) {
+    yield* validatePod(object)
+    yield* validateResize(object, old)
+  },
 }
 
 /** The old containers with the new resources; the new ones as they are when they were moved about. */

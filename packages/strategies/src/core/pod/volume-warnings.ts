@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
-import { listOf, objectOf, textOf } from '../../shared/reading.ts'
+import { listOf, objectOf, textOf, type WarningTexts } from '../../shared/reading.ts'
 
 /** A file of a volume, and what it comes from. */
 interface FilePath {
@@ -15,27 +15,22 @@ const filesOf = (items: unknown, source: string): FilePath[] =>
   listOf(items).map(({ path }) => ({ path: textOf(path), source }))
 
 /** Files of one volume that hide one another, or stand where another's directory is. */
-export function overlapWarnings(volumes: readonly JsonObject[]): string[] {
-  return volumes.flatMap(volume => {
-    const warnings: string[] = []
-    const report = (description: string, files: readonly FilePath[]) => {
-      for (const text of overlaps(files))
-        warnings.push(`volume ${quote(textOf(volume.name))} (${description}): overlapping paths: ${text}`)
+export function* overlapWarnings(volume: JsonObject): WarningTexts {
+  const name = quote(textOf(volume.name))
+  function* report(description: string, files: readonly FilePath[]): WarningTexts {
+    for (const text of overlaps(files)) yield `volume ${name} (${description}): overlapping paths: ${text}`
+  }
+  const { configMap, secret, downwardAPI, projected } = volume
+  if (isObject(configMap))
+    yield* report(`ConfigMap ${quote(textOf(configMap.name))}`, filesOf(configMap.items, ''))
+  if (isObject(secret)) yield* report(`Secret ${quote(textOf(secret.secretName))}`, filesOf(secret.items, ''))
+  if (isObject(downwardAPI)) yield* report('DownwardAPI', filesOf(downwardAPI.items, ''))
+  if (isObject(projected)) {
+    for (const source of listOf(projected.sources)) {
+      if (Object.keys(source).length === 0) yield `volume ${name} (Projected) has no sources provided`
     }
-    const { configMap, secret, downwardAPI, projected } = volume
-    if (isObject(configMap))
-      report(`ConfigMap ${quote(textOf(configMap.name))}`, filesOf(configMap.items, ''))
-    if (isObject(secret)) report(`Secret ${quote(textOf(secret.secretName))}`, filesOf(secret.items, ''))
-    if (isObject(downwardAPI)) report('DownwardAPI', filesOf(downwardAPI.items, ''))
-    if (isObject(projected)) {
-      for (const source of listOf(projected.sources)) {
-        if (Object.keys(source).length === 0)
-          warnings.push(`volume ${quote(textOf(volume.name))} (Projected) has no sources provided`)
-      }
-      report('Projected', listOf(projected.sources).flatMap(projectedFiles))
-    }
-    return warnings
-  })
+    yield* report('Projected', listOf(projected.sources).flatMap(projectedFiles))
+  }
 }
 
 function projectedFiles(source: JsonObject): FilePath[] {
@@ -61,17 +56,69 @@ function projectedFiles(source: JsonObject): FilePath[] {
   return files.filter(({ path }) => path !== '')
 }
 
-function overlaps(files: readonly FilePath[]): string[] {
-  const seen: FilePath[] = []
-  return files.flatMap(file => {
-    const trimmed = { ...file, path: file.path.replace(/\/+$/, '') }
-    const hits = seen.filter(other => collides(other.path, trimmed.path))
-    seen.push(trimmed)
-    return hits.map(other => `${show(trimmed)} with ${show(other)}`)
-  })
+interface SeenFile {
+  readonly order: number
+  readonly shown: string
+  /** Files that are reported to overlap with this one, so that the same is not said twice. */
+  readonly reported: Set<SeenFile>
 }
 
-function collides(one: string, other: string): boolean {
-  if (one === '' || other === '') return false
-  return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`)
+/** One path of a volume, and the files seen so far that have it or a path below it. */
+class FileNode {
+  readonly prefix: string
+  /** The longest path that is a directory of this one. */
+  readonly parent: FileNode | undefined
+  readonly files: SeenFile[] = []
+  readonly below: SeenFile[] = []
+
+  constructor(path: string, parent: FileNode | undefined) {
+    this.prefix = `${path}/`
+    this.parent = parent
+  }
+
+  add(file: SeenFile): void {
+    this.files.push(file)
+    for (let node = this.parent; node; node = node.parent) node.below.push(file)
+  }
+
+  /** Files seen before that a file of this path overlaps with, in their order. */
+  overlapping(): SeenFile[] {
+    const found = [...this.files, ...this.below]
+    for (let node = this.parent; node; node = node.parent) for (const file of node.files) found.push(file)
+    return found.sort((one, other) => one.order - other.order)
+  }
+}
+
+/** In the order of their prefixes a directory stands right before all that is below it. */
+function nodesOf(paths: Iterable<string>): Map<string, FileNode> {
+  const nodes = new Map<string, FileNode>()
+  let nearest: FileNode | undefined
+  for (const prefix of Array.from(paths, path => `${path}/`).sort()) {
+    while (nearest && !prefix.startsWith(nearest.prefix)) nearest = nearest.parent
+    const path = prefix.slice(0, -1)
+    nearest = new FileNode(path, nearest)
+    nodes.set(path, nearest)
+  }
+  return nodes
+}
+
+/** Each file with those before it that have its path, a directory of it, or a path below it; no pair twice. */
+function* overlaps(files: readonly FilePath[]): WarningTexts {
+  if (files.length < 2) return
+  const trimmed = files.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }))
+  const nodes = nodesOf(new Set(trimmed.map(({ path }) => path)))
+  let order = 0
+  for (const file of trimmed) {
+    if (file.path === '') continue
+    const node = nodes.get(file.path)!
+    const shown = show(file)
+    const seen = node.files.find(other => other.shown === shown)
+    const reported = seen?.reported ?? new Set()
+    for (const other of node.overlapping()) {
+      if (reported.has(other)) continue
+      reported.add(other)
+      yield `${shown} with ${other.shown}`
+    }
+    if (!seen) node.add({ order: order++, shown, reported })
+  }
 }

@@ -14,57 +14,46 @@ import {
   recordOf,
   stringsOf,
   textOf,
+  type WarningTexts,
 } from '../../shared/reading.ts'
+import { portWarnings } from './port-warnings.ts'
 import { overlapWarnings } from './volume-warnings.ts'
 
 /** What is allowed in a new pod and still likely a mistake. */
-export function podWarnings(pod: JsonObject): string[] {
+export function* podWarnings(pod: JsonObject): WarningTexts {
   const metadata = objectOf(pod.metadata)
   const messages = isDNS1123Label(textOf(metadata.name))
-  return [
-    ...(messages.length > 0
-      ? [
-          `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`,
-        ]
-      : []),
-    ...warningsFor(objectOf(pod.spec), metadata, field.Path.root),
-  ]
+  if (messages.length > 0)
+    yield `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`
+  yield* warningsFor(objectOf(pod.spec), metadata, field.Path.root)
 }
 
 /** The same for pods that a workload is to make; `path` is the template's. */
-export function templateWarnings(template: JsonObject, path: field.Path): string[] {
+export function templateWarnings(template: JsonObject, path: field.Path): WarningTexts {
   return warningsFor(objectOf(template.spec), objectOf(template.metadata), path)
 }
 
-function warningsFor(spec: JsonObject, metadata: JsonObject, path: field.Path): string[] {
-  const specPath = path.child('spec')
-  return [
-    ...labelWarnings(spec, specPath),
-    ...annotationWarnings(metadata, path.child('metadata', 'annotations')),
-    ...volumeWarnings(spec, specPath.child('volumes')),
-    ...duplicateWarnings(listOf(spec.hostAliases), 'ip', specPath.child('hostAliases')),
-    ...duplicateWarnings(listOf(spec.imagePullSecrets), 'name', specPath.child('imagePullSecrets')),
-    ...listOf(spec.imagePullSecrets).flatMap(({ name }, index) =>
-      textOf(name) === ''
-        ? [`${specPath.child('imagePullSecrets').index(index).child('name')}: invalid empty name ""`]
-        : [],
-    ),
-    ...fractionWarnings(recordOf(spec.overhead), specPath.child('overhead')),
-    ...containerWarnings(spec, metadata, path),
-    ...portWarnings(spec, specPath),
-    ...(numberOf(spec.terminationGracePeriodSeconds) < 0
-      ? [
-          `${specPath.child('terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1`,
-        ]
-      : []),
-    ...affinityWarnings(spec, specPath.child('affinity')),
-    ...stringsOf(objectOf(spec.dnsConfig).nameservers).flatMap((address, index) =>
-      warningsForIP(specPath.child('dnsConfig', 'nameservers').index(index), address),
-    ),
-    ...listOf(spec.hostAliases).flatMap(({ ip }, index) =>
-      warningsForIP(specPath.child('hostAliases').index(index).child('ip'), textOf(ip)),
-    ),
-  ]
+function* warningsFor(spec: JsonObject, metadata: JsonObject, path: field.Path): WarningTexts {
+  const at = path.child('spec')
+  yield* labelWarnings(spec, at)
+  yield* annotationWarnings(metadata, path.child('metadata', 'annotations'))
+  yield* volumeWarnings(spec, at.child('volumes'))
+  yield* duplicateWarnings(listOf(spec.hostAliases), 'ip', at.child('hostAliases'))
+  yield* duplicateWarnings(listOf(spec.imagePullSecrets), 'name', at.child('imagePullSecrets'))
+  for (const [index, { name }] of listOf(spec.imagePullSecrets).entries()) {
+    if (textOf(name) === '')
+      yield `${at.child('imagePullSecrets').index(index).child('name')}: invalid empty name ""`
+  }
+  yield* fractionWarnings(recordOf(spec.overhead), at.child('overhead'))
+  yield* containerWarnings(spec, metadata, path)
+  yield* portWarnings(spec, at)
+  if (numberOf(spec.terminationGracePeriodSeconds) < 0)
+    yield `${at.child('terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1`
+  yield* affinityWarnings(spec, at.child('affinity'))
+  for (const [index, address] of stringsOf(objectOf(spec.dnsConfig).nameservers).entries())
+    yield* warningsForIP(at.child('dnsConfig', 'nameservers').index(index), address)
+  for (const [index, { ip }] of listOf(spec.hostAliases).entries())
+    yield* warningsForIP(at.child('hostAliases').index(index).child('ip'), textOf(ip))
 }
 
 /** Labels of nodes that have newer names. */
@@ -83,11 +72,10 @@ const deprecatedLabels: Readonly<Record<string, string>> = {
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
 
-function labelWarnings(spec: JsonObject, path: field.Path): string[] {
-  const warnings: string[] = []
+function* labelWarnings(spec: JsonObject, path: field.Path): WarningTexts {
   for (const key of Object.keys(recordOf(spec.nodeSelector))) {
     const message = deprecatedLabels[key]
-    if (message) warnings.push(`${path.child('nodeSelector').key(key)}: ${message}`)
+    if (message) yield `${path.child('nodeSelector').key(key)}: ${message}`
   }
   const affinity = objectOf(objectOf(spec.affinity).nodeAffinity)
   const affinityPath = path.child('affinity', 'nodeAffinity')
@@ -104,19 +92,16 @@ function labelWarnings(spec: JsonObject, path: field.Path): string[] {
     for (const [index, { key }] of listOf(term.matchExpressions).entries()) {
       const message = deprecatedLabels[textOf(key)]
       if (message)
-        warnings.push(
-          `${at.child('matchExpressions').index(index).child('key')}: ${textOf(key)} is ${message}`,
-        )
+        yield `${at.child('matchExpressions').index(index).child('key')}: ${textOf(key)} is ${message}`
     }
   }
   for (const [index, constraint] of listOf(spec.topologySpreadConstraints).entries()) {
     const at = path.child('topologySpreadConstraints').index(index)
     const key = textOf(constraint.topologyKey)
-    if (deprecatedLabels[key]) warnings.push(`${at.child('topologyKey')}: ${key} is ${deprecatedLabels[key]}`)
+    if (deprecatedLabels[key]) yield `${at.child('topologyKey')}: ${key} is ${deprecatedLabels[key]}`
     if (constraint.labelSelector === undefined)
-      warnings.push(`${at.child('labelSelector')}: a null labelSelector results in matching no pod`)
+      yield `${at.child('labelSelector')}: a null labelSelector results in matching no pod`
   }
-  return warnings
 }
 
 const deprecatedAnnotations: Readonly<Record<string, string>> = {
@@ -126,11 +111,10 @@ const deprecatedAnnotations: Readonly<Record<string, string>> = {
   'security.alpha.kubernetes.io/unsafe-sysctls': 'non-functional in v1.11+; use the "sysctls" field instead',
 }
 
-function annotationWarnings(metadata: JsonObject, path: field.Path): string[] {
+function* annotationWarnings(metadata: JsonObject, path: field.Path): WarningTexts {
   const annotations = recordOf(metadata.annotations)
-  return Object.entries(deprecatedAnnotations).flatMap(([key, message]) =>
-    annotations[key] === undefined ? [] : [`${path.key(key)}: ${message}`],
-  )
+  for (const [key, message] of Object.entries(deprecatedAnnotations))
+    if (annotations[key] !== undefined) yield `${path.key(key)}: ${message}`
 }
 
 const deprecatedVolumes: Readonly<Record<string, string>> = {
@@ -145,76 +129,70 @@ const deprecatedVolumes: Readonly<Record<string, string>> = {
   rbd: 'deprecated in v1.28, non-functional in v1.31+',
 }
 
-function volumeWarnings(spec: JsonObject, path: field.Path): string[] {
+function* volumeWarnings(spec: JsonObject, path: field.Path): WarningTexts {
   const volumes = listOf(spec.volumes)
-  const warnings: string[] = []
   for (const [index, volume] of volumes.entries()) {
     for (const [source, message] of Object.entries(deprecatedVolumes)) {
       const name = source === 'storageos' ? 'storageOS' : source
-      if (volume[source] !== undefined) warnings.push(`${path.index(index).child(name)}: ${message}`)
+      if (volume[source] !== undefined) yield `${path.index(index).child(name)}: ${message}`
     }
   }
-  return [...warnings, ...volumes.flatMap(claimVolumeWarnings(path)), ...overlapWarnings(volumes)]
-}
-
-const claimVolumeWarnings =
-  (path: field.Path) =>
-  (volume: JsonObject, index: number): string[] => {
-    const { spec } = objectOf(objectOf(volume.ephemeral).volumeClaimTemplate)
-    return claimWarnings(objectOf(spec), path.index(index).child('ephemeral', 'volumeClaimTemplate', 'spec'))
+  for (const [index, volume] of volumes.entries()) {
+    const claim = objectOf(objectOf(objectOf(volume.ephemeral).volumeClaimTemplate).spec)
+    yield* claimWarnings(claim, path.index(index).child('ephemeral', 'volumeClaimTemplate', 'spec'))
   }
+  for (const volume of volumes) yield* overlapWarnings(volume)
+}
 
 /** What is odd about the specification of a claim. */
-export function claimWarnings(spec: JsonObject, path: field.Path): string[] {
+export function* claimWarnings(spec: JsonObject, path: field.Path): WarningTexts {
   const { requests, limits } = objectOf(spec.resources)
-  return [
-    ...fractionWarnings({ storage: recordOf(requests).storage }, path.child('resources', 'requests')),
-    ...fractionWarnings({ storage: recordOf(limits).storage }, path.child('resources', 'limits')),
-  ]
+  yield* fractionWarnings({ storage: recordOf(requests).storage }, path.child('resources', 'requests'))
+  yield* fractionWarnings({ storage: recordOf(limits).storage }, path.child('resources', 'limits'))
 }
 
-function duplicateWarnings(items: readonly JsonObject[], member: string, path: field.Path): string[] {
+function* duplicateWarnings(items: readonly JsonObject[], member: string, path: field.Path): WarningTexts {
   const seen = new Set<string>()
-  return items.flatMap((item, index) => {
+  for (const [index, item] of items.entries()) {
     const value = textOf(item[member])
-    if (!seen.has(value)) {
-      seen.add(value)
-      return []
-    }
-    return [`${path.index(index).child(member)}: duplicate ${member} ${JSON.stringify(value)}`]
-  })
+    if (seen.has(value))
+      yield `${path.index(index).child(member)}: duplicate ${member} ${JSON.stringify(value)}`
+    seen.add(value)
+  }
 }
 
 const wholeResources = ['memory', 'ephemeral-storage', 'storage']
 
-function fractionWarnings(amounts: Readonly<Record<string, string | undefined>>, path: field.Path): string[] {
-  return wholeResources.flatMap(name => {
+function* fractionWarnings(
+  amounts: Readonly<Record<string, string | undefined>>,
+  path: field.Path,
+): WarningTexts {
+  for (const name of wholeResources) {
     const text = amounts[name]
-    if (text === undefined || parseQuantity(text).milliValue % 1000n === 0n) return []
-    return [`${path.key(name)}: fractional byte value ${JSON.stringify(text)} is invalid, must be an integer`]
-  })
+    if (text === undefined || parseQuantity(text).milliValue % 1000n === 0n) continue
+    yield `${path.key(name)}: fractional byte value ${JSON.stringify(text)} is invalid, must be an integer`
+  }
 }
 
 const seccompPod = 'seccomp.security.alpha.kubernetes.io/pod'
 const seccompContainer = 'container.seccomp.security.alpha.kubernetes.io/'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
 
-function containerWarnings(spec: JsonObject, metadata: JsonObject, path: field.Path): string[] {
+function* containerWarnings(spec: JsonObject, metadata: JsonObject, path: field.Path): WarningTexts {
   const annotations = recordOf(metadata.annotations)
   const annotationPath = path.child('metadata', 'annotations')
-  const warnings: string[] = []
-  const useField = (key: string, message: string) => {
-    if (annotations[key] !== undefined) warnings.push(`${annotationPath.key(key)}: ${message}`)
+  function* useField(key: string, message: string): WarningTexts {
+    if (annotations[key] !== undefined) yield `${annotationPath.key(key)}: ${message}`
   }
   const seccomp = 'non-functional in v1.27+; use the "seccompProfile" field instead'
   const pod = objectOf(spec.securityContext)
-  if (pod.seccompProfile === undefined) useField(seccompPod, seccomp)
+  if (pod.seccompProfile === undefined) yield* useField(seccompPod, seccomp)
   for (const [container, at] of containersWithPath(spec, path.child('spec'))) {
     const { seccompProfile, appArmorProfile } = objectOf(container.securityContext)
     const name = textOf(container.name)
-    if (seccompProfile === undefined) useField(seccompContainer + name, seccomp)
+    if (seccompProfile === undefined) yield* useField(seccompContainer + name, seccomp)
     if (path !== field.Path.root && appArmorProfile === undefined && pod.appArmorProfile === undefined)
-      useField(appArmor + name, 'deprecated since v1.30; use the "appArmorProfile" field instead')
+      yield* useField(appArmor + name, 'deprecated since v1.30; use the "appArmorProfile" field instead')
     const { limits, requests } = objectOf(container.resources)
     for (const resource of wholeResources) {
       for (const [kind, amounts] of Object.entries({
@@ -222,89 +200,41 @@ function containerWarnings(spec: JsonObject, metadata: JsonObject, path: field.P
         requests: recordOf(requests),
       })) {
         const amount = amounts[resource]
-        if (amount !== undefined)
-          warnings.push(...fractionWarnings({ [resource]: amount }, at.child('resources', kind)))
+        if (amount !== undefined) yield* fractionWarnings({ [resource]: amount }, at.child('resources', kind))
       }
     }
-    warnings.push(...hiddenVariables(listOf(container.env), at.child('env')))
+    yield* hiddenVariables(listOf(container.env), at.child('env'))
   }
-  return warnings
 }
 
 /** A variable that is given again, and not in terms of itself. */
-function hiddenVariables(variables: readonly JsonObject[], path: field.Path): string[] {
+function* hiddenVariables(variables: readonly JsonObject[], path: field.Path): WarningTexts {
   const seen = new Set<string>()
-  return variables.flatMap((variable, index) => {
+  for (const [index, variable] of variables.entries()) {
     const name = textOf(variable.name)
     if (!seen.has(name)) {
       seen.add(name)
-      return []
+      continue
     }
     const reference = `$(${name})`
     const value = textOf(variable.value)
     const builds = !isObject(variable.valueFrom) && value !== reference && value.includes(reference)
-    if (builds) return []
-    return [
-      `${path.index(index)}: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`,
-    ]
-  })
+    if (!builds)
+      yield `${path.index(index)}: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`
+  }
 }
 
-function portWarnings(spec: JsonObject, path: field.Path): string[] {
-  const warnings: string[] = []
-  const known = new Map<string, { at: field.Path; ip: string; host: number }[]>()
-  const names = new Map<string, field.Path>()
-  const ports = [...containersWithPath(spec, path)].flatMap(([container, at]) =>
-    listOf(container.ports).map((port, index) => [port, at.child('ports').index(index)] as const),
-  )
-  for (const [port, at] of ports) {
-    const ip = textOf(port.hostIP)
-    const host = numberOf(port.hostPort)
-    if (ip !== '' && host === 0) {
-      const shown = `{Name:${textOf(port.name)} HostPort:0 ContainerPort:${numberOf(port.containerPort)} Protocol:${textOf(port.protocol)} HostIP:${ip}}`
-      warnings.push(`${at}: hostIP set without hostPort: ${shown}`)
-    }
-    const key = `${numberOf(port.containerPort)}/${textOf(port.protocol)}`
-    const others = known.get(key) ?? []
-    for (const other of others) {
-      if (ip === other.ip && host === other.host)
-        warnings.push(`${at}: duplicate port definition with ${other.at}`)
-      else if (host === 0 || other.host === 0)
-        warnings.push(`${at}: overlapping port definition with ${other.at}`)
-      else if (host === other.host && (ip === '') !== (other.ip === ''))
-        warnings.push(`${at}: dangerously ambiguous port definition with ${other.at}`)
-    }
-    known.set(key, [...others, { at, ip, host }])
-  }
-  for (const [port, at] of ports) {
-    const name = textOf(port.name)
-    if (name === '') continue
-    const other = names.get(name)
-    if (other) {
-      warnings.push(
-        `${at}: duplicate port name ${JSON.stringify(name)} with ${other}, services and probes that select ports by name will use ${other}`,
-      )
-    } else names.set(name, at)
-  }
-  return warnings
-}
-
-function affinityWarnings(spec: JsonObject, path: field.Path): string[] {
+function* affinityWarnings(spec: JsonObject, path: field.Path): WarningTexts {
   const message = 'a null labelSelector results in matching no pod'
-  return ['podAffinity', 'podAntiAffinity'].flatMap(kind => {
+  for (const kind of ['podAffinity', 'podAntiAffinity']) {
     const affinity = objectOf(objectOf(spec.affinity)[kind])
-    const at = path.child(kind)
-    return [
-      ...listOf(affinity[required]).flatMap((term, index) =>
-        term.labelSelector === undefined
-          ? [`${at.child(required).index(index).child('labelSelector')}: ${message}`]
-          : [],
-      ),
-      ...listOf(affinity[preferred]).flatMap((term, index) =>
-        objectOf(term.podAffinityTerm).labelSelector === undefined
-          ? [`${at.child(preferred).index(index).child('podAffinityTerm', 'labelSelector')}: ${message}`]
-          : [],
-      ),
-    ]
-  })
+    for (const [index, term] of listOf(affinity[required]).entries()) {
+      if (term.labelSelector === undefined)
+        yield `${path.child(kind, required).index(index).child('labelSelector')}: ${message}`
+    }
+    for (const [index, weighted] of listOf(affinity[preferred]).entries()) {
+      if (objectOf(weighted.podAffinityTerm).labelSelector === undefined)
+        yield `${path.child(kind, preferred).index(index).child('podAffinityTerm', 'labelSelector')}: ${message}`
+    }
+  }
 }

@@ -90,8 +90,7 @@ function patchAllocated(spec: ServiceSpec, old: ServiceSpec): void {
       spec.clusterIPs = [...old.clusterIPs!]
   }
   if (ownsNodePorts(spec) && ownsNodePorts(old)) {
-    const present = nodePortsOf(spec)
-    const used = new Set(nodePortsOf(old).filter(port => present.includes(port)))
+    const used = new Set(nodePortsOf(old)).intersection(new Set(nodePortsOf(spec)))
     const byName = new Map(portsOf(old).map(port => [port.name ?? '', port.nodePort ?? 0]))
     for (const port of portsOf(spec)) {
       const known = byName.get(port.name ?? '') ?? 0
@@ -179,11 +178,15 @@ function updateClusterIPs(service: JsonObject, old: ServiceSpec, claim: ServiceC
 function takeNodePorts(service: JsonObject, claim: ServiceClaim): void {
   const spec = specOf(service)
   const byPort = new Map<number, number>()
+  const wishes = Map.groupBy(
+    portsOf(spec).filter(({ nodePort }) => nodePort),
+    ({ port }) => port,
+  )
   for (const [index, port] of portsOf(spec).entries()) {
     if (!port.nodePort && !ownsNodePorts(spec)) continue
     const shared = byPort.get(port.port)
     if (shared === undefined) {
-      const wanted = portsOf(spec).find(other => other.port === port.port && other.nodePort)?.nodePort
+      const wanted = wishes.get(port.port)?.[0]?.nodePort
       port.nodePort = wanted === undefined ? takeNextPort(claim) : takePort(service, index, wanted, claim)
       byPort.set(port.port, port.nodePort)
     } else if (!port.nodePort) port.nodePort = shared
@@ -216,19 +219,19 @@ function takeHealthCheckPort(service: JsonObject, claim: ServiceClaim): void {
 
 function updateNodePorts(service: JsonObject, old: ServiceSpec, claim: ServiceClaim): void {
   const spec = specOf(service)
-  const before = nodePortsOf(old)
+  const before = new Set(nodePortsOf(old))
   if (isOnNodes(spec)) {
     const taken = new Set<number>()
     for (const [index, port] of portsOf(spec).entries()) {
       if (!port.nodePort) {
         if (ownsNodePorts(spec)) port.nodePort = takeNextPort(claim)
-      } else if (!before.includes(port.nodePort) && !taken.has(port.nodePort)) {
+      } else if (!before.has(port.nodePort) && !taken.has(port.nodePort)) {
         taken.add(takePort(service, index, port.nodePort, claim))
       }
     }
   }
-  const kept = isOnNodes(spec) ? nodePortsOf(spec) : []
-  if (isOnNodes(old)) for (const port of new Set(before)) if (!kept.includes(port)) claim.releasePort(port)
+  const kept = new Set(isOnNodes(spec) ? nodePortsOf(spec) : [])
+  if (isOnNodes(old)) for (const port of before.difference(kept)) claim.releasePort(port)
 
   if (!needsHealthCheck(old) && needsHealthCheck(spec)) takeHealthCheckPort(service, claim)
   else if (needsHealthCheck(old) && !needsHealthCheck(spec) && old.healthCheckNodePort)

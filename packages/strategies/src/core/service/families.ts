@@ -95,8 +95,10 @@ function* inferFamilies(spec: ServiceSpec, available: readonly string[]): Findin
     if (ip === noAddress) return
     if (index < familiesOf(spec).length) continue
     const family = familyOf(ip)
-    if (available.includes(family)) spec.ipFamilies = [...familiesOf(spec), family]
-    else {
+    if (available.includes(family)) {
+      spec.ipFamilies ??= []
+      spec.ipFamilies.push(family)
+    } else {
       const message = `${family} is not configured on this cluster`
       yield field.invalid(ipsPath.index(index), spec.clusterIPs, message)
     }
@@ -123,13 +125,16 @@ export function* validateClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefi
   } else if (ips.length === 0) yield field.required(ipsPath)
   else if (ips[0] !== clusterIP) yield field.invalid(ipsPath, ips, 'first value must match `clusterIP`')
 
+  const seen = new Set<string>()
   for (const [index, family] of familiesOf(spec).entries()) {
     if (!families.includes(family)) yield field.notSupported(familiesPath.index(index), family, families)
-    if (familiesOf(spec).indexOf(family) < index) yield field.duplicate(familiesPath.index(index), family)
+    if (seen.has(family)) yield field.duplicate(familiesPath.index(index), family)
+    seen.add(family)
   }
   if (spec.ipFamilyPolicy !== undefined && !policies.includes(spec.ipFamilyPolicy))
     yield field.notSupported(policyPath, spec.ipFamilyPolicy, policies)
 
+  const validOld = new Set(clusterIPsOf(old ?? {}))
   let hasInvalid = false
   for (const [index, ip] of ips.entries()) {
     if (index === 0 && ip === noAddress) {
@@ -138,7 +143,7 @@ export function* validateClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefi
       yield field.invalid(ipsPath, ips, "'None' must be the first and only value")
       continue
     }
-    const errors = legacyIP(ipsPath.index(index), ip, clusterIPsOf(old ?? {}))
+    const errors = legacyIP(ipsPath.index(index), ip, validOld)
     hasInvalid ||= errors.length > 0
     yield* errors
   }

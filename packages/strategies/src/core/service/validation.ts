@@ -63,9 +63,10 @@ export function* validateService(service: JsonObject, old: JsonObject | undefine
   yield* validateLabels(recordOf(spec.selector), specPath.child('selector'))
   yield* validateAffinity(spec)
   yield* validateClusterIPs(spec, before)
+  const validOld = new Set(before?.externalIPs)
   for (const [index, ip] of (spec.externalIPs ?? []).entries()) {
     const path = specPath.child('externalIPs').index(index)
-    const errors = legacyIP(path, ip, before?.externalIPs)
+    const errors = legacyIP(path, ip, validOld)
     yield* errors.length > 0 ? errors : validateEndpointIP(ip, path)
   }
   yield* validateChoice(spec.type, types, specPath.child('type'))
@@ -199,8 +200,9 @@ function* validateSourceRanges(service: JsonObject, old: JsonObject | undefined)
   if (ranges.length > 0) {
     const path = specPath.child('LoadBalancerSourceRanges')
     if (!isLoadBalancer(spec)) yield field.forbidden(path, onlyLoadBalancer)
-    const before = old ? (specOf(old).loadBalancerSourceRanges ?? []).map(range => range.trim()) : []
-    for (const [index, range] of ranges.entries()) yield* legacyCIDR(path.index(index), range.trim(), before)
+    const validOld = new Set(old && specOf(old).loadBalancerSourceRanges?.map(range => range.trim()))
+    for (const [index, range] of ranges.entries())
+      yield* legacyCIDR(path.index(index), range.trim(), validOld)
     return
   }
   const annotation = annotationsOf(service)[sourceRangesAnnotation]

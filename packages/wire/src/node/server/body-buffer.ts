@@ -62,7 +62,7 @@ export class BodyBuffer {
     const expected = declared === undefined ? limit : Math.min(declared, limit)
     const size = Math.max(length, Math.min(expected, Math.max(2 * this.#bytes.length, least)))
     if (!this.#charge(size)) return false
-    const grown = new Uint8Array(size)
+    const grown = Buffer.allocUnsafeSlow(size)
     grown.set(this.#bytes.subarray(0, this.#length))
     this.#bytes = grown
     return true

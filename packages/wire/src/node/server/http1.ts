@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { discardBody, isStream, joinChunks } from '../../body.ts'
 import type { WireResponse } from '../../message.ts'
 import { StreamBody } from '../client/stream-body.ts'
@@ -138,6 +139,7 @@ function send(core: ServerCore, exchange: Exchange, answer: WireResponse | undef
   const { status, headers } = answer
   const silent = message.method === 'HEAD' || status === 204 || status === 304
   if (isStream(body)) {
+    readByEvents(message.socket)
     response.writeHead(status, headers as Record<string, string | string[]>)
     response.flushHeaders()
     if (silent) {
@@ -149,6 +151,7 @@ function send(core: ServerCore, exchange: Exchange, answer: WireResponse | undef
     return
   }
   const length = body ? bodyLength(body) : 0
+  if (length > message.socket.writableHighWaterMark) readByEvents(message.socket)
   response.writeHead(status, {
     ...(headers as Record<string, string | string[]>),
     ...(status !== 204 &&
@@ -159,6 +162,19 @@ function send(core: ServerCore, exchange: Exchange, answer: WireResponse | undef
   else if (body instanceof Uint8Array) response.end(body)
   else if (length <= 32 * 1024) response.end(joinChunks(body))
   else core.settle(writePieces(createPlainSink(response), body, core.stall))
+}
+
+const readingByEvents = new WeakSet<Socket>()
+
+/**
+ * Has a TLS connection read through its `data` events from now on. Node's HTTP parser reads connections directly, and
+ * stops reading where a request comes while the answer before is not all sent; TLS still hands it what is deciphered
+ * already, and it takes that for an error ("Parse Error: Paused") and resets the connection.
+ */
+function readByEvents(socket: Socket): void {
+  if (!('encrypted' in socket) || readingByEvents.has(socket)) return
+  readingByEvents.add(socket)
+  socket.on('data', () => {})
 }
 
 /**

@@ -183,6 +183,7 @@ function createTls(
   const [serveHttp1] = server.listeners('secureConnection')
   server.removeAllListeners('secureConnection')
   server.on('secureConnection', (socket: TLSSocket) => {
+    ignoreFailedCheck(socket)
     if (socket.alpnProtocol !== 'h2') {
       serveHttp1!.call(server, socket)
       return
@@ -204,6 +205,19 @@ function createTls(
     if (core.draining) session.close()
   })
   return server
+}
+
+/**
+ * A client certificate whose signature is wrong leaves an error behind in OpenSSL's queue. With TLS 1.2 the next thing
+ * that the connection does finds it there and takes it for its own; but the handshake is over, and the answer is a 401.
+ */
+function ignoreFailedCheck(socket: TLSSocket): void {
+  if (String(socket.authorizationError) !== 'CERT_SIGNATURE_FAILURE') return
+  const emit = socket.emit.bind(socket) as (event: string | symbol, ...details: unknown[]) => boolean
+  socket.emit = (event: string | symbol, ...details: unknown[]) => {
+    const { code } = (details[0] ?? {}) as NodeJS.ErrnoException
+    return (event === 'error' && /^ERR_(?:OS)?SSL_/.test(code ?? '')) || emit(event, ...details)
+  }
 }
 
 function configure(server: Server | TlsServer, core: ServerCore, upgrade: ServeOptions['upgrade']): void {

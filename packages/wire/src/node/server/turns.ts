@@ -2,6 +2,11 @@
 const longestTurn = 10
 /** Work of one turn at most, once there is too much. */
 const batch = 16
+/**
+ * Turns without work that follow one with. Each takes a few microseconds, and Node accepts one connection a turn: those
+ * who come anew, health checks among them, get through a handshake in the meantime.
+ */
+const pauses = 8
 
 /**
  * Shares the event loop out. While there is little to do, work is begun at once. When one turn has become long, what is
@@ -14,11 +19,12 @@ export class Turns {
   /** When this turn began; undefined when nothing was begun in it. */
   #startedAt: number | undefined
   #count = 0
-  #scheduled = 0
+  /** Whether work has to wait for a later turn. */
+  #isActive = false
 
   /** Calls `work` now, or in a later turn. */
   run(connection: object, work: () => void): void {
-    if (this.#waiting.size === 0 && this.#isShort()) {
+    if (!this.#isActive && this.#isShort()) {
       work()
       return
     }
@@ -26,7 +32,7 @@ export class Turns {
     const queue = this.#waiting.get(connection)
     if (queue) queue.push(work)
     else this.#waiting.set(connection, [work])
-    if (this.#scheduled === 0) this.#schedule()
+    if (!this.#isActive) this.#schedule()
   }
 
   #isShort(): boolean {
@@ -40,20 +46,31 @@ export class Turns {
   }
 
   readonly #onTurnOver = (): void => {
+    const isLong = performance.now() - this.#startedAt! >= longestTurn
     this.#startedAt = undefined
+    if (!isLong || this.#isActive) return
+    this.#isActive = true
+    this.#pause(pauses)
   }
 
   /** Each piece of work is an immediate of its own: what follows from it is done, and counted, before the next. */
   #schedule(): void {
-    this.#scheduled = Math.min(batch, this.#count)
+    this.#isActive = true
+    let left = Math.min(batch, this.#count)
     let startedAt = 0
     const step = (): void => {
       const now = performance.now()
       if (startedAt === 0) startedAt = now
       if (now - startedAt < longestTurn) this.#take()?.()
-      if (--this.#scheduled === 0 && this.#waiting.size > 0) this.#schedule()
+      if (--left === 0) this.#pause(pauses)
     }
-    for (let i = 0; i < this.#scheduled; i++) setImmediate(step)
+    for (let i = left; i > 0; i--) setImmediate(step)
+  }
+
+  #pause(left: number): void {
+    if (left > 0) setImmediate(() => this.#pause(left - 1))
+    else if (this.#count > 0) this.#schedule()
+    else this.#isActive = false
   }
 
   #take(): (() => void) | undefined {

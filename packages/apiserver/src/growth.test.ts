@@ -1,0 +1,74 @@
+/** Long lists take no more time than their length: no check looks at every pair of elements. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { JsonObject } from '@coxswain/apimachinery'
+import { denyServiceExternalIPs } from './admission/deny-service-external-ips.ts'
+import { validateDefinition } from './custom-resources/validation.ts'
+
+const many = 60_000
+const list = <T>(make: (index: number) => T, length = many): T[] =>
+  Array.from({ length }, (_, index) => make(index))
+
+/** Milliseconds of processor time that nothing here needs; looking at all pairs takes several times as long. */
+const limit = 1_500
+
+function processorTime(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+const rows: readonly (readonly [what: string, run: () => unknown])[] = [
+  [
+    'external addresses of a service that it had before',
+    () => {
+      const service = (first: number) => ({
+        spec: { externalIPs: list(i => `10.${first}.${i >> 8}.${i & 255}`) },
+      })
+      const resource = { info: { group: '', resource: 'services' } }
+      const object = service(1)
+      const oldObject = { spec: { externalIPs: object.spec.externalIPs.toReversed() } }
+      return denyServiceExternalIPs.validate?.({
+        operation: 'UPDATE',
+        resource,
+        subresource: '',
+        object,
+        oldObject,
+      } as never)
+    },
+  ],
+  [
+    'versions of a definition',
+    () => {
+      const definition = (): JsonObject => ({
+        metadata: { name: 'as.example.com' },
+        spec: {
+          group: 'example.com',
+          scope: 'Cluster',
+          names: { plural: 'as', singular: 'a', kind: 'A', listKind: 'AList' },
+          versions: list(
+            i => ({
+              name: `v${i}`,
+              served: true,
+              storage: i === 0,
+              schema: { openAPIV3Schema: { type: 'object' } },
+            }),
+            5_000,
+          ),
+        },
+        status: { storedVersions: ['v0'] },
+      })
+      return validateDefinition(definition(), definition())
+    },
+  ],
+]
+
+describe('long lists', () => {
+  for (const [what, run] of rows) {
+    it(`take no time for their pairs: ${what}`, () => {
+      const before = processorTime()
+      run()
+      const taken = processorTime() - before
+      assert.ok(taken < limit, `${Math.round(taken)} ms`)
+    })
+  }
+})

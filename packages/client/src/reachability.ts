@@ -1,0 +1,31 @@
+import { type Logger, markReported } from '@coxswain/kit'
+import { isTransportError } from '@coxswain/wire'
+
+/**
+ * Says once that the server cannot be reached, and once that it answers again, however many calls fail in between. Errors
+ * that it was told of are marked, so that those who handle them need not log them again.
+ */
+export class Reachability {
+  readonly #log: Logger
+  #isLost = false
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** A call got no answer. */
+  failed(error: unknown): void {
+    if (!isTransportError(error) || error.code === 'Closed') return
+    markReported(error)
+    if (this.#isLost) return
+    this.#isLost = true
+    this.#log.warn('the API server cannot be reached, will try again', { reason: error.message })
+  }
+
+  /** A call was answered. */
+  answered(): void {
+    if (!this.#isLost) return
+    this.#isLost = false
+    this.#log.info('the API server answers again')
+  }
+}

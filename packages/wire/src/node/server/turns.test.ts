@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get as httpGet } from 'node:http'
+import { describe, it } from 'node:test'
+import { serve } from './serve.ts'
+import { Turns } from './turns.ts'
+
+function block(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+describe('turns', () => {
+  it('let sockets and timers be looked at while there is much to do, one connection after the other', async () => {
+    const turns = new Turns()
+    const order: string[] = []
+    const done = Promise.withResolvers<void>()
+    const greedy = {}
+    for (let i = 0; i < 20; i++) {
+      turns.run(greedy, () => {
+        block(6)
+        order.push('greedy')
+      })
+    }
+    setTimeout(() => order.push('timer'), 0)
+    turns.run({}, () => order.push('polite'))
+    turns.run({}, () => order.push('other'))
+    turns.run(greedy, () => done.resolve())
+    await done.promise
+    assert.equal(order.filter(who => who === 'greedy').length, 20)
+    for (const who of ['timer', 'polite', 'other']) assert.ok(order.indexOf(who) < 8, `${who}: ${order}`)
+  })
+
+  it('do not keep urgent requests waiting', async () => {
+    await using server = await serve({
+      isUrgent: path => path === '/livez',
+      handler: async ({ path }) => {
+        if (path !== '/livez') block(20)
+        return { status: 200, headers: {} }
+      },
+    })
+    const get = async (path: string) => {
+      const [answer] = await once(httpGet(server.url + path, { agent: false }), 'response')
+      answer.resume()
+    }
+    let answered = 0
+    const many = Array.from({ length: 60 }, () => get('/list').then(() => answered++))
+    await Promise.any(many)
+    await get('/livez')
+    assert.ok(answered < 30, `${answered} others were answered first`)
+    await Promise.all(many)
+  })
+})
