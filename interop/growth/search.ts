@@ -7,8 +7,9 @@ import { measureSlowness } from './turns.ts'
 
 /** The longest body that a server takes. */
 const bodyLimit = 3 * 1024 * 1024
-/** Bodies of two lengths are sent of everything, and of two that are longer where these look bad. */
-const lengths = [bodyLimit / 48, bodyLimit / 12, bodyLimit / 3] as const
+/** Bodies of the first two lengths are sent of everything, and of the last two where these look bad. */
+type Lengths = readonly [short: number, middle: number, long: number]
+const usualLengths: Lengths = [bodyLimit / 48, bodyLimit / 12, bodyLimit / 3]
 /** Milliseconds of processor time below which nothing is worth a closer look. */
 const noticed = 40
 /** What is too short to be compared: the clock of processor time is coarse on some machines. */
@@ -33,6 +34,8 @@ export interface SearchOptions {
   skip?(name: string, target: Target): boolean
   /** Who serves. @default a new server for each target */
   start?(): Promise<TestServer>
+  /** In bytes, each four times as long as the one before. @default 64 KB, 256 KB and 1 MB */
+  readonly lengths?: Lengths
   /** How many of the slowest are tried at full size. @default 4 */
   readonly atFullSize?: number
 }
@@ -76,7 +79,7 @@ export async function searchGrowth(
     for (const spot of findSpots(target.version.schema(), { all: options.full ?? false, skip })) {
       spots++
       for (const filling of fillings[spot.form]) {
-        const seen = await screen(server, { target, spot, filling })
+        const seen = await screen(server, { target, spot, filling }, options.lengths ?? usualLengths)
         requests += seen.requests
         faults.push(...seen.faults)
         if (seen.slowest.total >= noticed)
@@ -101,7 +104,7 @@ export async function searchGrowth(
 }
 
 /** Sends a body of two lengths, and where time has grown more than it should, of two longer ones, twice. */
-async function screen(server: TestServer, growth: Grown): Promise<Seen> {
+async function screen(server: TestServer, growth: Grown, lengths: Lengths): Promise<Seen> {
   const [short, middle, long] = lengths
   // A long string is quick to read: what takes time with it stands out without a comparison.
   const small = growth.spot.form === 'string' ? [] : await play(server, { ...growth, bytes: short })

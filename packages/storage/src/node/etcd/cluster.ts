@@ -111,6 +111,8 @@ export class Cluster {
     const { clock, random } = this.#options.env
     const deadline = clock.monotonic() + timeout
     const backoff = createBackoff({ clock, random, initial: 20, cap: 1000, jitter: 0.5 })
+    /** The last failure that says more than that time is up. */
+    let cause: ServiceError | undefined
     for (let tries = 1; ; tries++) {
       if (this.#closed) throw createClosed()
       const member = this.#member()
@@ -121,6 +123,7 @@ export class Cluster {
         const failure = error as ServiceError
         const fate = fateOf(failure)
         if (fate === 'refused') throw toStoreError(failure)
+        if (failure.code !== status.DEADLINE_EXCEEDED) cause = failure
         this.leave(member.endpoint)
         if (fate === 'unknown' && !call.repeatable) {
           throw new StoreError(
@@ -132,8 +135,8 @@ export class Cluster {
           )
         }
         if (clock.monotonic() >= deadline) {
-          throw new StoreError('Unavailable', `no etcd member answered: ${reasonOf(failure)}`, {
-            cause: failure,
+          throw new StoreError('Unavailable', `no etcd member answered: ${reasonOf(cause ?? failure)}`, {
+            cause: cause ?? failure,
           })
         }
         if (tries >= this.#members.length)
