@@ -9,22 +9,27 @@ import { measureSlowness } from './turns.ts'
 const bodyLimit = 3 * 1024 * 1024
 /** Bodies of the first two lengths are sent of everything, and of the last two where these look bad. */
 type Lengths = readonly [short: number, middle: number, long: number]
-const usualLengths: Lengths = [bodyLimit / 48, bodyLimit / 12, bodyLimit / 3]
+const shortLengths: Lengths = [bodyLimit / 128, bodyLimit / 32, bodyLimit / 8]
+const fullLengths: Lengths = [bodyLimit / 16, bodyLimit / 4, bodyLimit]
 /** Milliseconds of processor time below which nothing is worth a closer look. */
-const noticed = 40
+const noticed = 30
 /** What is too short to be compared: the clock of processor time is coarse on some machines. */
 const leastCompared = 5
 /** For four times the length. What grows with the square takes sixteen times as long, some of it hidden by what does not. */
 const suspicious = 5.5
 const mostGrowth = 8
+/** What is looked at a second time has to take this long to fail. */
+const leastFault = 80
 /** What takes so long with a small body and has grown so much is not tried with a larger one. */
 const hopeless = 1_500
 /** A turn that is longer fails, whatever it grew from: for a full body, on the machine that the limits are meant for. */
-const longestTurn = 3_000
+const longestTurn = 6_000
 /** The goal; see README.md for what misses it and why. */
 const goal = 50
 /** Megabytes that the process may take at any time. */
 const mostMemory = 2_600
+/** A minute has passed, which says how busy the machine is. */
+const timedOut = 504
 const tooLarge = 'etcdserver: request is too large'
 
 export interface SearchOptions {
@@ -34,7 +39,7 @@ export interface SearchOptions {
   skip?(name: string, target: Target): boolean
   /** Who serves. @default a new server for each target */
   start?(): Promise<TestServer>
-  /** In bytes, each four times as long as the one before. @default 64 KB, 256 KB and 1 MB */
+  /** In bytes, each four times as long as the one before. @default 24, 96 and 384 KB, or 192 KB, 768 KB and 3 MB */
   readonly lengths?: Lengths
   /** How many of the slowest are tried at full size. @default 4 */
   readonly atFullSize?: number
@@ -71,6 +76,7 @@ export async function searchGrowth(
   const faults: string[] = []
   const missed: string[] = []
   const suspects: Suspect[] = []
+  const lengths = options.lengths ?? (options.full ? fullLengths : shortLengths)
   let spots = 0
   let requests = 0
   for (const target of targets) {
@@ -79,7 +85,7 @@ export async function searchGrowth(
     for (const spot of findSpots(target.version.schema(), { all: options.full ?? false, skip })) {
       spots++
       for (const filling of fillings[spot.form]) {
-        const seen = await screen(server, { target, spot, filling }, options.lengths ?? usualLengths)
+        const seen = await screen(server, { target, spot, filling }, lengths)
         requests += seen.requests
         faults.push(...seen.faults)
         if (seen.slowest.total >= noticed)
@@ -112,7 +118,7 @@ async function screen(server: TestServer, growth: Grown, lengths: Lengths): Prom
   const faults = [...brokenOnes(server, growth, [...small, ...large])]
   const slowest = slowestOf(large)
   const seen = { faults, slowest, requests: small.length + large.length }
-  const first = overgrown(growth, small, large, suspicious)
+  const first = overgrown(growth, small, large, { growth: suspicious, least: noticed })
   const isBad = growth.spot.form === 'string' ? slowest.total >= noticed : first !== undefined
   if (!isBad) return seen
   if (first && slowest.total > hopeless) return { ...seen, faults: [...faults, first] }
@@ -121,7 +127,7 @@ async function screen(server: TestServer, growth: Grown, lengths: Lengths): Prom
     const before = await play(server, { ...growth, bytes: middle })
     const after = await play(server, { ...growth, bytes: long })
     faults.push(...brokenOnes(server, growth, after))
-    fault = overgrown(growth, before, after, mostGrowth)
+    fault = overgrown(growth, before, after, { growth: mostGrowth, least: leastFault })
     if (!fault) return seen
   }
   return { ...seen, faults: [...faults, fault!] }
@@ -131,12 +137,12 @@ function overgrown(
   growth: Grown,
   small: readonly Played[],
   large: readonly Played[],
-  limit: number,
+  limit: { readonly growth: number; readonly least: number },
 ): string | undefined {
   for (const played of large) {
     const before = small.find(({ verb }) => verb === played.verb)
-    if (!before || before.status !== played.status || played.total < noticed) continue
-    if (played.total > limit * Math.max(before.total, leastCompared))
+    if (!before || before.status !== played.status || played.total < limit.least) continue
+    if (played.total > limit.growth * Math.max(before.total, leastCompared))
       return `${describe(growth, played)}: ${Math.round(before.total)} ms for a quarter of it`
   }
   return undefined
@@ -149,7 +155,7 @@ function slowestOf(played: readonly Played[]): Played {
 function brokenOnes(server: TestServer, growth: Grown, played: readonly Played[]): string[] {
   const bugs = server.takeBugs()
   return played
-    .filter(({ status, message }) => status >= 500 && message !== tooLarge)
+    .filter(({ status, message }) => status >= 500 && status !== timedOut && message !== tooLarge)
     .map(each => `${describe(growth, each)}: ${bugs[0] ?? each.message}`)
 }
 

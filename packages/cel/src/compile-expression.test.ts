@@ -75,6 +75,16 @@ describe('compilation', () => {
     )
   })
 
+  it('tells the first hundred problems, and how many more there are', () => {
+    const unreadable = compileExpression('= '.repeat(40_000))
+    assert.ok(!unreadable.ok)
+    assert.equal(unreadable.issues.length, 100)
+    assert.match(unreadable.message, /\n1 more errors were truncated$/)
+    const untyped = compileExpression(Array.from({ length: 150 }, (_, index) => `x${index}`).join(' + '))
+    assert.ok(!untyped.ok)
+    assert.match(untyped.message, /\n50 more errors were truncated$/)
+  })
+
   it('tells a constant that cannot be computed from a type error', () => {
     const compilation = compileExpression("int('x') == 1")
     assert.ok(!compilation.ok)

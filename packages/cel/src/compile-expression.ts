@@ -5,7 +5,7 @@ import { ProgramFault } from './compiled.ts'
 import type { Environment } from './environment.ts'
 import { type Estimate, unknownSize } from './estimate.ts'
 import { checkCost, Frame, type Step } from './frame.ts'
-import { formatIssues, type Issue, issueAt } from './issues.ts'
+import { formatIssues, type Issue, issueAt, mostIssues } from './issues.ts'
 import { kubernetesEnvironment } from './kubernetes-environment.ts'
 import { SyntaxFaults } from './lexer.ts'
 import { costLimits } from './limits.ts'
@@ -90,12 +90,13 @@ export type Compilation =
 export function compileExpression(source: string, options: CompileOptions = {}): Compilation {
   const environment = options.environment ?? kubernetesEnvironment()
   const variables = options.variables ?? {}
-  const fail = (issues: readonly Issue[]): Compilation => ({
-    ok: false,
-    stage: 'compilation',
-    issues,
-    message: formatIssues(source, issues),
-  })
+  const fail = (problems: readonly { readonly offset: number; readonly message: string }[]): Compilation => {
+    const issues = problems
+      .slice(0, mostIssues)
+      .map(({ offset, message }) => issueAt(source, offset, message))
+    const message = formatIssues(source, issues, problems.length)
+    return { ok: false, stage: 'compilation', issues, message }
+  }
   try {
     const expr = parse(source, environment.macros)
     const names = Object.keys(variables)
@@ -105,7 +106,7 @@ export function compileExpression(source: string, options: CompileOptions = {}):
       checker.check(expr)
       const isSound = checker.problems.length === 0
       const problems = isSound && environment.strictLiterals ? validate(expr) : checker.problems
-      if (problems.length > 0) return fail(problems.map(p => issueAt(source, p.offset, p.message)))
+      if (problems.length > 0) return fail(problems)
     }
     const type = expr.type ?? { kind: 'dyn', name: 'dyn', params: [] }
     const compiler = new ExpressionCompiler(environment, new Set(names))
@@ -115,9 +116,7 @@ export function compileExpression(source: string, options: CompileOptions = {}):
   } catch (error) {
     if (error instanceof ProgramFault)
       return { ok: false, stage: 'program', issues: [], message: error.message }
-    if (error instanceof SyntaxFaults) {
-      return fail(error.faults.map(f => issueAt(source, f.offset, f.message)))
-    }
+    if (error instanceof SyntaxFaults) return fail(error.faults)
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { mostIssues } from './issues.ts'
 import { CelDouble, CelUint, toInt, type Value } from './values.ts'
 
 export type TokenKind = 'op' | 'ident' | 'quoted' | 'literal' | 'int' | 'double' | 'end'
@@ -47,7 +48,8 @@ export function tokenize(source: string): { readonly tokens: Token[]; readonly f
   const faults: SyntaxFault[] = []
   const tokens: Token[] = []
   let at = 0
-  while (true) {
+  // Past the one that says that there are more nobody is told of them.
+  while (faults.length <= mostIssues) {
     at += match(spacePattern, source, at)?.[0].length ?? 0
     if (at >= source.length) break
     const read = nextToken(source, at)

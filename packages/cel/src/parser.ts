@@ -1,4 +1,5 @@
 import type { Expr, MapEntryExpr, StructExpr } from './ast.ts'
+import { mostIssues } from './issues.ts'
 import { intLiteral, SyntaxFault, SyntaxFaults, type Token, tokenize } from './lexer.ts'
 import { expandMacro, type MacroOptions } from './macros.ts'
 import { CelDouble } from './values.ts'
@@ -27,6 +28,7 @@ export function parse(source: string, options: MacroOptions): Expr {
   const faults: SyntaxFault[] = []
   try {
     const read = tokenize(source)
+    if (read.faults.length > mostIssues) throw new SyntaxFaults(read.faults)
     for (const item of read.faults) faults.push(item)
     const expr = new Parser(read.tokens, options).whole()
     if (faults.length === 0) return expr
