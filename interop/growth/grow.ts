@@ -92,7 +92,8 @@ function makeString({ format, name: type }: Schema, name: string, index: number 
 
 function makeObject(schema: Schema, index: number | string): Json {
   const { properties = {} } = schema
-  const names = new Set([...(schema.required ?? []), ...keysOf(schema)])
+  const switches = Object.keys(properties).filter(name => properties[name]?.type === 'boolean')
+  const names = new Set([...(schema.required ?? []), ...keysOf(schema), ...switches])
   if (names.size === 0) {
     for (const [name, child] of Object.entries(properties))
       if (names.size < 3 && (child.type === 'string' || child.type === 'integer')) names.add(name)

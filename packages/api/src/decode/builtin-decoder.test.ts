@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { decodeBuiltin } from './builtin-decoder.ts'
+import { decodeBuiltin, maxElements } from './builtin-decoder.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds, whose members tests name
 const decode = (group: string, version: string, kind: string, value: object): any =>
   decodeBuiltin({ group, version, kind }, value).object
 
 describe('decodeBuiltin', () => {
+  it('refuses lists that have more elements than any object that can be stored', () => {
+    const pod = { group: '', version: 'v1', kind: 'Pod' }
+    const decode = (count: number) => decodeBuiltin(pod, { spec: { containers: Array(count).fill({}) } })
+    const message = 'Request entity too large: the lists of an object may have 100000 elements altogether'
+    assert.throws(() => decode(maxElements + 1), { code: 413, message })
+    assert.equal((decode(1000).object as { spec: { containers: [] } }).spec.containers.length, 1000)
+    const finalizers = Array(maxElements + 1).fill('a/b')
+    assert.doesNotThrow(() => decodeBuiltin(pod, { metadata: { finalizers } }), 'strings are not counted')
+  })
+
   it('rounds amounts of resources up to thousandths, wherever they stand', () => {
     const amounts = {
       cpu: '100.5m',

@@ -6,11 +6,14 @@
  *   value -> struct by struct -> { object, unknown fields }
  *                    | a wrong type
  *                    +-> MachineryError BadJson: `json: cannot unmarshal string into Go struct field ...`
+ *                    | more list elements than maxElements
+ *                    +-> StatusError 413
  */
 import {
   canonicalizeQuantity,
   type Literals,
   MachineryError,
+  newRequestEntityTooLarge,
   parseQuantity,
   setMember,
 } from '@coxswain/apimachinery'
@@ -36,7 +39,7 @@ export interface DecodeBuiltinOptions {
   readonly literals?: Literals | undefined
 }
 
-/** Throws a MachineryError `BadJson` for a member of the wrong type. */
+/** Throws a MachineryError `BadJson` for a member of the wrong type, a 413 for lists that are too long. */
 export function decodeBuiltin(
   kind: { readonly group: string; readonly version: string; readonly kind: string },
   value: unknown,
@@ -72,6 +75,12 @@ interface Place {
 
 /** More unknown fields than this are not told. */
 const unknownLimit = 100
+
+/**
+ * How many elements the lists of an object may have together, strings aside. Upstream has no such limit, but cannot
+ * store such an object either; a body of 3 MiB has room for a million empty containers, each with its defaults.
+ */
+export const maxElements = 100_000
 
 /** What can be said of a field before its value is known; most fields of most objects are absent, or plain scalars. */
 interface FieldPlan {
@@ -128,6 +137,7 @@ function shapeOf(row: TypeRow): Shape {
 class Decoder {
   readonly unknown: string[] = []
   readonly #literals: Literals | undefined
+  #elements = 0
 
   constructor(literals: Literals | undefined) {
     this.#literals = literals
@@ -215,6 +225,9 @@ class Decoder {
 
   #list(element: TypeExpression, items: readonly unknown[], place: Place): unknown[] {
     const isText = isStringType(element)
+    if (!isText) this.#elements += items.length
+    if (this.#elements > maxElements)
+      throw newRequestEntityTooLarge(`the lists of an object may have ${maxElements} elements altogether`)
     const list: unknown[] = []
     for (let i = 0; i < items.length; i++) {
       const item = items[i]

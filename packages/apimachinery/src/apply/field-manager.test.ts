@@ -344,6 +344,10 @@ describe('server-side apply', () => {
       refusal({ ...deployment({}), metadata: { name: 'web', managedFields: [] } }),
       'metadata.managedFields must be nil',
     )
+    const equal = Array.from({ length: 50_000 }, () => ({ name: 'a' }))
+    const many = refusal(deployment({ template: { spec: { containers: equal } } })).split('\n')
+    assert.equal(many.length, 1002)
+    assert.equal(many.at(-1), '  too many errors: only the first 1000 are reported')
   })
 
   it('never changes its inputs and treats __proto__ as a key as any other', () => {

@@ -1,3 +1,4 @@
+import { maxErrorLength, maxErrors } from '../field/error-list.ts'
 import { goPrint, goTypeName, goTypeOf } from '../internal/go-print.ts'
 import { isPlainObject, type PlainObject } from '../internal/plain.ts'
 import { quote } from '../internal/quote.ts'
@@ -110,13 +111,23 @@ function removeElements(value: readonly unknown[], set: FieldSet, list: ListType
   return isSame ? value : out
 }
 
-/** Throws a {@link TypedValueError} with everything about `value` that does not fit `type`, in Kubernetes' words. */
+/**
+ * Throws a {@link TypedValueError} with what does not fit `type` in `value`, in Kubernetes' words: as many errors as an
+ * answer has room for.
+ */
 export function validateTyped(value: unknown, type: TypeNode): void {
-  const errors: { path: string; message: string }[] = []
+  const errors: TypedValueError[] = []
+  let length = 0
   const path: PathElement[] = []
   const report = (message: string, element?: PathElement): void => {
     const elements = element === undefined ? path : [...path, element]
-    errors.push({ path: elements.map(printElement).join(''), message })
+    if (errors.length === maxErrors || length > maxErrorLength) {
+      errors.push(new TypedValueError(`too many errors: only the first ${errors.length} are reported`))
+      throw joinErrors(errors)
+    }
+    const error = new TypedValueError(message, elements.map(printElement).join(''))
+    length += error.path.length + message.length
+    errors.push(error)
   }
   const walk = (inner: unknown, node: TypeNode | undefined, element: PathElement): void => {
     path.push(element)
@@ -167,10 +178,12 @@ export function validateTyped(value: unknown, type: TypeNode): void {
     }
   }
   validate(value, type)
-  if (errors.length === 0) return
-  if (errors.length === 1) throw new TypedValueError(errors[0]!.message, errors[0]!.path)
-  const lines = errors.map(error => `  ${error.path === '' ? '' : `${error.path}: `}${error.message}`)
-  throw new TypedValueError(`errors:\n${lines.join('\n')}`)
+  if (errors.length > 0) throw joinErrors(errors)
+}
+
+function joinErrors(errors: readonly TypedValueError[]): TypedValueError {
+  if (errors.length === 1) return errors[0]!
+  return new TypedValueError(`errors:\n${errors.map(error => `  ${printTypedError(error)}`).join('\n')}`)
 }
 
 function scalarProblem(value: unknown, scalar: ScalarType): string | undefined {

@@ -185,6 +185,7 @@ export function validateOwnerReferences(
 ): FieldError[] {
   const errors: FieldError[] = []
   let first: string | undefined
+  let value: Printed | undefined
   for (const reference of references) {
     for (const error of validateOwnerReference(reference, path)) errors.push(error)
     if (!reference.controller) continue
@@ -193,7 +194,8 @@ export function validateOwnerReferences(
     else {
       const rule = 'Only one reference can have Controller set to true.'
       const detail = `${rule} Found "true" in references for ${first} and ${current}`
-      errors.push(invalid(path, printReferences(references), detail))
+      value ??= printReferences(references)
+      errors.push(invalid(path, value, detail))
     }
   }
   return errors

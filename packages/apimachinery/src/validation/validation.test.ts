@@ -7,7 +7,12 @@ import * as dns from './dns.ts'
 import { isValidIPForLegacyField } from './ip.ts'
 import { parseCIDR, parseIP } from './ip-text.ts'
 import * as names from './names.ts'
-import { nameIsDNSSubdomain, nameIsPathSegment, validateObjectMeta } from './object-meta.ts'
+import {
+  nameIsDNSSubdomain,
+  nameIsPathSegment,
+  validateObjectMeta,
+  validateOwnerReferences,
+} from './object-meta.ts'
 import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } from './options.ts'
 
 describe('options of requests', () => {
@@ -58,6 +63,22 @@ describe('metadata', () => {
     assert.deepEqual(nameIsPathSegment('a/b%', false), ["may not contain '/'", "may not contain '%'"])
     assert.deepEqual(nameIsPathSegment('..', true), [])
     assert.deepEqual(nameIsPathSegment('..', false), ["may not be '..'"])
+  })
+})
+
+describe('owner references', () => {
+  it('that are all controllers share one list of references, however many they are', () => {
+    const references = Array.from({ length: 20_000 }, (_, i) => {
+      return { apiVersion: 'v1', kind: 'Pod', name: `p${i}`, uid: `u${i}`, controller: true }
+    })
+    const before = process.memoryUsage().heapUsed
+    const errors = validateOwnerReferences(references, Path.of('metadata', 'ownerReferences'))
+    assert.equal(errors.length, 19_999)
+    assert.ok(process.memoryUsage().heapUsed - before < 200e6)
+    assert.match(
+      formatFieldError(errors[0]!),
+      /^metadata\.ownerReferences: Invalid value: \[.*Found "true" in references for Pod\/p0 and Pod\/p1$/,
+    )
   })
 })
 

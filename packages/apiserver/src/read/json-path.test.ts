@@ -35,6 +35,10 @@ describe('compileJsonPath', () => {
     ['.status.conditions[?(@.type=="Ready")].status', ['True']],
     ["$.status.conditions[?(@.type=='Idle')].status", ['False']],
     ['.spec.steps[?(@.size>1)].model', ['b']],
+    ['.spec..model', ['a', 'b']],
+    ['..size', [1, 2]],
+    ['..status', [object.status, 'True', 'False']],
+    ['.spec..[0].model', ['a']],
     ['.constructor', []],
     ['.spec.__proto__', []],
   ]
@@ -42,9 +46,15 @@ describe('compileJsonPath', () => {
     it(`finds ${path}`, () => assert.deepEqual(compileJsonPath(path)(object), expected))
   }
 
-  for (const path of ['spec', '.spec[', '.spec[?(@)]', '.', '.spec..a']) {
+  for (const path of ['spec', '.spec[', '.spec[?(@)]', '.', '.spec...a']) {
     it(`refuses ${path}`, () => assert.throws(() => compileJsonPath(path), /JSONPath/))
   }
+
+  it('finds everything once, however often it looks everywhere', () => {
+    let deep: object = { a: 1 }
+    for (let i = 0; i < 1000; i++) deep = { b: deep }
+    assert.deepEqual(compileJsonPath(`${'..b'.repeat(50)}..a`)(deep), [1])
+  })
 
   it('prints plain values as they are, the others as JSON', () => {
     assert.equal(printJsonPath('a'), 'a')

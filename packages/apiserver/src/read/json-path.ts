@@ -2,7 +2,7 @@ import { writeJson } from '@coxswain/apimachinery'
 
 /**
  * The part of kubectl's JSONPath that printer columns use: fields, `['quoted']` fields, indexes (also negative),
- * slices, wildcards and `[?(@.field=="value")]` filters. A path that leads nowhere finds nothing.
+ * slices, wildcards, `..` and `[?(@.field=="value")]` filters. A path that leads nowhere finds nothing.
  */
 export type JsonPath = (root: unknown) => readonly unknown[]
 
@@ -24,6 +24,15 @@ export function compileJsonPath(text: string): JsonPath {
   return path
 }
 
+/** The path, or undefined if it cannot be read: the rules for CRDs allow more than JSONPath. */
+export function tryJsonPath(text: string): JsonPath | undefined {
+  try {
+    return compileJsonPath(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** A value as the text of a cell. */
 export function printJsonPath(value: unknown): string {
   return typeof value === 'object' ? writeJson(value) : String(value)
@@ -39,6 +48,10 @@ function parse(text: string): Step[] {
   while (at < text.length) {
     if (text[at] === '.') {
       at++
+      if (text[at] === '.') {
+        at++
+        steps.push(recursive)
+      }
       if (text[at] === '[') continue
       const name = /^(?:\\.|[^.[\]])+/.exec(text.slice(at))?.[0] ?? fail('a field name is missing')
       at += name.length
@@ -106,6 +119,20 @@ const wildcard: Step = values =>
     if (Array.isArray(value)) return value
     return typeof value === 'object' && value !== null ? Object.values(value) : []
   })
+
+/** The values and everything in them that has members or elements, each once and before what it contains. */
+const recursive: Step = values => {
+  const found = new Set<object>()
+  const left = [...values].reverse()
+  while (left.length > 0) {
+    const value = left.pop()
+    if (typeof value !== 'object' || value === null || found.has(value)) continue
+    const inner = Object.values(value)
+    if (inner.length > 0) found.add(value)
+    for (let i = inner.length - 1; i >= 0; i--) left.push(inner[i])
+  }
+  return [...found]
+}
 
 function fieldStep(name: string): Step {
   return values =>

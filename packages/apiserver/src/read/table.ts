@@ -1,7 +1,8 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { field, formatAge, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
+import { field, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
-import { compileJsonPath, printJsonPath } from './json-path.ts'
+import { formatAge } from './age.ts'
+import { type JsonPath, printJsonPath, tryJsonPath } from './json-path.ts'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
@@ -41,10 +42,15 @@ export function createTablePrinter({ resource, version }: Endpoint): TablePrinte
   const { cells } = resource.strategy
   if (cells) return { columns: version.columns, cells }
   const declared = resource.custom ? version.columns : [createdColumn]
-  const columns = [nameColumn, ...(declared.length > 0 ? declared : [ageColumn])]
-  const readers = columns.map(column =>
-    column.jsonPath === undefined ? undefined : compileJsonPath(column.jsonPath),
-  )
+  const columns = [nameColumn]
+  const readers: (JsonPath | undefined)[] = [undefined]
+  for (const column of declared.length > 0 ? declared : [ageColumn]) {
+    const read = tryJsonPath(column.jsonPath ?? '')
+    // Upstream prints the columns before the first one whose path it cannot read.
+    if (!read) break
+    columns.push(column)
+    readers.push(read)
+  }
   return {
     columns,
     cells: (object, now) =>

@@ -84,12 +84,10 @@ export function defaultPodResources(spec: JsonObject): void {
 
 function defaultContainer(container: JsonObject): void {
   const image = typeof container.image === 'string' ? container.image : ''
-  fill(container, {
-    resources: {},
-    terminationMessagePath: '/dev/termination-log',
-    terminationMessagePolicy: 'File',
-    imagePullPolicy: pullPolicyFor(image),
-  })
+  container.resources ??= {}
+  container.terminationMessagePath ??= '/dev/termination-log'
+  container.terminationMessagePolicy ??= 'File'
+  container.imagePullPolicy ??= pullPolicyFor(image)
   for (const port of list(container.ports)) port.protocol ??= 'TCP'
   for (const variable of list(container.env)) {
     const { fieldRef } = (variable.valueFrom ?? {}) as { fieldRef?: JsonObject }
