@@ -23,7 +23,7 @@ import { Documents } from './discovery/documents.ts'
 import { type ComponentCheck, createHealthChecks } from './endpoints/health.ts'
 import { route } from './endpoints/route.ts'
 import { createAudit, createFailedAuthenticationAudit } from './filters/audit.ts'
-import { authenticate } from './filters/authenticate.ts'
+import { createAuthenticate } from './filters/authenticate.ts'
 import { createAuthorize } from './filters/authorize.ts'
 import { createCompress } from './filters/compress.ts'
 import { answerErrors } from './filters/errors.ts'
@@ -34,8 +34,8 @@ import { createLargeYaml, type YamlReader } from './filters/large-yaml.ts'
 import { receiveBody } from './filters/receive-body.ts'
 import { createRequestMetrics } from './filters/request-metrics.ts'
 import { registerServerMetrics } from './filters/server-metrics.ts'
-import { limitStrangers } from './filters/strangers.ts'
 import { createTimeout } from './filters/timeout.ts'
+import { limitUnauthenticated } from './filters/unauthenticated.ts'
 import { FlowControl } from './flow-control/flow-control.ts'
 import { registerFlowMetrics } from './flow-control/flow-metrics.ts'
 import { type Dialer, noDialer } from './nodes/dialer.ts'
@@ -58,6 +58,8 @@ import type { Advertised, RequestContext, ServerState } from './request/context.
 import { compose, type Filter } from './request/filter.ts'
 import { parseRequestInfo } from './request/request-info.ts'
 import { Warnings } from './request/warnings.ts'
+import { guaranteedUpdate } from './write/guaranteed-update.ts'
+import { createMarkTokenUsed } from './write/mark-token-used.ts'
 
 export interface ApiServerOptions {
   readonly env: Env
@@ -149,14 +151,25 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const authorizer = (options.authorizer ?? defaultAuthorizer)({ env, cache, outbound, readPolicy })
   const admissionPorts = { env, store, cache, registry, authorizer, webhooks }
   const plugins = openPlugins(options.admission ?? defaultAdmissionPlugins, admissionPorts)
+  const documents = new Documents(registry, turns, options.compression)
+  const admission = createAdmission(measurePlugins(plugins, metrics, env.clock), admissionPorts)
+  const authentication = resolveAuthentication(options.authentication ?? {}, {
+    clock: env.clock,
+    cache,
+    markTokenUsed: createMarkTokenUsed({
+      log: env.log,
+      registry,
+      update: update => guaranteedUpdate(state, update),
+    }),
+  })
   const state: ServerState = {
     env,
     store,
     cache,
     registry,
-    documents: new Documents(registry, turns, options.compression),
+    documents,
     turns,
-    admission: measureSteps(createAdmission(measurePlugins(plugins, metrics, env.clock)), metrics, env.clock),
+    admission: measureSteps(admission, metrics, env.clock),
     healthChecks,
     components: options.components ?? {},
     metrics,
@@ -164,7 +177,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       serviceRanges: parseServiceRanges(options.serviceClusterIpRange ?? defaultServiceRange),
       advertise: options.advertise ?? (() => nowhere),
     },
-    authentication: resolveAuthentication(options.authentication),
+    authentication,
     authorizer,
     grants: createGrantReader(readPolicy, authorizer),
     outbound,
@@ -182,7 +195,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   }
   const limits = { ...defaultInFlightLimits, ...options.inFlightLimits }
   const isFair = options.priorityAndFairness ?? true
-  const flow = isFair ? new FlowControl(state, limits.readOnly + limits.mutating) : undefined
+  const flow = isFair
+    ? new FlowControl({ env, cache, registry }, limits.readOnly + limits.mutating)
+    : undefined
   if (flow) {
     state.flow = flow
     registerFlowMetrics(metrics, flow)
@@ -192,20 +207,20 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   registerServerMetrics(metrics, registry, inFlightLimit)
   /** Every request passes these, first to last. */
   const filters: readonly Filter[] = [
-    createRequestMetrics(metrics, env.clock),
-    limitStrangers,
+    createRequestMetrics({ metrics, clock: env.clock, registry, documents }),
+    limitUnauthenticated,
     ...(options.compression ? [createCompress(options.compression)] : []),
     createIndent(turns),
     answerErrors,
     createTimeout(env.clock),
     ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),
-    authenticate,
+    createAuthenticate(authentication),
     ...(options.audit ? [createAudit(options.audit)] : []),
-    createImpersonate(state.authorizer),
+    createImpersonate(authorizer),
     inFlightLimit,
     ...(flow ? [flow.filter] : []),
     waitForStart,
-    createAuthorize(state.authorizer),
+    createAuthorize(authorizer),
     receiveBody,
     ...(options.readLargeYaml ? [createLargeYaml(options.readLargeYaml)] : []),
   ]
@@ -278,6 +293,7 @@ function createContext(state: ServerState, request: WireRequest): RequestContext
   const info = parseRequestInfo(request.method, request.path, path.segments, query)
   return {
     state,
+    env: state.env,
     request,
     path,
     query,

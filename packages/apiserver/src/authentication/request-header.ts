@@ -22,12 +22,12 @@ export interface RequestHeaderOptions {
  */
 export function createProxyAuthenticators(options: RequestHeaderOptions): Authenticator[] {
   return [
-    ({ peer, headers }, { env }) => {
+    ({ peer, headers }, clock) => {
       if (!peer || !options.isProxy(peer)) return undefined
       const name = firstValue(headers, options.usernameHeaders)
       if (name === '') return undefined
       const { allowedNames } = options
-      if (env.clock.now() > peer.notAfter) return 'invalid'
+      if (clock.now() > peer.notAfter) return 'invalid'
       if (allowedNames.length > 0 && !allowedNames.includes(peer.commonName)) return 'invalid'
       const groups = options.groupHeaders.flatMap(header =>
         getHeaderValues(headers, header)
@@ -38,8 +38,8 @@ export function createProxyAuthenticators(options: RequestHeaderOptions): Authen
       const uid = firstValue(headers, options.uidHeaders)
       return { name, groups, ...(uid !== '' && { uid }), ...(Object.keys(extra).length > 0 && { extra }) }
     },
-    (request, state) =>
-      request.peer && options.isClient(request.peer) ? authenticateCertificate(request, state) : undefined,
+    (request, clock) =>
+      request.peer && options.isClient(request.peer) ? authenticateCertificate(request, clock) : undefined,
   ]
 }
 

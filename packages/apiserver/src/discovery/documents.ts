@@ -179,7 +179,7 @@ export class Documents {
       encoding === 'json'
         ? json
         : await this.#kept.get(`v3 ${name} protobuf`, resources, () => encodeOpenApiV3(members()))
-    const expires = new Date(context.state.env.clock.now() + 365 * 24 * 3_600_000).toUTCString()
+    const expires = new Date(context.env.clock.now() + 365 * 24 * 3_600_000).toUTCString()
     const cached = given ? { 'cache-control': 'public, immutable', expires } : {}
     return this.#conditional(context, { ...document, hash: json.hash }, { ...headers, ...cached })
   }

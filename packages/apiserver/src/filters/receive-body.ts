@@ -26,9 +26,9 @@ async function receiveAndGoOn(
   receive: NonNullable<RequestContext['request']['receiveBody']>,
   next: Next,
 ): Promise<WireResponse> {
-  const { request, seat, state, user } = context
+  const { request, seat, env, user } = context
   // A client that sends slowly would keep others waiting who are done.
-  const timer = seat && state.env.clock.after(patience, seat.leave)
+  const timer = seat && env.clock.after(patience, seat.leave)
   let body: Awaited<ReturnType<typeof receive>>
   try {
     body = await receive(user.name)

@@ -89,6 +89,7 @@ export interface RequestSeat {
 /** One request on its way through the filters to its handler. */
 export interface RequestContext {
   readonly state: ServerState
+  readonly env: Env
   /** Replaced by filters that take headers out. */
   request: WireRequest
   readonly path: ParsedPath

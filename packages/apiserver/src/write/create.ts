@@ -59,6 +59,7 @@ export async function createObject(
   placeInNamespace(resource, object, namespace)
   const generated = !metadataOf(object).name && Boolean(metadataOf(object).generateName)
   const attributes = createAttributes(context, endpoint, {
+    server: state.admission.server,
     operation: 'CREATE',
     subresource: '',
     name: metadataOf(object).name ?? '',
