@@ -146,9 +146,10 @@ export function strategyContextOf(
   dryRun: boolean,
 ): StrategyContext {
   const { clock, random } = state.env
-  const { cache: objects, grants, network } = state
+  const { cache: objects, grants, network, verifySignature } = state
   const warn = (text: string) => warnings.push(text)
-  return { clock, random, objects, grants, serviceRanges: network.serviceRanges, user, dryRun, warn }
+  const { serviceRanges } = network
+  return { clock, random, objects, grants, serviceRanges, verifySignature, user, dryRun, warn }
 }
 
 /** What a body is that does not say it. */

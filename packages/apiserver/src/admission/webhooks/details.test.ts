@@ -28,10 +28,12 @@ before(async () => {
     new Proxy({}, { get: (_, path) => current.get(String(path)) }) as Record<string, Hook>,
   )
   server = await startServer({
-    webhookAuthentication: (hostPort, plugin) =>
-      plugin === 'ValidatingAdmissionWebhook' && hostPort.endsWith(`:${hooks.port}`)
-        ? { token: 'secret-of-the-server' }
-        : undefined,
+    admission: {
+      webhookAuthentication: (hostPort, plugin) =>
+        plugin === 'ValidatingAdmissionWebhook' && hostPort.endsWith(`:${hooks.port}`)
+          ? { token: 'secret-of-the-server' }
+          : undefined,
+    },
   })
 })
 
