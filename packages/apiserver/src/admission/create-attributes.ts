@@ -28,7 +28,7 @@ export function createAttributes(
     annotate: (key: string, value: string) => {
       if (auditAnnotations && !auditAnnotations.has(key)) auditAnnotations.set(key, value)
     },
-    // Asked for late: a request from a socket makes its signal when somebody wants it.
+    // A getter: a request from a socket creates its signal on first use.
     get signal() {
       return request?.signal
     },

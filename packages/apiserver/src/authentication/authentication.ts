@@ -35,7 +35,7 @@ export interface AuthenticationOptions {
   readonly anonymous?: boolean | { readonly paths: readonly string[] }
   /** Headers that only a front proxy may send, in lower case, on top of X-Remote-*; `*` at the end stands for anything. @default none */
   readonly proxyHeaders?: readonly string[]
-  /** Who signs the tokens of service accounts. @default nobody: there are none */
+  /** The keys of service account tokens. @default none: no such token is issued or accepted */
   readonly serviceAccounts?: ServiceAccountOptions
   /** What servers behind this one are told about CAs and headers. @default nothing */
   readonly trust?: AuthenticationTrust
@@ -48,7 +48,7 @@ export interface AuthenticationPorts {
   readonly markTokenUsed: MarkTokenUsed
 }
 
-/** Who is who, as far as the server can tell. */
+/** {@link AuthenticationOptions} with every default filled in. */
 export interface ResolvedAuthentication {
   /** What token authenticators are given. */
   readonly server: TokenPorts
@@ -56,7 +56,7 @@ export interface ResolvedAuthentication {
   readonly tokens: readonly TokenAuthenticator[]
   readonly audiences: readonly string[]
   readonly isAnonymousAllowed: (path: string) => boolean
-  /** Whether a header is one that proves who somebody is, and is of no use to anybody behind authentication. */
+  /** Whether a header carries a credential, which later filters must not see. */
   readonly isCredential: (header: string) => boolean
   readonly serviceAccounts: ServiceAccounts | undefined
 }

@@ -82,7 +82,7 @@ function readOwner({ commonName, organizations, uid }: PeerCertificate): UserInf
   })
 }
 
-/** Whoever has proved to be somebody is in one group with all who have. */
+/** Every authenticated user is in the group `system:authenticated`. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   const { name, groups } = user
   if (name === anonymous.name || groups.includes(allAuthenticated) || groups.includes(allUnauthenticated)) {
@@ -99,7 +99,7 @@ export function createTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): 
   })
 }
 
-/** Tokens that say nothing of audiences are for the server itself, and for nobody else. */
+/** Tokens without audiences are valid for the server itself only. */
 export function forOwnAudiences(
   find: (token: string, question: TokenQuestion) => ForOwn | Promise<ForOwn>,
 ): TokenAuthenticator {

@@ -17,8 +17,8 @@ export interface RequestHeaderOptions {
 }
 
 /**
- * Whoever a front proxy says it is, then owners of client certificates. The two are kept apart by who signed: a client's
- * certificate vouches for nobody else, and a proxy's is no user's.
+ * The user that a front proxy names, then the owner of a client certificate. The CA tells the two apart: a client's
+ * certificate cannot name another user, and a proxy's is not a user's.
  */
 export function createProxyAuthenticators(options: RequestHeaderOptions): Authenticator[] {
   return [

@@ -39,7 +39,7 @@ function openApiTypes(version: 'v2' | 'v3'): OpenApiTypes {
 const v2Types = openApiTypes('v2')
 const v3Types = openApiTypes('v3')
 
-/** Discovery and OpenAPI, made from the registry when somebody asks and kept until it changes. */
+/** Discovery and OpenAPI, made from the registry on first use and kept until it changes. */
 export class Documents {
   readonly #registry: Registry
   readonly #kept: KeptDocuments

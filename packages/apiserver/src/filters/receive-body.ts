@@ -13,7 +13,7 @@ const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
  * Reads the body of a request that has passed everything which decides on headers alone: what is refused before costs no
- * memory. Bytes are counted for the user, so that nobody can take all the room there is for bodies.
+ * memory. Bytes are counted per user, so that no user can take all the memory for bodies.
  */
 export const receiveBody: Filter = (context, next) => {
   const { receiveBody: receive, method } = context.request

@@ -101,7 +101,7 @@ function nonResource(method: string, path: string): NonResourceRequestInfo {
   return { isResource: false, verb: method.toLowerCase(), path: decodePath(path) }
 }
 
-/** A path that cannot be decoded names nothing: nobody answers it. */
+/** A path that cannot be decoded is returned as it is: no endpoint matches it. */
 function decodePath(path: string): string {
   if (!path.includes('%')) return path
   try {

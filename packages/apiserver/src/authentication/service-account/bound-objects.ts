@@ -3,10 +3,10 @@ import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
 import type { StoredObject } from '../../cache/stored-object.ts'
 import type { WatchCache } from '../../cache/watch-cache.ts'
 
-/** What of an object decides whether a token lives. */
+/** What decides whether a token that is bound to the object is valid. */
 export interface BoundObject {
   readonly uid: string
-  /** Milliseconds since the epoch; undefined while nobody has deleted it. */
+  /** Milliseconds since the epoch; undefined unless it is terminating. */
   readonly deletedAt: number | undefined
   /** All of it. */
   parse(): JsonObject

@@ -38,7 +38,7 @@ const serviceLabel = 'kubernetes.io/service-name'
 
 /**
  * A ready endpoint of a service, at random. Only addresses of Pods in the service's own namespace count, and only while
- * the Pod says the same: whoever may write endpoints cannot lead the API server elsewhere. Throws upstream's 404 and 503.
+ * the Pod says the same: a user who may write endpoints cannot redirect the API server elsewhere. Throws upstream's 404 and 503.
  */
 export function chooseEndpoint({ cache, env }: Ports, target: ServicePort): ChosenEndpoint {
   const { namespace, service, portName, requested } = target
@@ -81,7 +81,7 @@ function slicesOf(cache: WatchCache, namespace: string, service: string): Endpoi
   })
 }
 
-/** Endpoints that somebody keeps where nobody keeps slices. */
+/** The Endpoints of a Service without EndpointSlices. */
 function subsetsOf(cache: WatchCache, namespace: string, service: string): EndpointGroup[] | undefined {
   const stored = cache.resource(endpointsPrefix).get(`${endpointsPrefix}${namespace}/${service}`)
   if (!stored) return undefined
