@@ -42,24 +42,6 @@ interface Flow {
   readonly level: Level
 }
 
-/** The headers of answers together with a flow's: nearly all answers have one of a few constant records. */
-const flowHeaders = new WeakMap<WireHeaders, { readonly flow: Flow; readonly headers: WireHeaders }>()
-
-function withFlow(response: WireResponse, schema: FlowSchema, level: Level): WireResponse {
-  const { status, headers, body } = response
-  let known = flowHeaders.get(headers)
-  if (known?.flow.schema !== schema || known.flow.level !== level) {
-    const uids = {
-      'x-kubernetes-pf-flowschema-uid': schema.uid,
-      'x-kubernetes-pf-prioritylevel-uid': level.config.uid,
-    }
-    known = { flow: { schema, level }, headers: { ...headers, ...uids } }
-    flowHeaders.set(headers, known)
-  }
-  if (response.conversation) return { ...response, headers: known.headers }
-  return body === undefined ? { status, headers: known.headers } : { status, headers: known.headers, body }
-}
-
 /** Priority and fairness: who waits when there is more to do than the server takes on at once. */
 export class FlowControl {
   readonly #ports: FlowControlPorts
@@ -68,6 +50,8 @@ export class FlowControl {
   readonly #configs: CachedView<object>
   #levels: ReadonlyMap<string, Level> = new Map()
   #known: object | undefined
+  /** The headers of answers together with a flow's: nearly all answers have one of a few constant records. */
+  readonly #headers = new WeakMap<WireHeaders, { readonly flow: Flow; readonly headers: WireHeaders }>()
   /** What became of requests, by level and schema; for metrics and the debug pages. */
   readonly counts: Map<string, FlowCounts> = new Map()
 
@@ -167,8 +151,23 @@ export class FlowControl {
     // A watch holds its seat until it has begun: what it does later is little.
     const answer = finallyDo(next, context, seat.release)
     return answer instanceof Promise
-      ? answer.then(response => withFlow(response, schema, level))
-      : withFlow(answer, schema, level)
+      ? answer.then(response => this.#withFlow(response, flow))
+      : this.#withFlow(answer, flow)
+  }
+
+  #withFlow(response: WireResponse, { schema, level }: Flow): WireResponse {
+    const { status, headers, body } = response
+    let known = this.#headers.get(headers)
+    if (known?.flow.schema !== schema || known.flow.level !== level) {
+      const uids = {
+        'x-kubernetes-pf-flowschema-uid': schema.uid,
+        'x-kubernetes-pf-prioritylevel-uid': level.config.uid,
+      }
+      known = { flow: { schema, level }, headers: { ...headers, ...uids } }
+      this.#headers.set(headers, known)
+    }
+    if (response.conversation) return { ...response, headers: known.headers }
+    return body === undefined ? { status, headers: known.headers } : { status, headers: known.headers, body }
   }
 
   /** Undefined before the configuration is loaded. */
