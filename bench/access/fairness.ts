@@ -13,7 +13,7 @@ const requests = 200
 async function startServer(stack: AsyncDisposableStack): Promise<Handler> {
   const env = createRealEnv()
   const store = stack.use(createMemoryStore({ env }))
-  const server = createApiServer({ env, store, inFlightLimits: limits })
+  const server = createApiServer({ env, store, limits: { inFlight: limits } })
   const tasks = new TaskGroup()
   tasks.spawn(signal => server.run(signal))
   stack.defer(async () => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApiServer } from '@coxswain/apiserver'
-import { createYamlThread } from '@coxswain/apiserver/node'
+import { createYamlThread, verifySignature } from '@coxswain/apiserver/node'
 import { createLogger, createRealEnv, createSeededRandom, TaskGroup } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { discardBody, isStream, type WireRequest } from '@coxswain/wire'
@@ -53,7 +53,11 @@ test(`malformed requests, seed ${seed}`, { timeout: duration + 120_000 }, async 
   })
   const env = createRealEnv(log)
   await using store = createMemoryStore({ env })
-  const server = createApiServer({ env, store, readLargeYaml: createYamlThread() })
+  const server = createApiServer({
+    env,
+    store,
+    platform: { readLargeYaml: createYamlThread(), verifySignature },
+  })
   await using group = new TaskGroup()
   group.spawn(signal => server.run(signal))
   await server.ready

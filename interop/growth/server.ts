@@ -1,4 +1,5 @@
 import { type AdmissionPlugin, createApiServer, defaultAdmissionPlugins } from '@coxswain/apiserver'
+import { verifySignature } from '@coxswain/apiserver/node'
 import { createLogger, createRealEnv, TaskGroup } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { isStream } from '@coxswain/wire'
@@ -33,7 +34,12 @@ export async function startServer(more: readonly AdmissionPlugin[] = []): Promis
   const env = createRealEnv(log)
   const stack = new AsyncDisposableStack()
   const store = stack.use(createMemoryStore({ env }))
-  const server = createApiServer({ env, store, admission: [...defaultAdmissionPlugins, ...more] })
+  const server = createApiServer({
+    env,
+    store,
+    admission: { plugins: [...defaultAdmissionPlugins, ...more] },
+    platform: { verifySignature },
+  })
   const group = stack.use(new TaskGroup())
   group.spawn(signal => server.run(signal))
   await server.ready

@@ -26,7 +26,7 @@ const compression: Compression = {
 async function start() {
   const world = new VirtualWorld()
   const store = createMemoryStore({ env: world })
-  const server = createApiServer({ env: world, store, compression })
+  const server = createApiServer({ env: world, store, platform: { compression } })
   const group = new TaskGroup()
   group.spawn(signal => server.run(signal))
   await world.run(server.ready)

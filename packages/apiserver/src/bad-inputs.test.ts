@@ -19,7 +19,7 @@ interface Row {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | object
   readonly bodyTooLarge?: boolean
-  readonly as?: 'stranger'
+  readonly as?: 'anonymous'
   readonly status: number
   readonly reason?: string
   readonly message?: RegExp
@@ -69,11 +69,11 @@ const rows: readonly Row[] = [
     status: 400,
     message: /as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".123Z" as ".000000"$/,
   },
-  { what: 'no credentials', path: maps, as: 'stranger', status: 403, reason: 'Forbidden' },
+  { what: 'no credentials', path: maps, as: 'anonymous', status: 403, reason: 'Forbidden' },
   {
     what: 'a bad token',
     path: maps,
-    as: 'stranger',
+    as: 'anonymous',
     headers: { authorization: 'Bearer nonsense' },
     status: 401,
     reason: 'Unauthorized',
@@ -81,14 +81,14 @@ const rows: readonly Row[] = [
   {
     what: 'a proxy header from nobody',
     path: maps,
-    as: 'stranger',
+    as: 'anonymous',
     headers: { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' },
     status: 403,
   },
   {
     what: 'impersonation without the right',
     path: maps,
-    as: 'stranger',
+    as: 'anonymous',
     headers: { 'impersonate-user': 'admin' },
     status: 403,
     reason: 'Forbidden',
@@ -417,7 +417,7 @@ describe('bad inputs', () => {
             : Buffer.from(JSON.stringify(row.body)),
       }),
       ...(row.bodyTooLarge && { bodyTooLarge: true }),
-      ...(row.as !== 'stranger' && { peer: admin }),
+      ...(row.as !== 'anonymous' && { peer: admin }),
       signal: group.signal,
     })
 

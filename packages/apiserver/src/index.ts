@@ -63,6 +63,14 @@ export type {
   TerminalStreams,
 } from './nodes/node-connection.ts'
 export type { AcceptSpdy, SpdyStream } from './nodes/spdy.ts'
+export type {
+  AdmissionOptions,
+  ApiServerOptions,
+  LimitOptions,
+  NetworkOptions,
+  NodeOptions,
+  PlatformOptions,
+} from './options.ts'
 export { noOutbound, type Outbound, type Target } from './outbound/outbound.ts'
 export { OutboundPool, type OutboundRequest, type OutboundResult } from './outbound/outbound-pool.ts'
 export type {
@@ -72,4 +80,4 @@ export type {
   WebhookCredentials,
 } from './outbound/webhook-client.ts'
 export type { UserInfo } from './request/context.ts'
-export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts'
+export { type ApiServer, createApiServer } from './server.ts'

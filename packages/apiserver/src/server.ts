@@ -1,18 +1,12 @@
 import { builtinResources } from '@coxswain/api'
 import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
-import { type Env, TaskGroup } from '@coxswain/kit'
-import { MetricsRegistry } from '@coxswain/kit/metrics'
-import type { Store } from '@coxswain/storage'
+import { TaskGroup } from '@coxswain/kit'
 import { strategyFor } from '@coxswain/strategies'
-import { parseServiceRanges } from '@coxswain/strategies/service'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
-import { type AdmissionPlugin, createAdmission, openPlugins } from './admission/admission.ts'
+import { createAdmission, openPlugins } from './admission/admission.ts'
 import { measurePlugins, measureSteps } from './admission/admission-metrics.ts'
-import { defaultAdmissionPlugins } from './admission/plugins.ts'
-import type { Auditing } from './audit/auditing.ts'
-import { type AuthenticationOptions, resolveAuthentication } from './authentication/authentication.ts'
+import { resolveAuthentication } from './authentication/authentication.ts'
 import { anonymous } from './authentication/authenticator.ts'
-import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
 import { createGrantReader } from './authorization/rbac/grants.ts'
 import { createPolicyReader } from './authorization/rbac/policy.ts'
 import { Turns } from './cache/slices.ts'
@@ -20,30 +14,26 @@ import { WatchCache } from './cache/watch-cache.ts'
 import { CrdController } from './custom-resources/controller.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
 import { Documents } from './discovery/documents.ts'
-import { type ComponentCheck, createHealthChecks } from './endpoints/health.ts'
+import { createHealthChecks } from './endpoints/health.ts'
 import { route } from './endpoints/route.ts'
 import { createAudit, createFailedAuthenticationAudit } from './filters/audit.ts'
-import { authenticate } from './filters/authenticate.ts'
+import { createAuthenticate } from './filters/authenticate.ts'
 import { createAuthorize } from './filters/authorize.ts'
 import { createCompress } from './filters/compress.ts'
 import { answerErrors } from './filters/errors.ts'
 import { createImpersonate } from './filters/impersonate.ts'
-import { createInFlightLimit, defaultInFlightLimits, type InFlightLimits } from './filters/in-flight.ts'
+import { createInFlightLimit } from './filters/in-flight.ts'
 import { createIndent } from './filters/indent.ts'
-import { createLargeYaml, type YamlReader } from './filters/large-yaml.ts'
+import { createLargeYaml } from './filters/large-yaml.ts'
 import { receiveBody } from './filters/receive-body.ts'
 import { createRequestMetrics } from './filters/request-metrics.ts'
 import { registerServerMetrics } from './filters/server-metrics.ts'
-import { limitStrangers } from './filters/strangers.ts'
 import { createTimeout } from './filters/timeout.ts'
+import { limitUnauthenticated } from './filters/unauthenticated.ts'
 import { FlowControl } from './flow-control/flow-control.ts'
 import { registerFlowMetrics } from './flow-control/flow-metrics.ts'
-import { type Dialer, noDialer } from './nodes/dialer.ts'
-import type { KubeletClient } from './nodes/kubelet.ts'
-import type { NodeConnection } from './nodes/node-connection.ts'
-import type { AcceptSpdy } from './nodes/spdy.ts'
-import { noOutbound, type Outbound } from './outbound/outbound.ts'
-import { type WebhookAuthentication, WebhookClient } from './outbound/webhook-client.ts'
+import { type ApiServerOptions, resolveOptions } from './options.ts'
+import { WebhookClient } from './outbound/webhook-client.ts'
 import { createTrustLoop } from './post-start/authentication-trust.ts'
 import { createBootstrapObjects } from './post-start/bootstrap.ts'
 import { compactHistory } from './post-start/compaction.ts'
@@ -53,62 +43,14 @@ import { createPolicyStatusLoop } from './post-start/policy-status.ts'
 import { createAddressLoop } from './post-start/repair-allocations.ts'
 import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
-import type { Compression } from './request/compression.ts'
-import type { Advertised, RequestContext, ServerState } from './request/context.ts'
+import type { RequestContext, ServerState } from './request/context.ts'
 import { compose, type Filter } from './request/filter.ts'
 import { parseRequestInfo } from './request/request-info.ts'
 import { Warnings } from './request/warnings.ts'
+import { guaranteedUpdate } from './write/guaranteed-update.ts'
+import { createMarkTokenUsed } from './write/mark-token-used.ts'
 
-export interface ApiServerOptions {
-  readonly env: Env
-  /** Everything the server knows. It belongs to the caller, who closes it after `run` has ended. */
-  readonly store: Store
-  /** How it is found out who sent a request. @default client certificates */
-  readonly authentication?: AuthenticationOptions
-  /** @default {@link defaultAuthorizer}: `system:masters` may do everything, others what roles allow them */
-  readonly authorizer?: AuthorizerFactory
-  /** How many requests are worked on at once. @default 400 that read and 200 that write */
-  readonly inFlightLimits?: Partial<InFlightLimits>
-  /** Whether FlowSchemas say who waits when there are more; otherwise what is too much is refused. @default true */
-  readonly priorityAndFairness?: boolean
-  /** What is written down of requests, and where. @default nothing */
-  readonly audit?: Auditing
-  /** The way to webhooks and identity providers. @default there is none */
-  readonly outbound?: Outbound
-  /** The way to the nodes' agents: logs, exec, attach and port-forward. @default there is none */
-  readonly nodes?: NodeConnection
-  /** The way to Pods and kubelets of nodes that `nodes` does not lead to. @default there is none */
-  readonly dialer?: Dialer
-  /** How the kubelets of such nodes are spoken to; asked when one is. @default without a certificate, taking any of theirs */
-  readonly kubelets?: () => KubeletClient
-  /** What `kubectl get componentstatuses` asks besides the store, by name. @default nothing */
-  readonly components?: Readonly<Record<string, ComponentCheck>>
-  /** How SPDY is spoken: port-forward of every kubectl needs it, exec and attach of those before 1.31. @default not at all */
-  readonly acceptSpdy?: AcceptSpdy
-  /** What the server proves itself with to webhooks. @default nothing */
-  readonly webhookAuthentication?: WebhookAuthentication
-  /** Whether the types of ValidatingAdmissionPolicies are checked, as upstream's controller manager does. @default false */
-  readonly checkPolicyTypes?: boolean
-  /** Makes large answers smaller for clients that ask for it. @default they go out as they are */
-  readonly compression?: Compression
-  /** Reads large bodies of YAML on another thread. @default they are read like small ones */
-  readonly readLargeYaml?: YamlReader
-  /** What `/metrics` shows, for those who have more to count in this process. @default one of the server's own */
-  readonly metrics?: MetricsRegistry
-  /** In the order in which they are asked. @default {@link defaultAdmissionPlugins} */
-  readonly admission?: readonly AdmissionPlugin[]
-  /** The CIDR of which services get their addresses; two, of different families, with a comma. @default 10.96.0.0/12 */
-  readonly serviceClusterIpRange?: string
-  /**
-   * Where the endpoints of the service `kubernetes` point to; asked at start, and when somebody has deleted them.
-   * @default an address that is reserved for documentation, port 6443
-   */
-  readonly advertise?: () => Advertised | Promise<Advertised>
-}
-
-const defaultServiceRange = '10.96.0.0/12'
 const noLimits = { readOnly: Number.POSITIVE_INFINITY, mutating: Number.POSITIVE_INFINITY }
-const nowhere = { address: '192.0.2.1', port: 6443 }
 
 /** An API server without a socket: give its `handler` to a transport. */
 export interface ApiServer {
@@ -122,14 +64,15 @@ export interface ApiServer {
 }
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  const { env, store } = options
+  const resolved = resolveOptions(options)
+  const { env, store, metrics, outbound, audit, nodes } = resolved
+  const { compression, readLargeYaml, verifySignature } = resolved.platform
   const started = Promise.withResolvers<void>()
   started.promise.catch(() => {})
   let isReady = false
   let isDraining = false
 
   const registry = new Registry()
-  const metrics = options.metrics ?? new MetricsRegistry()
   const cache = new WatchCache({ store, env })
   const turns = new Turns(env.clock)
   const healthChecks = createHealthChecks({
@@ -138,76 +81,87 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     isReady: () => isReady,
     isDraining: () => isDraining,
   })
-  const outbound = options.outbound ?? noOutbound
   const webhooks = new WebhookClient({
     env,
     cache,
     outbound,
-    ...(options.webhookAuthentication && { authentication: options.webhookAuthentication }),
+    ...(resolved.admission.webhookAuthentication && {
+      authentication: resolved.admission.webhookAuthentication,
+    }),
   })
   const readPolicy = createPolicyReader(cache)
-  const authorizer = (options.authorizer ?? defaultAuthorizer)({ env, cache, outbound, readPolicy })
+  const authorizer = resolved.authorizer({ env, cache, outbound, readPolicy })
   const admissionPorts = { env, store, cache, registry, authorizer, webhooks }
-  const plugins = openPlugins(options.admission ?? defaultAdmissionPlugins, admissionPorts)
+  const plugins = openPlugins(resolved.admission.plugins, admissionPorts)
+  const documents = new Documents(registry, turns, compression)
+  const admission = createAdmission(measurePlugins(plugins, metrics, env.clock), admissionPorts)
+  const authentication = resolveAuthentication(resolved.authentication, {
+    clock: env.clock,
+    cache,
+    markTokenUsed: createMarkTokenUsed({
+      log: env.log,
+      registry,
+      update: update => guaranteedUpdate(state, update),
+    }),
+  })
   const state: ServerState = {
     env,
     store,
     cache,
     registry,
-    documents: new Documents(registry, turns, options.compression),
+    documents,
     turns,
-    admission: measureSteps(createAdmission(measurePlugins(plugins, metrics, env.clock)), metrics, env.clock),
+    admission: measureSteps(admission, metrics, env.clock),
     healthChecks,
-    components: options.components ?? {},
+    components: resolved.components,
     metrics,
-    network: {
-      serviceRanges: parseServiceRanges(options.serviceClusterIpRange ?? defaultServiceRange),
-      advertise: options.advertise ?? (() => nowhere),
-    },
-    authentication: resolveAuthentication(options.authentication),
+    network: resolved.network,
+    verifySignature,
+    authentication,
     authorizer,
     grants: createGrantReader(readPolicy, authorizer),
     outbound,
     webhooks,
-    ...(options.nodes && { nodes: options.nodes }),
-    dialer: options.dialer ?? noDialer,
-    kubelets: options.kubelets ?? (() => ({})),
-    ...(options.compression && { compression: options.compression }),
-    ...(options.acceptSpdy && { acceptSpdy: options.acceptSpdy }),
+    ...(nodes.connection && { nodes: nodes.connection }),
+    dialer: nodes.dialer,
+    kubelets: nodes.kubelets,
+    ...(compression && { compression }),
+    ...(nodes.acceptSpdy && { acceptSpdy: nodes.acceptSpdy }),
   }
   const waitForStart: Filter = (context, next) => {
     if (isReady || !context.info.isResource) return next(context)
     const { status } = newServiceUnavailable('the server is starting')
     throw new StatusError({ ...status, details: { retryAfterSeconds: 1 } })
   }
-  const limits = { ...defaultInFlightLimits, ...options.inFlightLimits }
-  const isFair = options.priorityAndFairness ?? true
-  const flow = isFair ? new FlowControl(state, limits.readOnly + limits.mutating) : undefined
+  const { inFlight, priorityAndFairness } = resolved.limits
+  const flow = priorityAndFairness
+    ? new FlowControl({ env, cache, registry }, inFlight.readOnly + inFlight.mutating)
+    : undefined
   if (flow) {
     state.flow = flow
     registerFlowMetrics(metrics, flow)
   }
   // With priority and fairness requests are only counted here.
-  const inFlightLimit = createInFlightLimit(flow ? noLimits : limits)
+  const inFlightLimit = createInFlightLimit(flow ? noLimits : inFlight)
   registerServerMetrics(metrics, registry, inFlightLimit)
   /** Every request passes these, first to last. */
   const filters: readonly Filter[] = [
-    createRequestMetrics(metrics, env.clock),
-    limitStrangers,
-    ...(options.compression ? [createCompress(options.compression)] : []),
+    createRequestMetrics({ metrics, clock: env.clock, registry, documents }),
+    limitUnauthenticated,
+    ...(compression ? [createCompress(compression)] : []),
     createIndent(turns),
     answerErrors,
     createTimeout(env.clock),
-    ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),
-    authenticate,
-    ...(options.audit ? [createAudit(options.audit)] : []),
-    createImpersonate(state.authorizer),
+    ...(audit ? [createFailedAuthenticationAudit(audit)] : []),
+    createAuthenticate(authentication),
+    ...(audit ? [createAudit(audit)] : []),
+    createImpersonate(authorizer),
     inFlightLimit,
     ...(flow ? [flow.filter] : []),
     waitForStart,
-    createAuthorize(state.authorizer),
+    createAuthorize(authorizer),
     receiveBody,
-    ...(options.readLargeYaml ? [createLargeYaml(options.readLargeYaml)] : []),
+    ...(readLargeYaml ? [createLargeYaml(readLargeYaml)] : []),
   ]
   const handle = compose(filters, route)
 
@@ -246,14 +200,14 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         crds.loadEstablished()
         spawn(crds)
         group.spawn(cancel => compactHistory(store, env, cancel))
-        if (options.checkPolicyTypes) spawn(createPolicyStatusLoop(state))
+        if (resolved.admission.checkPolicyTypes) spawn(createPolicyStatusLoop(state))
         if (flow) {
           spawn(flow)
           spawn(createSchemaStatusLoop(state))
         }
         spawn(createAddressLoop(state))
         spawn(createKubernetesServiceLoop(state))
-        const { trust } = options.authentication ?? {}
+        const { trust } = resolved.authentication
         if (trust) spawn(createTrustLoop(state, trust))
         isReady = true
         started.resolve()
@@ -278,6 +232,7 @@ function createContext(state: ServerState, request: WireRequest): RequestContext
   const info = parseRequestInfo(request.method, request.path, path.segments, query)
   return {
     state,
+    env: state.env,
     request,
     path,
     query,

@@ -1,5 +1,6 @@
 import type { FieldError, JsonObject, NameValidator, ResetFields } from '@coxswain/apimachinery'
 import type { Clock, Random } from '@coxswain/kit'
+import type { VerifySignature } from './certificates/signature.ts'
 import type { PolicyRule } from './rbac/rule.ts'
 
 /** The authenticated user of a request. */
@@ -57,6 +58,8 @@ export interface StrategyContext {
   readonly grants: GrantReader
   /** CIDRs of service addresses, one per IP family, the default family first. */
   readonly serviceRanges: readonly string[]
+  /** Verifies signatures of certificate requests; undefined where the platform has no means to. */
+  readonly verifySignature: VerifySignature | undefined
   readonly user: UserInfo
   readonly dryRun: boolean
   /** Adds a `Warning` header to the answer. */

@@ -30,6 +30,7 @@ import {
 import { Activity } from './internal/activity.ts'
 import { testServiceAccounts } from './internal/service-account-keys.ts'
 import { Switchboard } from './internal/switchboard.ts'
+import { loadPlatform } from './node/load-platform.ts'
 import { openPort } from './node/open-port.ts'
 import { createPrintingLogger } from './node/print-log.ts'
 import type { ServedCluster } from './node/serve-cluster.ts'
@@ -119,7 +120,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const group = new TaskGroup()
   const authentication = { serviceAccounts: testServiceAccounts }
   const outbound = new Switchboard(env)
-  const server = new RestartableServer(() => createApiServer({ env, store, authentication, outbound }), group)
+  const platform = await loadPlatform()
+  const server = new RestartableServer(
+    () => createApiServer({ env, store, authentication, outbound, platform }),
+    group,
+  )
   await run(server.start())
 
   const activity = new Activity(env.clock)

@@ -14,7 +14,7 @@ function isRequest({ resource, subresource }: Attributes, wanted: string): boole
   return group === 'certificates.k8s.io' && name === 'certificatesigningrequests' && subresource === wanted
 }
 
-/** Nobody approves for a signer without the right to `approve` for it. */
+/** Requires permission to `approve` for the signer. */
 export const certificateApproval: AdmissionPlugin = {
   name: 'CertificateApproval',
   async validate(attributes) {
@@ -23,7 +23,7 @@ export const certificateApproval: AdmissionPlugin = {
   },
 }
 
-/** Nobody signs in the name of a signer without the right to `sign` for it. */
+/** Requires permission to `sign` for the signer. */
 export const certificateSigning: AdmissionPlugin = {
   name: 'CertificateSigning',
   async validate(attributes) {
@@ -35,7 +35,7 @@ export const certificateSigning: AdmissionPlugin = {
   },
 }
 
-/** Certificates that make their owner a master of the cluster are not given out. */
+/** Rejects requests for client certificates in the group `system:masters`. */
 export const certificateSubjectRestriction: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
   validate(attributes) {
@@ -49,7 +49,7 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
   },
 }
 
-/** Nobody vouches for the trust anchors of a signer without the right to `attest` for it. */
+/** Requires permission to `attest` for the signer of a ClusterTrustBundle. */
 export const clusterTrustBundleAttest: AdmissionPlugin = {
   name: 'ClusterTrustBundleAttest',
   async validate(attributes) {

@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from './admission.ts'
 import { forbidden } from './policies/policy-request.ts'
 
 /**
- * Nobody takes an external address for a service, with which the traffic of others could be caught (CVE-2020-8554); those
+ * Rejects new external addresses of a Service, which could intercept the traffic of others (CVE-2020-8554); those
  * that a service has may stay. Off by default.
  */
 export const denyServiceExternalIPs: AdmissionPlugin = {

@@ -8,7 +8,7 @@ const core = '/api/v1/namespaces/default'
 async function startWith(choice: PluginChoice) {
   const chosen = chooseAdmissionPlugins(choice)
   assert.ok(chosen.ok)
-  const server = await startServer({ admission: chosen.plugins })
+  const server = await startServer({ admission: { plugins: chosen.plugins } })
   await server.must('POST', `${core}/serviceaccounts`, { metadata: { name: 'default' } })
   return server
 }
@@ -92,7 +92,7 @@ describe('plug-ins that are off by default', () => {
     assert.equal((await server.must('GET', '/api/v1/namespaces/new')).status.phase, 'Active')
     const denying = chooseAdmissionPlugins({ enable: ['AlwaysDeny'] })
     assert.ok(denying.ok)
-    await using closed = await startServer({ admission: denying.plugins })
+    await using closed = await startServer({ admission: { plugins: denying.plugins } })
     const refused = await closed.send('POST', `${core}/configmaps`, { metadata: { name: 'a' } })
     assert.equal(
       refused.body.message,

@@ -19,7 +19,7 @@ export class Reinvocation {
     return this.#isWanted
   }
 
-  /** Somebody has changed the object. */
+  /** A plug-in has changed the object. */
   want(): void {
     this.#isWanted = true
   }

@@ -16,7 +16,7 @@ import { evaluatorFor, type QuotaEvaluator, type QuotaScope } from './quota-eval
 const prefix = '/core/resourcequotas/'
 const attempts = 4
 
-/** Things that are not stored, and events, which nobody has ever counted. */
+/** Things that are not stored, and events, which quota does not cover. */
 const ignored = new Set([
   '/bindings',
   '/componentstatuses',
@@ -129,7 +129,7 @@ function scopesOf(spec: JsonObject): QuotaScope[] {
   ]
 }
 
-/** False when somebody else has changed the quota. */
+/** False when the quota was changed meanwhile. */
 async function writeUsage({ server }: Attributes, { quota, used }: Charge): Promise<boolean> {
   const object = quota.parse()
   const status = childObject(object, 'status')

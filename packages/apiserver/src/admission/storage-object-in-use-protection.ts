@@ -7,7 +7,7 @@ const finalizers: Readonly<Record<string, string>> = {
   'storage.k8s.io/volumeattributesclasses': 'kubernetes.io/vac-protection',
 }
 
-/** Storage that somebody uses stays until its controller has taken the finalizer away. */
+/** Volumes and claims in use are protected by a finalizer, which their controller removes. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   mutate({ operation, resource, subresource, object }) {

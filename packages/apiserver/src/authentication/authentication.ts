@@ -1,13 +1,17 @@
-import type { ServerState } from '../request/context.ts'
+import type { Clock } from '@coxswain/kit'
+import type { WatchCache } from '../cache/watch-cache.ts'
 import {
   type Authenticator,
   authenticateCertificate,
+  type MarkTokenUsed,
   type TokenAuthenticator,
   type TokenOwner,
+  type TokenPorts,
   type TokenQuestion,
 } from './authenticator.ts'
 import { longestToken } from './bearer-token.ts'
 import { createServiceAccountAuthenticators } from './service-account/authenticator.ts'
+import { BoundObjects } from './service-account/bound-objects.ts'
 import {
   createServiceAccounts,
   type ServiceAccountOptions,
@@ -31,26 +35,38 @@ export interface AuthenticationOptions {
   readonly anonymous?: boolean | { readonly paths: readonly string[] }
   /** Headers that only a front proxy may send, in lower case, on top of X-Remote-*; `*` at the end stands for anything. @default none */
   readonly proxyHeaders?: readonly string[]
-  /** Who signs the tokens of service accounts. @default nobody: there are none */
+  /** The keys of service account tokens. @default none: no such token is issued or accepted */
   readonly serviceAccounts?: ServiceAccountOptions
   /** What servers behind this one are told about CAs and headers. @default nothing */
   readonly trust?: AuthenticationTrust
 }
 
-/** Who is who, as far as the server can tell. */
+/** What authentication uses of the server. */
+export interface AuthenticationPorts {
+  readonly clock: Clock
+  readonly cache: WatchCache
+  readonly markTokenUsed: MarkTokenUsed
+}
+
+/** {@link AuthenticationOptions} with every default filled in. */
 export interface ResolvedAuthentication {
+  /** What token authenticators are given. */
+  readonly server: TokenPorts
   readonly authenticators: readonly Authenticator[]
   readonly tokens: readonly TokenAuthenticator[]
   readonly audiences: readonly string[]
   readonly isAnonymousAllowed: (path: string) => boolean
-  /** Whether a header is one that proves who somebody is, and is of no use to anybody behind authentication. */
+  /** Whether a header carries a credential, which later filters must not see. */
   readonly isCredential: (header: string) => boolean
   readonly serviceAccounts: ServiceAccounts | undefined
 }
 
 const standardProxyHeaders = ['x-remote-user', 'x-remote-uid', 'x-remote-group', 'x-remote-extra-*']
 
-export function resolveAuthentication(options: AuthenticationOptions = {}): ResolvedAuthentication {
+export function resolveAuthentication(
+  options: AuthenticationOptions,
+  { clock, cache, markTokenUsed }: AuthenticationPorts,
+): ResolvedAuthentication {
   const { anonymous = true, authenticators = [authenticateCertificate] } = options
   const serviceAccounts = options.serviceAccounts && createServiceAccounts(options.serviceAccounts)
   const hidden = [...new Set([...standardProxyHeaders, ...(options.proxyHeaders ?? [])])]
@@ -59,14 +75,16 @@ export function resolveAuthentication(options: AuthenticationOptions = {}): Reso
   // Every header of every request is asked about: most are told by their first letter.
   const firsts = new Set([...names, ...prefixes].map(name => name.charCodeAt(0)))
   const hidesAll = prefixes.includes('')
+  const audiences = options.audiences ?? serviceAccounts?.issuers ?? []
   return {
+    server: { clock, audiences, objects: new BoundObjects(cache), markTokenUsed },
     authenticators,
     tokens: [
       ...(options.knownTokens ?? []),
       ...(serviceAccounts ? createServiceAccountAuthenticators(serviceAccounts) : []),
       ...(options.tokens ?? []),
     ],
-    audiences: options.audiences ?? serviceAccounts?.issuers ?? [],
+    audiences,
     isAnonymousAllowed:
       typeof anonymous === 'boolean' ? () => anonymous : path => anonymous.paths.includes(path),
     isCredential: header =>
@@ -82,15 +100,15 @@ type Verdict = TokenOwner | { readonly error: string }
 
 /** Whose token it is. Otherwise all who have something against it are heard. */
 export function authenticateToken(
-  state: ServerState,
+  { server, tokens }: Pick<ResolvedAuthentication, 'server' | 'tokens'>,
   token: string,
-  question: TokenQuestion,
+  question: Omit<TokenQuestion, 'server'>,
 ): Verdict | Promise<Verdict> {
   const complete = (answer: TokenOwner | readonly string[]): Verdict => {
     if ('user' in answer) return answer
     return { error: answer.length === 0 ? unknownToken : `[${[unknownToken, ...answer].join(', ')}]` }
   }
   if (token.length > longestToken) return { error: unknownToken }
-  const answer = askInTurn(state.authentication.tokens, token, question)
+  const answer = askInTurn(tokens, token, { ...question, server })
   return answer instanceof Promise ? answer.then(complete) : complete(answer)
 }

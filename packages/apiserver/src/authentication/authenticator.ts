@@ -1,18 +1,33 @@
+import type { Clock } from '@coxswain/kit'
+import type { UserInfo } from '@coxswain/strategies'
 import type { PeerCertificate, WireRequest } from '@coxswain/wire'
-import type { ServerState, UserInfo } from '../request/context.ts'
+import type { BoundObjects } from './service-account/bound-objects.ts'
 
 /** Whose request it is, `invalid` for a credential that is known to be bad, undefined for nothing that is known. */
 export type Authentication = UserInfo | 'invalid' | undefined
 
 /** Says who sent a request; at once where it can, since every request waits for it. */
-export type Authenticator = (
-  request: WireRequest,
-  state: ServerState,
-) => Authentication | Promise<Authentication>
+export type Authenticator = (request: WireRequest, clock: Clock) => Authentication | Promise<Authentication>
 
-/** What somebody wants to know of a token. */
+/** Records that a legacy token was used: labels its Secret with `date` (YYYY-MM-DD). Failures are logged, not thrown. */
+export type MarkTokenUsed = (
+  secret: { readonly namespace: string; readonly name: string },
+  date: string,
+) => Promise<void>
+
+/** What token authenticators may use of the server. */
+export interface TokenPorts {
+  readonly clock: Clock
+  /** The audiences of the server itself. */
+  readonly audiences: readonly string[]
+  /** The objects that tokens are bound to. */
+  readonly objects: BoundObjects
+  readonly markTokenUsed: MarkTokenUsed
+}
+
+/** A token to authenticate: the audiences it is checked against, and where to report what is noteworthy. */
 export interface TokenQuestion {
-  readonly state: ServerState
+  readonly server: TokenPorts
   /** For whom the token has to be meant, one of them at least: the server's own audiences, or a review's. */
   readonly audiences: readonly string[]
   /** Texts for the one who uses the token, and for the audit log. */
@@ -44,10 +59,10 @@ export const credentialIdKey = 'authentication.kubernetes.io/credential-id'
 export const anonymous: UserInfo = { name: 'system:anonymous', groups: [allUnauthenticated] }
 
 /** The owner of the client certificate: CN is the name, O are the groups. */
-export const authenticateCertificate: Authenticator = ({ peer }, { env }) => {
+export const authenticateCertificate: Authenticator = ({ peer }, clock) => {
   if (!peer || peer.commonName === '') return undefined
   // The connection may be older than the end of the certificate.
-  if (env.clock.now() > peer.notAfter) return 'invalid'
+  if (clock.now() > peer.notAfter) return 'invalid'
   let owner = owners.get(peer)
   if (!owner) {
     owner = readOwner(peer)
@@ -67,7 +82,7 @@ function readOwner({ commonName, organizations, uid }: PeerCertificate): UserInf
   })
 }
 
-/** Whoever has proved to be somebody is in one group with all who have. */
+/** Every authenticated user is in the group `system:authenticated`. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   const { name, groups } = user
   if (name === anonymous.name || groups.includes(allAuthenticated) || groups.includes(allUnauthenticated)) {
@@ -84,12 +99,12 @@ export function createTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): 
   })
 }
 
-/** Tokens that say nothing of audiences are for the server itself, and for nobody else. */
+/** Tokens without audiences are valid for the server itself only. */
 export function forOwnAudiences(
   find: (token: string, question: TokenQuestion) => ForOwn | Promise<ForOwn>,
 ): TokenAuthenticator {
   return (token, question) => {
-    const own = question.state.authentication.audiences
+    const own = question.server.audiences
     const audiences = intersect(question.audiences, own)
     if (audiences.length === 0 && own.length > 0) return undefined
     const complete = (answer: ForOwn): TokenAnswer =>

@@ -3,17 +3,16 @@ import type { UserInfo } from '../request/context.ts'
 import { forOwnAudiences, type TokenAuthenticator } from './authenticator.ts'
 import { decodeBase64Binary } from './jwt/base64.ts'
 import { isSameSecret } from './same-secret.ts'
-import { findBoundObject } from './service-account/bound-objects.ts'
 
 const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 const secretType = 'bootstrap.kubernetes.io/token'
 
 /** `ID.SECRET` of a secret `bootstrap-token-ID` in kube-system: what a new node proves itself with. */
-export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((token, { state }) => {
+export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((token, { server }) => {
   const [, id = '', secret = ''] = tokenForm.exec(token) ?? []
   if (id === '') return undefined
-  const found = findBoundObject(state, 'secrets', 'kube-system', `bootstrap-token-${id}`)
+  const found = server.objects.find('secrets', 'kube-system', `bootstrap-token-${id}`)
   if (!found || found.deletedAt !== undefined) return undefined
   const { type, data } = found.parse()
   if (type !== secretType) return undefined
@@ -22,7 +21,7 @@ export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((t
     return (typeof value === 'string' ? decodeBase64Binary(value) : undefined) ?? ''
   }
   if (!isSameSecret(read('token-secret'), secret) || read('token-id') !== id) return undefined
-  if (hasExpired(read('expiration'), state.env.clock.now())) return undefined
+  if (hasExpired(read('expiration'), server.clock.now())) return undefined
   if (read('usage-bootstrap-authentication') !== 'true') return undefined
   const user = userOf(id, read('auth-extra-groups'))
   return user && { user }

@@ -1,5 +1,5 @@
 /**
- * Ways to tell who somebody is that a server uses only when it is told to: bootstrap tokens, front proxies, webhooks and
+ * Authenticators that a server uses only when they are configured: bootstrap tokens, front proxies, webhooks and
  * OpenID providers.
  *
  * @module

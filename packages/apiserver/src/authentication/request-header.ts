@@ -17,17 +17,17 @@ export interface RequestHeaderOptions {
 }
 
 /**
- * Whoever a front proxy says it is, then owners of client certificates. The two are kept apart by who signed: a client's
- * certificate vouches for nobody else, and a proxy's is no user's.
+ * The user that a front proxy names, then the owner of a client certificate. The CA tells the two apart: a client's
+ * certificate cannot name another user, and a proxy's is not a user's.
  */
 export function createProxyAuthenticators(options: RequestHeaderOptions): Authenticator[] {
   return [
-    ({ peer, headers }, { env }) => {
+    ({ peer, headers }, clock) => {
       if (!peer || !options.isProxy(peer)) return undefined
       const name = firstValue(headers, options.usernameHeaders)
       if (name === '') return undefined
       const { allowedNames } = options
-      if (env.clock.now() > peer.notAfter) return 'invalid'
+      if (clock.now() > peer.notAfter) return 'invalid'
       if (allowedNames.length > 0 && !allowedNames.includes(peer.commonName)) return 'invalid'
       const groups = options.groupHeaders.flatMap(header =>
         getHeaderValues(headers, header)
@@ -38,8 +38,8 @@ export function createProxyAuthenticators(options: RequestHeaderOptions): Authen
       const uid = firstValue(headers, options.uidHeaders)
       return { name, groups, ...(uid !== '' && { uid }), ...(Object.keys(extra).length > 0 && { extra }) }
     },
-    (request, state) =>
-      request.peer && options.isClient(request.peer) ? authenticateCertificate(request, state) : undefined,
+    (request, clock) =>
+      request.peer && options.isClient(request.peer) ? authenticateCertificate(request, clock) : undefined,
   ]
 }
 

@@ -31,11 +31,11 @@ export function createWebhookTokenAuthenticator(options: WebhookTokenOptions): T
   const { env, outbound, cacheTtl } = options
   const pool = new OutboundPool({ env, outbound, userAgent: 'kube-apiserver' })
   return cacheTokens(
-    async (token, { audiences, state }) => {
+    async (token, { audiences, server }) => {
       const status = await review(options, pool, { token, audiences })
       if (typeof status === 'string') return { error: status }
       const named = Array.isArray(status.audiences) && status.audiences.length > 0
-      const known = named ? (status.audiences as string[]) : state.authentication.audiences
+      const known = named ? (status.audiences as string[]) : server.audiences
       const meant = intersect(audiences, known)
       if (audiences.length > 0 && meant.length === 0) return undefined
       return readAnswer(status, meant)

@@ -2,7 +2,7 @@ import type { UserInfo } from '../request/context.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { type Access, type AccessRules, type Authorizer, allow, type Decision } from './authorizer.ts'
 
-/** One line of a policy file. An empty field that names somebody or something matches nothing but itself. */
+/** One line of a policy file. An empty field matches only an empty attribute. */
 export interface AbacPolicy {
   readonly user: string
   readonly group: string

@@ -7,7 +7,7 @@ export interface Access {
   readonly info: RequestInfo
 }
 
-/** What somebody may do in a namespace, as far as it can be listed. */
+/** What a user may do in a namespace, as far as it can be listed. */
 export interface AccessRules {
   readonly resourceRules: readonly ResourceRule[]
   readonly nonResourceRules: readonly NonResourceRule[]
@@ -29,7 +29,7 @@ export interface NonResourceRule {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** What an authorizer makes of an access. Only `allow` lets it pass; `deny` ends the search for somebody who would. */
+/** What an authorizer makes of an access. Only `allow` lets it pass; after `deny` no other authorizer is asked. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
   /** For the answer of the refused request, and for reviews. */

@@ -235,7 +235,6 @@ describe('the webhook', () => {
 describe('the authorization filter', () => {
   const contextOf = (): RequestContext =>
     ({
-      state: {},
       user: jane,
       info: { isResource: false, verb: 'get', path: '/x' },
       query: new Map(),

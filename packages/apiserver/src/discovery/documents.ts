@@ -39,7 +39,7 @@ function openApiTypes(version: 'v2' | 'v3'): OpenApiTypes {
 const v2Types = openApiTypes('v2')
 const v3Types = openApiTypes('v3')
 
-/** Discovery and OpenAPI, made from the registry when somebody asks and kept until it changes. */
+/** Discovery and OpenAPI, made from the registry on first use and kept until it changes. */
 export class Documents {
   readonly #registry: Registry
   readonly #kept: KeptDocuments
@@ -179,7 +179,7 @@ export class Documents {
       encoding === 'json'
         ? json
         : await this.#kept.get(`v3 ${name} protobuf`, resources, () => encodeOpenApiV3(members()))
-    const expires = new Date(context.state.env.clock.now() + 365 * 24 * 3_600_000).toUTCString()
+    const expires = new Date(context.env.clock.now() + 365 * 24 * 3_600_000).toUTCString()
     const cached = given ? { 'cache-control': 'public, immutable', expires } : {}
     return this.#conditional(context, { ...document, hash: json.hash }, { ...headers, ...cached })
   }

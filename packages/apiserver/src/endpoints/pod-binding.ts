@@ -50,7 +50,10 @@ async function assign(
   const pods = context.state.registry.find('', 'v1', 'pods')!
   const { name = '' } = metadataOf(binding)
   const options = parseWriteOptions(context, 'CreateOptions')
-  await admitPart(context, endpoint, { kind: bindingKind, object: binding, dryRun: options.dryRun, name })
+  await admitPart(
+    { admission: context.state.admission, context, endpoint },
+    { kind: bindingKind, object: binding, dryRun: options.dryRun, name },
+  )
   const { uid, resourceVersion, annotations = {}, labels = {} } = metadataOf(binding)
   const target = (binding.target ?? {}) as { kind?: string; name?: string }
   checkTarget(name, target)

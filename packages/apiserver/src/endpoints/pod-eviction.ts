@@ -42,7 +42,10 @@ export async function evictPod(context: ResourceContext, endpoint: Endpoint): Pr
     throw newBadRequest('name in URL does not match name in Eviction object')
   const options = readOptions(context, eviction)
   await context.state.cache.fresh()
-  await admitPart(context, endpoint, { kind: evictionKind, object: eviction, dryRun: options.dryRun })
+  await admitPart(
+    { admission: context.state.admission, context, endpoint },
+    { kind: evictionKind, object: eviction, dryRun: options.dryRun },
+  )
   const stored = endpoint.resource.cache.get(objectKey(endpoint.resource, namespace, name))
   if (!stored) throw newNotFound(endpoint.resource.info, name)
   const pod = stored.parse()

@@ -149,7 +149,7 @@ export async function forwardPort(context: ResourceContext, endpoint: Endpoint):
 async function beginConnect(context: ResourceContext, endpoint: Endpoint): Promise<void> {
   const { state, user, info, query } = context
   if (query.has('dryRun')) throw newBadRequest('dryRun is not supported')
-  await admitConnect(context, endpoint, connectOptions(context))
+  await admitConnect({ admission: context.state.admission, context, endpoint }, connectOptions(context))
   if (info.verb === 'create') return
   const { verdict, reason = '', error } = await state.authorizer({ user, info: { ...info, verb: 'create' } })
   if (verdict === 'allow') return

@@ -65,7 +65,16 @@ async function proxyToService(context: ResourceContext, endpoint: Endpoint): Pro
   const { scheme, name, port } = parseProxyName(context.info.name, 'service')
   const numbered = /^[+-]?\d+$/.test(port)
   const portName = numbered ? nameOfPort(getObject(context, endpoint, name), name, Number(port)) : port
-  const { pod, address, port: number } = chooseEndpoint(context, name, portName)
+  const {
+    pod,
+    address,
+    port: number,
+  } = chooseEndpoint(context.state, {
+    namespace: context.info.namespace,
+    service: name,
+    portName,
+    requested: context.info.name,
+  })
   return await forwardTo(context, backendOfPod(context, pod, { scheme, port: number, address }))
 }
 
@@ -128,7 +137,7 @@ async function begin(context: ResourceContext, endpoint: Endpoint): Promise<void
   const { query, request } = context
   if (query.has('dryRun')) throw newBadRequest('dryRun is not supported')
   if (request.bodyTooLarge) throw newRequestEntityTooLarge('limit is 3145728')
-  await admitConnect(context, endpoint, connectOptions(context))
+  await admitConnect({ admission: context.state.admission, context, endpoint }, connectOptions(context))
   await freshen(context, '', 0)
 }
 

@@ -130,6 +130,7 @@ export async function handleScale(context: ResourceContext, endpoint: Endpoint):
       const scale = write(live)
       const admitted = (next: JsonObject) =>
         createAttributes(context, endpoint, {
+          server: context.state.admission.server,
           operation: 'UPDATE',
           kind: scaleKind,
           object: next,

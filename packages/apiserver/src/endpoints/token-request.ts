@@ -14,7 +14,7 @@ import {
 } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
 import { signJwt } from '../authentication/jwt/jwt.ts'
-import { type BoundResource, findBoundObject } from '../authentication/service-account/bound-objects.ts'
+import type { BoundResource } from '../authentication/service-account/bound-objects.ts'
 import { type Reference, writeClaims } from '../authentication/service-account/claims.ts'
 import type { ServiceAccounts } from '../authentication/service-account/issuer.ts'
 import { View } from '../read/view.ts'
@@ -72,7 +72,7 @@ export async function createToken(context: ResourceContext, endpoint: Endpoint):
   const metadata = metadataOf(request)
   checkPlace(context, metadata.name, metadata.namespace)
   await state.cache.fresh()
-  const account = findBoundObject(state, 'serviceaccounts', namespace, name)
+  const account = state.authentication.server.objects.find('serviceaccounts', namespace, name)
   if (!account) throw newNotFound(endpoint.resource.info, name)
   if (metadata.uid && metadata.uid !== account.uid) {
     const detail = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${account.uid})`
@@ -186,7 +186,7 @@ function findBound(
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
   const resource = group === '' ? bindable.get(kind) : undefined
   if (!resource) throw newBadRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
-  const object = findBoundObject(state, resource, info.namespace, name)
+  const object = state.authentication.server.objects.find(resource, info.namespace, name)
   if (!object) throw newNotFound({ group: '', resource }, name)
   const { serviceAccountName, nodeName } = (object.parse().spec ?? {}) as {
     serviceAccountName?: string
@@ -205,7 +205,7 @@ function findBound(
   if (resource === 'secrets') return { secret: reference }
   if (resource === 'nodes') return { node: reference }
   if (!nodeName) return { pod: reference }
-  const node = findBoundObject(state, 'nodes', '', nodeName)
+  const node = state.authentication.server.objects.find('nodes', '', nodeName)
   return { pod: reference, node: { name: nodeName, uid: node?.uid ?? '' } }
 }
 

@@ -13,10 +13,10 @@ import { whenOver } from '../request/response.ts'
 const longestId = 64
 
 /** The id under which a request can be found again: the client's own, or a new one. */
-export function auditIdOf({ request, state }: RequestContext): string {
+export function auditIdOf({ request, env }: RequestContext): string {
   const given = getHeader(request.headers, 'audit-id')
   if (given !== undefined && /^[\w.:-]+$/.test(given)) return given.slice(0, longestId)
-  return state.env.random.uuid()
+  return env.random.uuid()
 }
 
 /** Writes down who did what. Comes after authentication, so that there is a who. */
@@ -25,7 +25,7 @@ export function createAudit({ policy, backends }: Auditing): Filter {
   return async (context, next) => {
     const verdict = evaluate(context)
     if (verdict.level === 'None') return await next(context)
-    const { clock } = context.state.env
+    const { clock } = context.env
     context.auditId ??= auditIdOf(context)
     const record: AuditRecord = { id: context.auditId, level: verdict.level, receivedAt: clock.now() }
     const emit = (stage: Stage) => {
@@ -108,7 +108,7 @@ export function createFailedAuthenticationAudit({ policy, backends }: Auditing):
       if (!isFailed) throw error
       const { level, omitStages } = evaluate(context)
       if (level !== 'None' && !omitStages.has('ResponseStarted')) {
-        const now = context.state.env.clock.now()
+        const now = context.env.clock.now()
         context.auditId ??= auditIdOf(context)
         const record: AuditRecord = { id: context.auditId, level, receivedAt: now }
         record.responseStatus = {

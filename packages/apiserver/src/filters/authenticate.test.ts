@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Logger, VirtualWorld } from '@coxswain/kit'
 import type { WireRequest } from '@coxswain/wire'
-import { resolveAuthentication } from '../authentication/authentication.ts'
+import { type AuthenticationPorts, resolveAuthentication } from '../authentication/authentication.ts'
 import { createTokenAuthenticator } from '../authentication/authenticator.ts'
 import { createProxyAuthenticators, proxyHeadersOf } from '../authentication/request-header.ts'
 import { alwaysAllow } from '../authorization/authorizer.ts'
 import type { RequestContext, UserInfo } from '../request/context.ts'
 import { administrator, selfReview, selfReviews, startTestServer } from '../test-support/token-server.ts'
-import { authenticate } from './authenticate.ts'
+import { createAuthenticate } from './authenticate.ts'
 
 const jane: UserInfo = { name: 'jane', uid: 'u1', groups: ['devs'] }
 const tokens = [createTokenAuthenticator(new Map([['jane-token', jane]]))]
@@ -125,7 +125,7 @@ describe('requests without a credential', () => {
   })
 })
 
-describe('strangers on HTTP/2 (CVE-2023-44487)', () => {
+describe('unauthenticated clients on HTTP/2 (CVE-2023-44487)', () => {
   it('get one request out of a connection, whatever the answer is', async () => {
     await using server = await startTestServer({ authentication: { knownTokens: tokens } })
     const send = (headers: Record<string, string>, url = '/api/v1/pods') =>
@@ -216,11 +216,12 @@ describe('what passes authentication', () => {
       peer: administrator,
       signal: new AbortController().signal,
     }
-    const state = {
-      env: new VirtualWorld(),
-      authentication: resolveAuthentication({ proxyHeaders: ['x-custom-user'] }),
-    }
-    const context = { state, request, warnings: [], auditAnnotations: new Map() } as unknown as RequestContext
+    const { clock } = new VirtualWorld()
+    const authentication = resolveAuthentication({ proxyHeaders: ['x-custom-user'] }, {
+      clock,
+    } as AuthenticationPorts)
+    const context = { request, warnings: [], auditAnnotations: new Map() } as unknown as RequestContext
+    const authenticate = createAuthenticate(authentication)
     await authenticate(context, async ({ request: passed }) => {
       assert.deepEqual({ ...passed.headers }, { accept: 'application/json' })
       assert.equal(passed.signal, request.signal)

@@ -13,7 +13,7 @@ async function fail(error: unknown, accept?: string) {
   const warnings = new Warnings()
   warnings.push('careful')
   const context = {
-    state: { env },
+    env,
     request: {
       method: 'GET',
       path: '/',

@@ -22,13 +22,13 @@ export const answerErrors: Filter = (context, next) => {
   )
 }
 
-function answerTo({ request, state }: RequestContext, error: unknown, accept?: string): WireResponse {
+function answerTo({ request, env }: RequestContext, error: unknown, accept?: string): WireResponse {
   if (isStatusError(error)) return errorResponse(error, accept)
   // Defaults and managed fields make an object larger than the request that it came with.
   if (isStoreError(error) && error.code === 'TooLarge')
     return errorResponse(newRequestEntityTooLarge(error.message), accept)
   if (!request.signal.aborted) {
-    state.env.log.error('request failed', { error, ...describeRequest(request) })
+    env.log.error('request failed', { error, ...describeRequest(request) })
   }
   return errorResponse(newInternalError(error instanceof Error ? error : String(error)), accept)
 }

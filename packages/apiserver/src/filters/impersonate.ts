@@ -18,7 +18,7 @@ const longestRemembered = 256
 
 /**
  * Acts on the `Impersonate-*` headers: the request goes on as the wanted user's when its sender may impersonate them,
- * and is refused with a 403 otherwise. Nobody behind this filter can tell, save by `context.impersonation`.
+ * and is refused with a 403 otherwise. Later filters only see it in `context.impersonation`.
  */
 export function createImpersonate(authorizer: Authorizer): Filter {
   /** By the impersonator's name. What is remembered only decides which mode is tried first. */

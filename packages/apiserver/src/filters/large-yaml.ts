@@ -22,7 +22,7 @@ const largeFrom = 16 * 1024
 
 /**
  * Has large bodies of YAML read elsewhere: a quarter of a megabyte takes a tenth of a second. JSON is YAML, so that
- * handlers read on as if it had come like that. Comes after authorization: strangers get no work done.
+ * handlers read on as if it had come like that. Comes after authorization: no work is done for unauthorized clients.
  */
 export function createLargeYaml(read: YamlReader): Filter {
   return (context, next) => {

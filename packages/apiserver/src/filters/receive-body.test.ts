@@ -6,7 +6,8 @@ import { createRealEnv, TaskGroup } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { type ServerLimits, serve } from '@coxswain/wire/node'
 import { createTokenAuthenticator } from '../authentication/authenticator.ts'
-import { type ApiServerOptions, createApiServer } from '../server.ts'
+import type { ApiServerOptions } from '../options.ts'
+import { createApiServer } from '../server.ts'
 
 const users = new Map([
   ['admin', { name: 'admin', groups: ['system:masters'] }],
@@ -115,7 +116,7 @@ describe('request bodies', () => {
     })
     await using server = await start({
       authorizer: () => authorizer,
-      inFlightLimits: { readOnly: 10, mutating: 10 },
+      limits: { inFlight: { readOnly: 10, mutating: 10 } },
     })
     const slow = Array.from({ length: 20 }, () => {
       const socket = dial(server.port)

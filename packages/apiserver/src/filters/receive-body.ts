@@ -13,7 +13,7 @@ const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
  * Reads the body of a request that has passed everything which decides on headers alone: what is refused before costs no
- * memory. Bytes are counted for the user, so that nobody can take all the room there is for bodies.
+ * memory. Bytes are counted per user, so that no user can take all the memory for bodies.
  */
 export const receiveBody: Filter = (context, next) => {
   const { receiveBody: receive, method } = context.request
@@ -26,9 +26,9 @@ async function receiveAndGoOn(
   receive: NonNullable<RequestContext['request']['receiveBody']>,
   next: Next,
 ): Promise<WireResponse> {
-  const { request, seat, state, user } = context
+  const { request, seat, env, user } = context
   // A client that sends slowly would keep others waiting who are done.
-  const timer = seat && state.env.clock.after(patience, seat.leave)
+  const timer = seat && env.clock.after(patience, seat.leave)
   let body: Awaited<ReturnType<typeof receive>>
   try {
     body = await receive(user.name)

@@ -15,7 +15,7 @@ async function start() {
   group.spawn(signal => server.run(signal))
   await world.run(server.ready)
   const admins = createInProcessTransport(server.handler, world, { peer: admin })
-  const strangers = createInProcessTransport(server.handler, world)
+  const unauthenticated = createInProcessTransport(server.handler, world)
   const send = async (method: string, url: string, body?: object, transport = admins) => {
     const [path = '', query = ''] = url.split('?')
     const bytes = body && new TextEncoder().encode(JSON.stringify(body))
@@ -24,7 +24,7 @@ async function start() {
   }
   return {
     send,
-    strangers,
+    unauthenticated,
     world,
     metrics: async () =>
       new TextDecoder().decode(await world.run(readBody((await send('GET', '/metrics')).body))),
@@ -82,7 +82,7 @@ describe('/metrics', () => {
 
   it('is for those who may read it', async () => {
     await using server = await start()
-    assert.equal((await server.send('GET', '/metrics', undefined, server.strangers)).status, 403)
+    assert.equal((await server.send('GET', '/metrics', undefined, server.unauthenticated)).status, 403)
   })
 
   it('does not grow with paths that clients make up', async () => {

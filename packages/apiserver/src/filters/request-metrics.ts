@@ -1,6 +1,8 @@
 import type { Clock } from '@coxswain/kit'
 import type { BoundCounter, BoundHistogram, Counter, Histogram, MetricsRegistry } from '@coxswain/kit/metrics'
 import { isStream, type WireBody, type WireResponse } from '@coxswain/wire'
+import type { Documents } from '../discovery/documents.ts'
+import type { Registry } from '../registry/registry.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { Filter } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
@@ -42,27 +44,36 @@ interface Kind {
   readonly codes: Map<number, BoundCounter>
 }
 
-/** Counts requests under upstream's names. Outside everything that may answer. */
-export function createRequestMetrics(registry: MetricsRegistry, clock: Clock): Filter {
+/** What the filter registers its metrics with, and takes their labels from. */
+export interface RequestMetricsPorts {
+  readonly metrics: MetricsRegistry
+  readonly clock: Clock
+  readonly registry: Registry
+  readonly documents: Documents
+}
+
+/** Counts requests under upstream's metric names. The outermost filter: it sees every answer. */
+export function createRequestMetrics(ports: RequestMetricsPorts): Filter {
+  const { metrics, clock, registry, documents } = ports
   const shared = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
-  const total: Counter = registry.counter({
+  const total: Counter = metrics.counter({
     name: 'apiserver_request_total',
     help: 'Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.',
     labels: ['verb', 'dry_run', ...shared, 'code'],
   })
-  const durations: Histogram = registry.histogram({
+  const durations: Histogram = metrics.histogram({
     name: 'apiserver_request_duration_seconds',
     help: 'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.',
     labels: ['verb', 'dry_run', ...shared],
     buckets: durationBuckets,
   })
-  const sizes: Histogram = registry.histogram({
+  const sizes: Histogram = metrics.histogram({
     name: 'apiserver_response_sizes',
     help: 'Response size distribution in bytes for each group, version, verb, resource, subresource, scope and component.',
     labels: ['verb', ...shared],
     buckets: sizeBuckets,
   })
-  const longRunning = registry.gauge({
+  const longRunning = metrics.gauge({
     name: 'apiserver_longrunning_requests',
     help: 'Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.',
     labels: ['verb', ...shared],
@@ -70,6 +81,30 @@ export function createRequestMetrics(registry: MetricsRegistry, clock: Clock): F
   const kinds = new Map<string, Kind>()
   /** All kinds past the limit. */
   let rest: Kind | undefined
+
+  /** Every label is one of a known set, or comes from the registry: nothing is copied from the request. */
+  function labelsOf({ info, path, request }: RequestContext): Kind['labels'] {
+    if (!info.isResource) {
+      return [methodOf(request.method), '', '', '', documents.knownPath(path.segments) ?? '', '']
+    }
+    const scope =
+      info.name !== '' || info.verb === 'create'
+        ? 'resource'
+        : info.namespace !== ''
+          ? 'namespace'
+          : 'cluster'
+    const isServed = registry.find(info.group, info.version, info.resource) !== undefined
+    const verb = connections.has(info.subresource)
+      ? 'CONNECT'
+      : info.verb === 'watch'
+        ? 'WATCH'
+        : info.verb === 'list'
+          ? 'LIST'
+          : verbOf(request.method, info.verb)
+    if (!isServed) return [verb, '', '', '', '', scope]
+    const subresource = knownSubresource(info.subresource)
+    return [verb, info.group, info.version, info.resource, subresource, scope]
+  }
 
   function kindOf(context: RequestContext): Kind {
     const labels = labelsOf(context)
@@ -148,26 +183,6 @@ function lengthOf(body: WireBody | undefined): number | undefined {
   if (body instanceof Uint8Array) return body.length
   if (isStream(body)) return undefined
   return body.reduce((sum, { length }) => sum + length, 0)
-}
-
-/** Every label is one of a known set, or comes from the registry: nothing is copied from the request. */
-function labelsOf({ info, path, request, state }: RequestContext): Kind['labels'] {
-  if (!info.isResource) {
-    return [methodOf(request.method), '', '', '', state.documents.knownPath(path.segments) ?? '', '']
-  }
-  const scope =
-    info.name !== '' || info.verb === 'create' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster'
-  const isServed = state.registry.find(info.group, info.version, info.resource) !== undefined
-  const verb = connections.has(info.subresource)
-    ? 'CONNECT'
-    : info.verb === 'watch'
-      ? 'WATCH'
-      : info.verb === 'list'
-        ? 'LIST'
-        : verbOf(request.method, info.verb)
-  if (!isServed) return [verb, '', '', '', '', scope]
-  const subresource = knownSubresource(info.subresource)
-  return [verb, info.group, info.version, info.resource, subresource, scope]
 }
 
 /** What leads to a node or to what it runs is counted as a connection, whatever the method. */

@@ -2,7 +2,7 @@ import type { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Registry } from '../registry/registry.ts'
 import type { InFlight } from './in-flight.ts'
 
-/** Gauges of what the server holds, brought up to date when somebody reads. */
+/** Gauges of what the server holds, updated when they are read. */
 export function registerServerMetrics(
   metrics: MetricsRegistry,
   registry: Registry,

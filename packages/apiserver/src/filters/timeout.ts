@@ -50,7 +50,7 @@ export function createTimeout(clock: Clock): Filter {
         expire() {
           forget(request)
           reject(newTimeout('request did not complete within the allotted timeout', 0))
-          work.then(({ body }) => discardBody(body)).catch(() => {}) // nobody is left to tell
+          work.then(({ body }) => discardBody(body)).catch(() => {}) // the client has its answer already
         },
       }
       pending.add(request)

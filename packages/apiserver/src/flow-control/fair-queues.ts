@@ -44,7 +44,7 @@ interface Queue {
 const guess = 60
 
 /**
- * A number of seats, shared fairly between flows. While there is room nobody waits. When there is none, a flow's requests go
+ * A number of seats, shared fairly between flows. While seats are free no request waits. When there are none, a flow's requests go
  * to the shortest of the few queues dealt to it, and queues are served by the work that was done for each, so that a flow that
  * asks for much delays itself and hardly any other.
  */

@@ -1,8 +1,11 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newTooManyRequests } from '@coxswain/apimachinery'
+import type { Env } from '@coxswain/kit'
 import type { WireHeaders, WireResponse } from '@coxswain/wire'
 import { CachedView } from '../cache/cached-view.ts'
-import type { RequestContext, RequestSeat, ServerState } from '../request/context.ts'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { RequestContext, RequestSeat } from '../request/context.ts'
 import { type Answer, type Filter, finallyDo, type Next } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import type { Refusal, Seat } from './fair-queues.ts'
@@ -27,52 +30,43 @@ export interface FlowCounts {
   readonly rejected: Map<Refusal, number>
 }
 
+/** What flow control uses of the server. */
+export interface FlowControlPorts {
+  readonly env: Env
+  readonly cache: WatchCache
+  readonly registry: Registry
+}
+
 interface Flow {
   readonly schema: FlowSchema
   readonly level: Level
 }
 
-/** The headers of answers together with a flow's: nearly all answers have one of a few constant records. */
-const flowHeaders = new WeakMap<WireHeaders, { readonly flow: Flow; readonly headers: WireHeaders }>()
-
-function withFlow(response: WireResponse, schema: FlowSchema, level: Level): WireResponse {
-  const { status, headers, body } = response
-  let known = flowHeaders.get(headers)
-  if (known?.flow.schema !== schema || known.flow.level !== level) {
-    const uids = {
-      'x-kubernetes-pf-flowschema-uid': schema.uid,
-      'x-kubernetes-pf-prioritylevel-uid': level.config.uid,
-    }
-    known = { flow: { schema, level }, headers: { ...headers, ...uids } }
-    flowHeaders.set(headers, known)
-  }
-  if (response.conversation) return { ...response, headers: known.headers }
-  return body === undefined ? { status, headers: known.headers } : { status, headers: known.headers, body }
-}
-
 /** Priority and fairness: who waits when there is more to do than the server takes on at once. */
 export class FlowControl {
-  readonly #state: ServerState
+  readonly #ports: FlowControlPorts
   readonly #seats: number
   readonly #schemas: CachedView<readonly FlowSchema[]>
   readonly #configs: CachedView<object>
   #levels: ReadonlyMap<string, Level> = new Map()
   #known: object | undefined
+  /** The headers of answers together with a flow's: nearly all answers have one of a few constant records. */
+  readonly #headers = new WeakMap<WireHeaders, { readonly flow: Flow; readonly headers: WireHeaders }>()
   /** What became of requests, by level and schema; for metrics and the debug pages. */
   readonly counts: Map<string, FlowCounts> = new Map()
 
-  constructor(state: ServerState, seats: number) {
-    this.#state = state
+  constructor(ports: FlowControlPorts, seats: number) {
+    this.#ports = ports
     this.#seats = seats
-    this.#schemas = new CachedView(state, [schemaPrefix], () =>
+    this.#schemas = new CachedView(ports, [schemaPrefix], () =>
       this.#stored('flowschemas').map(compileFlowSchema).sort(comparePrecedence),
     )
-    this.#configs = new CachedView(state, [levelPrefix], () => ({}))
+    this.#configs = new CachedView(ports, [levelPrefix], () => ({}))
   }
 
   /** Lends seats until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#state.env
+    const { clock } = this.#ports.env
     for (;;) {
       await clock.sleep(balancePeriod, { signal })
       balanceLevels(this.levels().values(), this.#seats)
@@ -84,7 +78,7 @@ export class FlowControl {
     if (this.#known !== configs) {
       this.#known = configs
       const read = this.#stored('prioritylevelconfigurations').map(readLevel)
-      this.#levels = updateLevels(this.#levels, read, this.#seats, this.#state.env.clock)
+      this.#levels = updateLevels(this.#levels, read, this.#seats, this.#ports.env.clock)
     }
     return this.#levels
   }
@@ -102,10 +96,14 @@ export class FlowControl {
   }
 
   #enter(context: RequestContext, { schema, level }: Flow): Seat | Refusal | Promise<Seat | Refusal> {
-    return level.queues.enter(`${schema.name} ${schema.flowOf(context)}`, estimateSeats(context), {
-      ms: longestWait,
-      request: context.request,
-    })
+    return level.queues.enter(
+      `${schema.name} ${schema.flowOf(context)}`,
+      estimateSeats(this.#ports.registry, context),
+      {
+        ms: longestWait,
+        request: context.request,
+      },
+    )
   }
 
   /** The seat; throws a 429 where there was none. */
@@ -153,8 +151,23 @@ export class FlowControl {
     // A watch holds its seat until it has begun: what it does later is little.
     const answer = finallyDo(next, context, seat.release)
     return answer instanceof Promise
-      ? answer.then(response => withFlow(response, schema, level))
-      : withFlow(answer, schema, level)
+      ? answer.then(response => this.#withFlow(response, flow))
+      : this.#withFlow(answer, flow)
+  }
+
+  #withFlow(response: WireResponse, { schema, level }: Flow): WireResponse {
+    const { status, headers, body } = response
+    let known = this.#headers.get(headers)
+    if (known?.flow.schema !== schema || known.flow.level !== level) {
+      const uids = {
+        'x-kubernetes-pf-flowschema-uid': schema.uid,
+        'x-kubernetes-pf-prioritylevel-uid': level.config.uid,
+      }
+      known = { flow: { schema, level }, headers: { ...headers, ...uids } }
+      this.#headers.set(headers, known)
+    }
+    if (response.conversation) return { ...response, headers: known.headers }
+    return body === undefined ? { status, headers: known.headers } : { status, headers: known.headers, body }
   }
 
   /** Undefined before the configuration is loaded. */
@@ -179,7 +192,7 @@ export class FlowControl {
   }
 
   #stored(resource: string): JsonObject[] {
-    const found = this.#state.registry.findResource(flowGroup, resource)
+    const found = this.#ports.registry.findResource(flowGroup, resource)
     return found ? found.cache.list().map(stored => stored.parse()) : []
   }
 }

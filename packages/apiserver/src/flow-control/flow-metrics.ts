@@ -1,7 +1,7 @@
 import type { Counter, MetricsRegistry } from '@coxswain/kit/metrics'
 import type { FlowControl } from './flow-control.ts'
 
-/** Upstream's names; brought up to date when somebody reads. */
+/** Upstream's names; updated when they are read. */
 export function registerFlowMetrics(metrics: MetricsRegistry, flow: FlowControl): void {
   const gauge = (name: string, help: string) =>
     metrics.gauge({ name: `apiserver_flowcontrol_${name}`, help, labels: ['priority_level'] })

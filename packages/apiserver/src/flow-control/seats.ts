@@ -1,12 +1,16 @@
+import type { Registry } from '../registry/registry.ts'
 import type { RequestContext } from '../request/context.ts'
 
 const objectsPerSeat = 100
 const mostSeats = 10
 
-/** How much of the server's attention a request takes: one seat, and more for long lists. */
-export function estimateSeats({ info, query, state }: RequestContext): number {
+/** How many seats a request takes: one, and more for long lists. */
+export function estimateSeats(
+  registry: Registry,
+  { info, query }: Pick<RequestContext, 'info' | 'query'>,
+): number {
   if (!info.isResource || info.verb !== 'list') return 1
-  const resource = state.registry.findResource(info.group, info.resource)
+  const resource = registry.findResource(info.group, info.resource)
   if (!resource) return 1
   const stored = resource.cache.size
   const limit = Number(query.get('limit') ?? 0)

@@ -1,8 +1,9 @@
 /**
- * What the API server needs of Node: keys that sign and verify, synchronously, who signed a certificate, and a thread
- * that reads YAML.
+ * What the API server needs of Node.js: keys that sign and verify, synchronously, verification of certificates and
+ * certificate requests, and a thread that parses YAML.
  * @module
  */
 export { createIssuerCheck } from './certificates.ts'
 export { generateSigningKey, importJwk, readSigningKey, readVerificationKeys } from './keys.ts'
+export { verifySignature } from './signatures.ts'
 export { createYamlThread } from './yaml-thread.ts'

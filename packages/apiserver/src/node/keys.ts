@@ -66,7 +66,7 @@ export function readVerificationKeys(pem: string): VerificationKey[] {
   })
 }
 
-/** A key that somebody else publishes. Undefined when it is not one for the signatures we know. */
+/** A key of an identity provider. Undefined when no supported algorithm uses it. */
 export function importJwk(jwk: Jwk): VerificationKey | undefined {
   if (jwk.use !== undefined && jwk.use !== 'sig') return undefined
   let key: KeyObject

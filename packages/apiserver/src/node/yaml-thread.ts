@@ -3,7 +3,7 @@ import { MachineryError } from '@coxswain/apimachinery'
 import type { YamlAsJson, YamlReader } from '../filters/large-yaml.ts'
 import type { YamlAnswer, YamlQuestion } from './yaml-worker.ts'
 
-/** A thread that nobody needs for so long gives its memory back. */
+/** A thread that is idle for so long is stopped. */
 const idleTime = 30_000
 
 interface Thread {

@@ -1,6 +1,6 @@
 import { type ByteStream, TransportError } from '@coxswain/wire'
 
-/** What the API server expects of, and shows to, whoever it speaks TLS with. */
+/** TLS settings of a connection that the API server opens. */
 export interface DialTls {
   /** PEM. @default the platform's */
   readonly ca?: string
@@ -23,13 +23,13 @@ export interface Dialer {
 }
 
 function nowhere(place: string): Promise<never> {
-  const message = `there is no way out of this server to ${place}`
+  const message = `this server has no outbound network access: cannot reach ${place}`
   return Promise.reject(new TransportError('ConnectFailed', message, { sent: false }))
 }
 
-/** Reaches nobody. */
+/** Rejects every connection. */
 export const noDialer: Dialer = {
   lookup: host => nowhere(host),
   connect: (host, port) => nowhere(`${host}:${port}`),
-  secure: () => nowhere('anybody who wants TLS'),
+  secure: () => nowhere('a TLS server'),
 }

@@ -18,7 +18,7 @@ export interface NodeConnection {
   exec(pod: PodAddress, container: string, command: readonly string[], io: TerminalStreams): Promise<number>
   /** Joins what a container runs. Resolves when it has ended, or `io.signal` aborts. */
   attach(pod: PodAddress, container: string, io: TerminalStreams): Promise<void>
-  /** Connects to a port of a Pod. Rejects when nobody listens. */
+  /** Connects to a port of a Pod. Rejects when nothing listens. */
   dial(pod: PodAddress, port: number): Promise<PortStream>
 }
 
@@ -34,7 +34,7 @@ export interface NodeLogOptions {
   readonly signal: AbortSignal
 }
 
-/** The streams of a command, from the side of whoever runs it. */
+/** The streams of a command, as the kubelet sees them. */
 export interface TerminalStreams {
   readonly stdin?: AsyncIterable<Uint8Array>
   /** Resolves when there is room for more. */

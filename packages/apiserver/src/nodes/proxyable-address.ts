@@ -2,7 +2,7 @@ import { newBadRequest, parseIP } from '@coxswain/apimachinery'
 
 /**
  * Whether a proxy may connect to an address: only to global unicast ones. Loopback, link-local and the like are the API
- * server's own, not the cluster's: whoever may write a Pod's or a Node's status could otherwise make the server talk to
+ * server's own, not the cluster's: a user who may write a Pod's or a Node's status could otherwise make the server talk to
  * itself, or to the metadata service of its machine.
  */
 function isProxyableAddress(text: string): boolean {

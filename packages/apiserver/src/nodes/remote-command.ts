@@ -45,7 +45,7 @@ async function talk(channel: MessageChannel, request: CommandRequest, run: RunCo
     sizes.end()
     left.abort()
   }
-  const received = receive().catch(() => left.abort()) // the connection broke: nobody is left to tell
+  const received = receive().catch(() => left.abort()) // the connection broke: there is no client to report to
   const send = async (id: number, data: Uint8Array): Promise<void> => {
     const message = new Uint8Array(data.length + 1)
     message[0] = id

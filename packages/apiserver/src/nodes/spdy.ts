@@ -46,7 +46,7 @@ export function createSpdyCommandConversation(
       left.abort()
       all.resolve()
     })
-    session.catch(() => {}) // the connection broke: nobody is left to tell
+    session.catch(() => {}) // the connection broke: there is no client to report to
     await all.promise
     if (left.signal.aborted) return
     const stdin = streams.get('stdin')

@@ -41,7 +41,7 @@ export interface OutboundPoolOptions {
 
 /** Connections kept at the same time. */
 const poolSize = 64
-/** How long a connection that nobody uses is kept, in milliseconds. */
+/** How long an idle connection is kept, in milliseconds. */
 const idleTime = 5 * 60_000
 /** The longest answer that is read. */
 const answerLimit = 16 * 1024 * 1024
@@ -58,7 +58,7 @@ interface Entry {
 /**
  * POSTs JSON to other servers, keeping a bounded number of connections. A target whose certificate or credentials change
  * is another target: its old connection is dropped when it has been idle or when others need the room. Redirects are not
- * followed: whoever may set a URL could make the server talk to places that it alone can reach.
+ * followed: a user who may set a URL could make the server talk to places that it alone can reach.
  */
 export class OutboundPool implements AsyncDisposable {
   readonly #env: Env

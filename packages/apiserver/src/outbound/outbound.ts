@@ -1,6 +1,6 @@
 import { type Transport, TransportError } from '@coxswain/wire'
 
-/** Somebody else's server that the API server calls: a webhook, a conversion, an identity provider. */
+/** A server that the API server calls: a webhook, a conversion webhook, an identity provider. */
 export interface Target {
   /** Where to connect: `https://host:port`, without a path. */
   readonly origin: string
@@ -24,14 +24,18 @@ export interface Outbound {
   connect(target: Target): Transport
 }
 
-/** Reaches nobody: every request rejects with a `TransportError` that says so. */
+/** Rejects every request with a `TransportError`. */
 export const noOutbound: Outbound = {
   connect: ({ origin }) => ({
     send: () =>
       Promise.reject(
-        new TransportError('ConnectFailed', `there is no way out of this server to ${origin}`, {
-          sent: false,
-        }),
+        new TransportError(
+          'ConnectFailed',
+          `this server has no outbound network access: cannot reach ${origin}`,
+          {
+            sent: false,
+          },
+        ),
       ),
     async [Symbol.asyncDispose]() {},
   }),

@@ -18,7 +18,7 @@ const serviceLabel = 'kubernetes.io/service-name'
 
 /**
  * Where to connect to reach a service: one of its endpoints that are ready, at random, since nothing need route cluster
- * addresses where the API server runs; the cluster address when nobody keeps endpoints for the service.
+ * addresses where the API server runs; the cluster address of a service without endpoints.
  */
 export function findServiceAddress(cache: WatchCache, random: Random, place: ServicePlace): ServiceAddress {
   const { namespace, name, port } = place
@@ -69,7 +69,7 @@ function slicesOf(cache: WatchCache, namespace: string, service: string): Endpoi
     })
 }
 
-/** Endpoints that somebody keeps by hand, where no slices mirror them. */
+/** Endpoints without EndpointSlices that mirror them. */
 function subsetsOf(cache: WatchCache, namespace: string, service: string): EndpointGroup[] {
   const stored = cache.resource('/core/endpoints/').get(`/core/endpoints/${namespace}/${service}`)
   return listOf(stored?.parse().subsets).map(subset => ({

@@ -31,8 +31,8 @@ export interface WebhookCredentials {
 }
 
 /**
- * The credentials for `host:port` (`name.namespace.svc:443` for services) when a plug-in calls it; undefined for a
- * stranger.
+ * The credentials for `host:port` (`name.namespace.svc:443` for services) when a plug-in calls it; undefined where none are
+ * configured.
  */
 export type WebhookAuthentication = (hostPort: string, plugin: string) => WebhookCredentials | undefined
 

@@ -45,7 +45,11 @@ async function createWorld(range: string, count = 1): Promise<World> {
   const group = new TaskGroup()
   const start = async (port = 6443, ranges = range): Promise<Send> => {
     const advertise = () => ({ address: '192.0.2.7', port })
-    const server = createApiServer({ env, store, serviceClusterIpRange: ranges, advertise })
+    const server = createApiServer({
+      env,
+      store,
+      network: { serviceClusterIpRange: ranges, advertise },
+    })
     group.spawn(signal => server.run(signal))
     await env.run(server.ready)
     const transport = createInProcessTransport(server.handler, env, { peer: admin })

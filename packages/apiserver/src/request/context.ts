@@ -1,7 +1,7 @@
 import type { Env } from '@coxswain/kit'
 import type { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Store } from '@coxswain/storage'
-import type { GrantReader, UserInfo } from '@coxswain/strategies'
+import type { GrantReader, UserInfo, VerifySignature } from '@coxswain/strategies'
 import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
 import type { Admission } from '../admission/admission.ts'
 import type { ResolvedAuthentication } from '../authentication/authentication.ts'
@@ -52,9 +52,11 @@ export interface ServerState {
   readonly healthChecks: readonly HealthCheck[]
   /** The other parts of the control plane, by the names `componentstatuses` has for them. */
   readonly components: Readonly<Record<string, ComponentCheck>>
-  /** What `/metrics` shows; whoever has something to count registers it here. */
+  /** What `/metrics` shows. */
   readonly metrics: MetricsRegistry
   readonly network: ClusterNetwork
+  /** For signatures of CertificateSigningRequests. */
+  readonly verifySignature: VerifySignature | undefined
   readonly authentication: ResolvedAuthentication
   readonly authorizer: Authorizer
   /** What RBAC grants, for rules that guard against escalation. */
@@ -89,6 +91,7 @@ export interface RequestSeat {
 /** One request on its way through the filters to its handler. */
 export interface RequestContext {
   readonly state: ServerState
+  readonly env: Env
   /** Replaced by filters that take headers out. */
   request: WireRequest
   readonly path: ParsedPath
@@ -98,7 +101,7 @@ export interface RequestContext {
   seat?: RequestSeat
   /** Set by the authentication filter, and again by the impersonation filter. */
   user: UserInfo
-  /** Who really sent the request, when `user` is somebody they impersonate, and the verb that let them (empty: `impersonate`). */
+  /** Who sent the request when `user` is impersonated, and the constrained verb that allowed it (empty: `impersonate`). */
   impersonation?: { readonly requester: UserInfo; readonly constraint: string }
   /** What strict decoding has against a body of YAML that came as JSON to this place. */
   yamlProblems?: readonly string[]

@@ -2,7 +2,7 @@ import type { WireResponse } from '@coxswain/wire'
 import type { RequestContext } from './context.ts'
 
 /**
- * An answer, or the promise of one where somebody had to wait. Most reads are answered at once, and then no filter makes
+ * An answer, or the promise of one. Most reads are answered at once, and then no filter makes
  * a promise of it: measured in process (no sockets), that is half of what a get costs.
  */
 export type Answer = WireResponse | Promise<WireResponse>

@@ -27,7 +27,7 @@ export function jsonResponse(status: number, value: unknown): WireResponse {
   return { status, headers: jsonHeaders, body: encodeText(`${writeJson(value)}\n`) }
 }
 
-/** JSON for people, whoever asks: indented, without a line end. */
+/** Indented JSON without a line end, for every client. */
 export function indentedResponse(status: number, value: unknown): WireResponse {
   return { status, headers: jsonHeaders, body: encodeText(JSON.stringify(value, null, 2)) }
 }
@@ -103,7 +103,7 @@ export function whenOver(
   return followed === body ? response : { ...response, body: followed }
 }
 
-/** The same chunks; `finished` is called once, however the stream ends, also when nobody ever reads it. */
+/** The same chunks; `finished` is called once, however the stream ends, also when it is never read. */
 function whenFinished(body: AsyncIterable<Uint8Array>, finished: () => void): AsyncIterable<Uint8Array> {
   if (isPushStream(body)) {
     body.onFinished(finished)

@@ -11,7 +11,7 @@ export function withBody(request: WireRequest, body: Uint8Array | 'too large'): 
     ...(request.peer && { peer: request.peer }),
     ...(request.peerError !== undefined && { peerError: request.peerError }),
     ...(request.remoteAddress !== undefined && { remoteAddress: request.remoteAddress }),
-    // Asked for late: a request from a socket makes its signal when somebody wants it.
+    // A getter: a request from a socket creates its signal on first use.
     get signal() {
       return request.signal
     },

@@ -19,7 +19,7 @@ export function withoutHeaders(request: WireRequest, isHidden: (name: string) =>
     ...(request.peer && { peer: request.peer }),
     ...(request.peerError !== undefined && { peerError: request.peerError }),
     ...(request.remoteAddress !== undefined && { remoteAddress: request.remoteAddress }),
-    // Asked for late: a request from a socket makes its signal when somebody wants it.
+    // A getter: a request from a socket creates its signal on first use.
     get signal() {
       return request.signal
     },

@@ -4,7 +4,8 @@ import { createMemoryStore } from '@coxswain/storage'
 import type { PeerCertificate, WireHeaders } from '@coxswain/wire'
 import type { ServiceAccountOptions } from '../authentication/service-account/issuer.ts'
 import { generateSigningKey, readSigningKey, readVerificationKeys } from '../node/keys.ts'
-import { type ApiServerOptions, createApiServer } from '../server.ts'
+import type { ApiServerOptions } from '../options.ts'
+import { createApiServer } from '../server.ts'
 
 export interface Answer {
   readonly status: number

@@ -59,6 +59,7 @@ export async function createObject(
   placeInNamespace(resource, object, namespace)
   const generated = !metadataOf(object).name && Boolean(metadataOf(object).generateName)
   const attributes = createAttributes(context, endpoint, {
+    server: state.admission.server,
     operation: 'CREATE',
     subresource: '',
     name: metadataOf(object).name ?? '',
@@ -145,9 +146,10 @@ export function strategyContextOf(
   dryRun: boolean,
 ): StrategyContext {
   const { clock, random } = state.env
-  const { cache: objects, grants, network } = state
+  const { cache: objects, grants, network, verifySignature } = state
   const warn = (text: string) => warnings.push(text)
-  return { clock, random, objects, grants, serviceRanges: network.serviceRanges, user, dryRun, warn }
+  const { serviceRanges } = network
+  return { clock, random, objects, grants, serviceRanges, verifySignature, user, dryRun, warn }
 }
 
 /** What a body is that does not say it. */

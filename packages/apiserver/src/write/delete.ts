@@ -125,6 +125,7 @@ export async function deleteObject(
     checkPreconditions(resource, old, options.preconditions)
     if (!options.admitted) {
       const attributes = createAttributes(context, endpoint, {
+        server: state.admission.server,
         operation: 'DELETE',
         subresource: '',
         namespace,

@@ -10,6 +10,7 @@ import {
 } from '@coxswain/apimachinery'
 import type { Claim } from '@coxswain/strategies'
 import type { WireResponse } from '@coxswain/wire'
+import type { Attributes } from '../admission/attributes.ts'
 import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'
 import { View } from '../read/view.ts'
 import { applyDefaults } from '../registry/apply-defaults.ts'
@@ -125,17 +126,27 @@ function requireVersion({ resource }: Endpoint, version: string | undefined, nam
   ])
 }
 
+/** The options of a write that may come through a subresource. */
+export interface ChangeOptions extends WriteOptions {
+  /**
+   * What validating admission sees, given the object that is about to be stored, when that is not the object itself;
+   * mutating admission has run already. @default a write of the object
+   */
+  readonly admittedAs?: (object: JsonObject) => Attributes
+}
+
 /** Takes the wished-for object through admission and validation, for the main resource or its status. */
 export async function changeObject(
   context: ResourceContext,
   endpoint: Endpoint,
   object: JsonObject,
   old: JsonObject,
-  options: WriteOptions,
+  options: ChangeOptions,
 ): Promise<UpdateOutcome> {
   const { state, info } = context
   const { resource } = endpoint
   const attributes = createAttributes(context, endpoint, {
+    server: state.admission.server,
     operation: 'UPDATE',
     object,
     oldObject: old,

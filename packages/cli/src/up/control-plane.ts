@@ -8,7 +8,7 @@ import {
   isProxyPath,
   type NodeConnection,
 } from '@coxswain/apiserver'
-import { createYamlThread } from '@coxswain/apiserver/node'
+import { createYamlThread, verifySignature } from '@coxswain/apiserver/node'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
@@ -124,29 +124,33 @@ export async function runControlPlane({
     store,
     authentication,
     authorizer: await createAuthorization(options),
-    outbound: socketOutbound,
-    dialer: socketDialer,
-    kubelets,
-    ...(firstNode !== undefined && {
-      nodes: answerMirrorPods(createLateConnection(nodeNames, connected.promise), firstNode, logs),
-      acceptSpdy,
-    }),
-    components: createComponentChecks(controllers.length > 0, () => haveLoopsStarted),
-    compression: nodeCompression,
-    readLargeYaml: createYamlThread(),
-    metrics,
-    ...(audit.auditing && { audit: audit.auditing }),
-    ...(await createAdmissionSetup(options)),
-    checkPolicyTypes: selectServerControllers(options.controllers).includes(
-      'validatingadmissionpolicy-status-controller',
-    ),
-    serviceClusterIpRange: options.serviceClusterIpRange,
-    inFlightLimits: {
-      readOnly: options.maxRequestsInflight,
-      mutating: options.maxMutatingRequestsInflight,
+    admission: {
+      ...(await createAdmissionSetup(options)),
+      checkPolicyTypes: selectServerControllers(options.controllers).includes(
+        'validatingadmissionpolicy-status-controller',
+      ),
     },
-    priorityAndFairness: options.enablePriorityAndFairness === 'true',
-    advertise: async () => ({ address: chooseAddress(), port: await boundPort }),
+    limits: {
+      inFlight: { readOnly: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight },
+      priorityAndFairness: options.enablePriorityAndFairness === 'true',
+    },
+    nodes: {
+      dialer: socketDialer,
+      kubelets,
+      ...(firstNode !== undefined && {
+        connection: answerMirrorPods(createLateConnection(nodeNames, connected.promise), firstNode, logs),
+        acceptSpdy,
+      }),
+    },
+    network: {
+      serviceClusterIpRange: options.serviceClusterIpRange,
+      advertise: async () => ({ address: chooseAddress(), port: await boundPort }),
+    },
+    outbound: socketOutbound,
+    ...(audit.auditing && { audit: audit.auditing }),
+    metrics,
+    components: createComponentChecks(controllers.length > 0, () => haveLoopsStarted),
+    platform: { compression: nodeCompression, readLargeYaml: createYamlThread(), verifySignature },
   })
   using stop = abortOnSignals()
   await using group = new TaskGroup()

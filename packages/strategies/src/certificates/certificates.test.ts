@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery'
 import type { StrategyContext } from '../strategy.ts'
-import { findProblems } from '../test-support/find-problems.ts'
+import type { VerifySignature } from './signature.ts'
 import { certificateSigningRequestStrategy as strategy } from './signing-request.ts'
 import { describeCertificateProblem, readCertificateRequest } from './x509.ts'
 
@@ -37,16 +37,26 @@ function createRsaRequest(): Uint8Array {
   return new Uint8Array(element(0x30, info, algorithm, signature))
 }
 
-const context = { clock: { now: () => 1_700_000_000_000 } } as unknown as StrategyContext
+const verifySignature: VerifySignature = ({ hash, message, signature, publicKey }) => {
+  const key = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' })
+  return verify(hash ?? null, message, key, signature)
+}
+const context = { clock: { now: () => 1_700_000_000_000 }, verifySignature } as unknown as StrategyContext
+
+const findProblems = (spec: JsonObject, given = context): string[] =>
+  Array.from(
+    strategy.validate!(object({}, spec), given, undefined),
+    ({ field, body }) => `${field}: ${body.replace(/^Invalid value: \S+: /, '')}`,
+  )
 const approved = { type: 'Approved', status: 'True' }
 const denied = { type: 'Denied', status: 'True' }
 
 describe('readCertificateRequest', () => {
   it('reads the subject', () => {
-    assert.deepEqual(readCertificateRequest(request), {
-      commonName: 'golden-user',
-      organizations: ['golden'],
-    })
+    const parsed = readCertificateRequest(request)
+    assert.ok(typeof parsed !== 'string')
+    assert.equal(parsed.commonName, 'golden-user')
+    assert.deepEqual(parsed.organizations, ['golden'])
   })
 
   it('says what is wrong instead of throwing', () => {
@@ -73,14 +83,38 @@ describe('the signature of a request', () => {
   it('is over every byte of it', () => {
     const bytes = der()
     bytes[20]! ^= 1 // in the subject
-    assert.equal(readCertificateRequest(asRequest(bytes)), 'x509: ECDSA verification failure')
+    assert.deepEqual(findProblems({}), [])
+    assert.deepEqual(findProblems({ request: asRequest(bytes) }), [
+      'spec.request: x509: ECDSA verification failure',
+    ])
   })
 
   it('counts for RSA keys too', () => {
     const csr = createRsaRequest()
-    assert.deepEqual(readCertificateRequest(asRequest(csr)), { commonName: '', organizations: [] })
+    assert.deepEqual(findProblems({ request: asRequest(csr) }), [])
     csr[csr.length - 1]! ^= 1
-    assert.equal(readCertificateRequest(asRequest(csr)), 'crypto/rsa: verification error')
+    assert.deepEqual(findProblems({ request: asRequest(csr) }), [
+      'spec.request: crypto/rsa: verification error',
+    ])
+  })
+
+  it('is of the kind that the algorithm says', () => {
+    const bytes = der()
+    // ecdsa-with-SHA256 becomes Ed25519, of the same length with a NULL and some padding.
+    const at = Buffer.from(bytes).indexOf(Buffer.from('300a06082a8648ce3d040302', 'hex'))
+    bytes.set(Buffer.from('300a06032b65700403000000', 'hex'), at)
+    assert.deepEqual(findProblems({ request: asRequest(bytes) }), [
+      'spec.request: x509: signature algorithm specifies an Ed25519 public key, but have public key of type *ecdsa.PublicKey',
+    ])
+  })
+
+  it('is not taken on trust where it cannot be verified', () => {
+    const unverifiable = 'spec.request: x509: cannot verify signature: algorithm unimplemented'
+    assert.deepEqual(findProblems({}, { ...context, verifySignature: undefined }), [unverifiable])
+    const bytes = der()
+    const at = Buffer.from(bytes).indexOf(Buffer.from('2a8648ce3d040302', 'hex'))
+    bytes[at + 7] = 0x09
+    assert.deepEqual(findProblems({ request: asRequest(bytes) }), [unverifiable])
   })
 })
 
@@ -107,9 +141,9 @@ describe('certificate signing requests', () => {
   })
 
   it('name a signer with a domain and last ten minutes at least', () => {
-    assert.deepEqual(findProblems(strategy, object({}, { signerName: 'x', expirationSeconds: 599 })), [
-      `spec.signerName: Invalid value: "x": must be a fully qualified domain and path of the form 'example.com/signer-name'`,
-      'spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)',
+    assert.deepEqual(findProblems({ signerName: 'x', expirationSeconds: 599 }), [
+      `spec.signerName: must be a fully qualified domain and path of the form 'example.com/signer-name'`,
+      'spec.expirationSeconds: may not specify a duration less than 600 seconds (10 minutes)',
     ])
   })
 

@@ -7,6 +7,7 @@ export const tags = {
   sequence: 0x30,
   set: 0x31,
   bmpString: 0x1e,
+  context0: 0xa0,
 } as const
 
 export interface DerElement {

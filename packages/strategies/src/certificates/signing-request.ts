@@ -1,7 +1,7 @@
 import { childObject, field, formatHumanDuration, type JsonObject } from '@coxswain/apimachinery'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, numberOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, StrategyContext } from '../strategy.ts'
 import {
   conditionsOf,
   preserveApprovals,
@@ -9,6 +9,7 @@ import {
   validateConditions,
   validateConditionsUpdate,
 } from './conditions.ts'
+import { describeSignatureProblem } from './signature.ts'
 import { validateSignerName } from './signer-name.ts'
 import { describeCertificateProblem, readCertificateRequest } from './x509.ts'
 
@@ -58,10 +59,10 @@ export const certificateSigningRequestStrategy: Strategy = {
     preserveApprovals(object, old)
     stampConditions(object, old, clock.now())
   },
-  validate: (object, _context, old) => validateRequest(object, old),
+  validate: validateRequest,
   validateUpdate: (object, old) => validateChange(object, old, {}),
-  validateStatusUpdate: (object, old) => [
-    ...validateRequest(object, old),
+  validateStatusUpdate: (object, old, context) => [
+    ...validateRequest(object, context, old),
     ...validateChange(object, old, { maySign: true }),
   ],
   subresources: {
@@ -74,8 +75,8 @@ export const certificateSigningRequestStrategy: Strategy = {
         object.spec = old.spec
         object.status = conditions === undefined ? status : { conditions, ...status }
       },
-      validateUpdate: (object, old) => [
-        ...validateRequest(object, old),
+      validateUpdate: (object, old, context) => [
+        ...validateRequest(object, context, old),
         ...validateChange(object, old, { mayApprove: true }),
       ],
     },
@@ -92,11 +93,17 @@ export const certificateSigningRequestStrategy: Strategy = {
 
 const certificateOf = (object: JsonObject): string => textOf(objectOf(object.status).certificate)
 
-function* validateRequest(object: JsonObject, old: JsonObject | undefined): Findings {
+function* validateRequest(
+  object: JsonObject,
+  { verifySignature }: StrategyContext,
+  old: JsonObject | undefined,
+): Findings {
   const spec = objectOf(object.spec)
   const path = field.Path.of('spec')
   const request = readCertificateRequest(textOf(spec.request))
-  if (typeof request === 'string') yield field.invalid(path.child('request'), spec.request ?? null, request)
+  const problem =
+    typeof request === 'string' ? request : describeSignatureProblem(request.signed, verifySignature)
+  if (problem !== undefined) yield field.invalid(path.child('request'), spec.request ?? null, problem)
   yield* validateUsages(stringsOf(spec.usages), old && stringsOf(objectOf(old.spec).usages))
   const signer = textOf(spec.signerName)
   if (signer === legacySigner && textOf(objectOf(old?.spec).signerName) !== legacySigner)

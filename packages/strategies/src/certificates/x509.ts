@@ -1,21 +1,23 @@
 import { type DerElement, readDer, readObjectIdentifier, readText, readWithin, tags } from './der.ts'
 import { decodeBase64, readPem } from './pem.ts'
-import { describeSignatureProblem } from './signature.ts'
+import type { Signed } from './signature.ts'
 
 /** What the server looks at in a certificate request. */
-export interface RequestSubject {
+export interface CertificateRequest {
   readonly commonName: string
   readonly organizations: readonly string[]
+  /** Made with the key that the certificate is requested for. Not verified. */
+  readonly signed: Signed
 }
 
 const commonName = '2.5.4.3'
 const organization = '2.5.4.10'
 
 /**
- * Reads the base64 of a PEM request (PKCS #10) and checks that its author has the key, where the algorithm is known here.
- * The text says what is wrong with it, in Go's words where they are known.
+ * Parses the base64 of a PEM request (PKCS #10) without verifying its signature. A text says why it cannot be parsed, in Go's
+ * words where they are known.
  */
-export function readCertificateRequest(base64: string): RequestSubject | string {
+export function readCertificateRequest(base64: string): CertificateRequest | string {
   const [block] = readPem(textOf(base64))
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
   const malformed = 'asn1: structure error: the certificate request is malformed'
@@ -28,11 +30,11 @@ export function readCertificateRequest(base64: string): RequestSubject | string 
   const name = readName(subject)
   if (publicKey?.tag !== tags.sequence || !name) return malformed
   const signed = { message: info.whole, algorithm, signature: signature.content, publicKey }
-  return describeSignatureProblem(signed) ?? name
+  return { ...name, signed }
 }
 
 /** As Go reads a name: the last common name counts, organizations in their order. */
-function readName(name: DerElement | undefined): RequestSubject | undefined {
+function readName(name: DerElement | undefined): Omit<CertificateRequest, 'signed'> | undefined {
   const sets = readWithin(name, tags.sequence)
   if (!sets) return undefined
   let common = ''

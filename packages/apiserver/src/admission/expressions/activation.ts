@@ -46,7 +46,7 @@ export type Evaluated =
 
 /**
  * Evaluates expressions in order with one set of values: a variable of the policy is computed once, when it is first
- * read, and counts for whoever read it. Fails as a whole when `budget` is spent. Those that are undefined are skipped.
+ * read, and its cost counts for the expression that read it. Fails as a whole when `budget` is spent. Those that are undefined are skipped.
  */
 export function evaluateAll(
   expressions: readonly (CompiledExpression | undefined)[],

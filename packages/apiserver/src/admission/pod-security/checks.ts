@@ -26,7 +26,7 @@ const sorted = (values: Iterable<string>): string[] => [...new Set(values)].sort
 const contextOf = (object: JsonObject): JsonObject => objectOf(object.securityContext)
 const nameOf = (container: JsonObject): string => textOf(container.name)
 const isWindows = ({ spec }: PodView): boolean => objectOf(spec.os).name === 'windows'
-/** Root in a user namespace of its own is nobody outside. */
+/** Root in a user namespace is unprivileged outside of it. */
 const hasOwnUsers = ({ spec }: PodView): boolean => spec.hostUsers === false
 
 const naming = (names: readonly string[]): string =>

@@ -10,7 +10,7 @@ const modes = ['enforce', 'audit', 'warn']
 /** Pods that are looked at when a namespace becomes stricter. */
 const mostPods = 3_000
 
-/** Labels that make no sense are refused, and whoever makes a namespace stricter is told which pods would not pass. */
+/** Rejects invalid labels, and warns of existing pods that violate a stricter level. */
 export function judgeNamespace(attributes: Attributes, object: JsonObject): void {
   const { resource, oldObject } = attributes
   const labels = labelsOf(object)

@@ -162,10 +162,10 @@ async function invoke(
   const before = inputs.object!
   let object = before
   for (const mutation of policy.mutations) {
-    const wish = await authorizer.run(() => evaluateMutation(mutation, { ...inputs, object }))
-    const result = wish.ok
-      ? applyMutation(attributes, matched, deepClone(object), mutation, wish.value)
-      : wish
+    const evaluated = await authorizer.run(() => evaluateMutation(mutation, { ...inputs, object }))
+    const result = evaluated.ok
+      ? applyMutation(attributes, matched, deepClone(object), mutation, evaluated.value)
+      : evaluated
     if (result.ok) object = result.object
     else errors.push({ policy, binding, message: result.error, reason: 'Invalid' })
   }

@@ -54,12 +54,12 @@ export type Mutated =
   | { readonly ok: true; readonly object: JsonObject }
   | { readonly ok: false; readonly error: string }
 
-/** What a mutation says, before it is applied. */
-export type Wish =
+/** The result of the expression of a mutation, before it is applied. */
+export type EvaluatedMutation =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: string }
 
-export function evaluateMutation({ expression }: Mutation, inputs: Inputs): Wish {
+export function evaluateMutation({ expression }: Mutation, inputs: Inputs): EvaluatedMutation {
   if (!expression.ok) return expression
   const evaluated = evaluateAll([expression], inputs, budgets.policy)
   if (!evaluated.ok) return evaluated

@@ -92,7 +92,7 @@ describe('MutatingAdmissionPolicy', () => {
 
 describe('the type checking of a ValidatingAdmissionPolicy', () => {
   it('tells in the status what expressions make of the kinds that are named', async () => {
-    await using server = await startServer({ checkPolicyTypes: true })
+    await using server = await startServer({ admission: { checkPolicyTypes: true } })
     const path = `${base}/validatingadmissionpolicies`
     const policy = (name: string, expression: string) => ({
       metadata: { name },

@@ -32,7 +32,7 @@ export interface Binding {
   readonly validationActions: readonly string[]
 }
 
-/** A policy that somebody has bound. */
+/** A policy with a binding. */
 export interface PolicyHook<P extends Policy> {
   readonly policy: P
   readonly bindings: readonly Binding[]

@@ -4,7 +4,8 @@ import { createRealEnv, createSeededRandom, TaskGroup } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, readBody, type WireRequest } from '@coxswain/wire'
 import { createCertificate, createHttpTransport, serve } from '@coxswain/wire/node'
-import { type ApiServerOptions, createApiServer } from '../../server.ts'
+import type { ApiServerOptions } from '../../options.ts'
+import { createApiServer } from '../../server.ts'
 
 const admin = { commonName: 'admin', organizations: ['system:masters'], notAfter: Number.MAX_SAFE_INTEGER }
 const day = 86_400_000

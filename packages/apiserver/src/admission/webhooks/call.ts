@@ -9,7 +9,7 @@ import { chooseVersion, encodeReview, type ReviewAnswer, readReview } from './re
 import type { Candidate } from './webhook.ts'
 
 /**
- * Whether a webhook whose rules cover the request is to be called; at once where nobody has to be asked. Throws a 403 when
+ * Whether a webhook whose rules cover the request is to be called; synchronous where no authorizer has to be asked. Throws a 403 when
  * its conditions cannot be evaluated.
  */
 export function isCalled(

@@ -28,10 +28,12 @@ before(async () => {
     new Proxy({}, { get: (_, path) => current.get(String(path)) }) as Record<string, Hook>,
   )
   server = await startServer({
-    webhookAuthentication: (hostPort, plugin) =>
-      plugin === 'ValidatingAdmissionWebhook' && hostPort.endsWith(`:${hooks.port}`)
-        ? { token: 'secret-of-the-server' }
-        : undefined,
+    admission: {
+      webhookAuthentication: (hostPort, plugin) =>
+        plugin === 'ValidatingAdmissionWebhook' && hostPort.endsWith(`:${hooks.port}`)
+          ? { token: 'secret-of-the-server' }
+          : undefined,
+    },
   })
 })
 
@@ -266,8 +268,8 @@ describe('a call of a webhook', () => {
     )
     const bundle = Buffer.from(other.certificate).toString('base64')
     await place.add('validating', () => allow, { clientConfig: { url, caBundle: bundle } })
-    const stranger = await server.send('POST', place.configmaps, map('a'))
-    assert.match(stranger.body.message, /x509: certificate signed by unknown authority$/)
+    const untrusted = await server.send('POST', place.configmaps, map('a'))
+    assert.match(untrusted.body.message, /x509: certificate signed by unknown authority$/)
     const second = await createPlace()
     await createService(second, 'wrong-name')
     const service = { namespace: second.namespace, name: 'wrong-name', path: '/x' }

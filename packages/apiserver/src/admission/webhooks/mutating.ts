@@ -40,7 +40,7 @@ async function dispatch(
 ): Promise<void> {
   const hooks = reinvocation.hooksOf(name)
   const authorizer = new RequestAuthorizer(attributes)
-  // In the second round somebody else may have changed the object since the last webhook saw it.
+  // In the second round another plug-in may have changed the object since the last webhook saw it.
   if (reinvocation.isSecond && hooks.isChanged(attributes.object)) hooks.requireAll()
   let isAsked = reinvocation.isSecond
   for (const candidate of candidates) {

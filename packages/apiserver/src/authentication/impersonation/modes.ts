@@ -1,5 +1,5 @@
 /**
- * The ways in which somebody may be allowed to act as somebody else, as upstream has them: four that are constrained to
+ * The modes in which a user may be allowed to impersonate another, as upstream has them: four that are constrained to
  * what is done (`impersonate-on:MODE:VERB`) as well as to whom (`impersonate:MODE`), and the old one, which lets the
  * impersonator do everything that the other may (`impersonate`).
  *
@@ -18,7 +18,7 @@ import { serviceAccountGroups, splitServiceAccountUser } from '../service-accoun
 import { checkExtra } from './extra.ts'
 import type { WantedUser } from './wanted-user.ts'
 
-/** Somebody who may be impersonated, and by which rule. */
+/** An impersonated user, and the mode that allows it. */
 export interface Impersonation {
   readonly user: UserInfo
   /** The verb that allowed it; empty for the old way, which constrains nothing. */

@@ -14,7 +14,7 @@ const groupHeader = 'impersonate-group'
 const uidHeader = 'impersonate-uid'
 const extraPrefix = 'impersonate-extra-'
 
-/** Undefined when nobody is to be impersonated. Throws a 400 when everything but the name is given. */
+/** Undefined for a request that does not impersonate. Throws a 400 when the name is missing. */
 export function readWantedUser(headers: WireHeaders): WantedUser | undefined {
   return hasImpersonation(headers) ? readHeaders(headers) : undefined
 }
@@ -42,7 +42,7 @@ function readHeaders(headers: WireHeaders): WantedUser | undefined {
   return undefined
 }
 
-/** Whether a header is one of those, which nobody behind the filter shall see. */
+/** Whether a header is one of those, which later filters must not see. */
 export function isImpersonationHeader(name: string): boolean {
   return name === userHeader || name === groupHeader || name === uidHeader || name.startsWith(extraPrefix)
 }

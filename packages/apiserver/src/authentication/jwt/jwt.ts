@@ -33,7 +33,7 @@ export function parseJwt(token: string): Jwt | undefined {
   const header = readPart(head)
   const claims = readPart(body)
   const signature = decodeBase64Url(tail)
-  // An extension that must be understood is understood by nobody here.
+  // No critical extension is supported.
   if (!header || !claims || !signature || header.crit !== undefined) return undefined
   const { alg, kid } = header
   if (typeof alg !== 'string') return undefined

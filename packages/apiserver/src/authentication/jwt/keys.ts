@@ -31,7 +31,7 @@ export interface Jwk {
 }
 
 export interface VerificationKey {
-  /** Empty for a key of somebody else that has no name. */
+  /** Empty for a provider's key without an id. */
   readonly keyId: string
   /** What signatures by this key are made with. */
   readonly algorithms: readonly SignatureAlgorithm[]

@@ -16,7 +16,7 @@ export interface OidcOptions {
   readonly importKey: (jwk: Jwk) => VerificationKey | undefined
   /** Signatures that count. @default all there are */
   readonly algorithms?: readonly SignatureAlgorithm[]
-  /** Issuers that are somebody else already: the server's own. */
+  /** Issuers of the server itself, which no provider may use. */
   readonly disallowedIssuers?: readonly string[]
 }
 

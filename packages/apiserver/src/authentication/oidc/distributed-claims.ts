@@ -5,7 +5,7 @@ import { type FetchOptions, fetchText } from './fetch-text.ts'
 import { KeySet } from './key-set.ts'
 
 export interface ClaimResolverOptions extends FetchOptions {
-  /** The claim that may be somewhere else: groups, when somebody is in many. */
+  /** The claim that may be distributed: groups, for a user in many of them. */
   readonly claim: string
   readonly importKey: (jwk: Jwk) => VerificationKey | undefined
   /** What is wrong with the audience, the times or the algorithm of a token. */

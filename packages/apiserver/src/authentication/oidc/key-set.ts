@@ -10,9 +10,9 @@ export interface KeySetOptions extends FetchOptions {
   readonly importKey: (jwk: Jwk) => VerificationKey | undefined
 }
 
-/** The least time between two looks at what the provider has, whoever asks for it. */
+/** The minimum time between two fetches of the keys. */
 const pause = 1000
-/** How long a provider that could not be reached is left alone. */
+/** How long an unreachable provider is not asked again. */
 const failurePause = 10_000
 
 /** The keys of an identity provider: fetched when they are needed first, and again when a token names one that is new. */
@@ -33,7 +33,7 @@ export class KeySet {
     return this.#keys
   }
 
-  /** Looks for new keys, unless somebody just did. Resolves with what went wrong. */
+  /** Fetches the keys, unless that was just done. Resolves with the error, if any. */
   async refresh(): Promise<string | undefined> {
     const { clock } = this.#options.env
     if (!this.#fetching) {

@@ -183,7 +183,7 @@ function validateExtraKey(key: string, path: field.Path): FieldErrors {
   return errors
 }
 
-/** Whoever takes the e-mail address for a name has to look at whether it was verified. */
+/** A username taken from the e-mail address requires a check that the address was verified. */
 function validateEmail(authenticator: JwtAuthenticator, path: field.Path): FieldErrors {
   const { username, extra = [] } = authenticator.claimMappings
   const source = username.expression ?? ''

@@ -2,7 +2,7 @@ import type { TokenAnswer, TokenAuthenticator, TokenQuestion } from '../authenti
 import { credentialIdKey, intersect } from '../authenticator.ts'
 import { isSignedBy, type Jwt, parseJwtOnce, readAudience } from '../jwt/jwt.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../service-account-name.ts'
-import { type BoundResource, findBoundObject } from './bound-objects.ts'
+import type { BoundResource } from './bound-objects.ts'
 import type { CheckResult, TokenSubject } from './check-result.ts'
 import { type BoundClaims, type Reference, readBoundClaims } from './claims.ts'
 import type { ServiceAccounts } from './issuer.ts'
@@ -51,7 +51,7 @@ export function createServiceAccountAuthenticators(accounts: ServiceAccounts): T
       const jwt = verify(token, issuers, question)
       if (!jwt) return undefined
       if (typeof jwt === 'string') return { error: jwt }
-      const own = question.state.authentication.audiences
+      const own = question.server.audiences
       let meant = readAudience(jwt.claims.aud)
       if (!meant) return { error: 'the audience cannot be read' }
       if (meant.length === 0) {
@@ -95,8 +95,8 @@ function ownerOf(
 }
 
 function checkToken({ claims }: Jwt, question: TokenQuestion): CheckResult {
-  const { state, annotations } = question
-  const now = state.env.clock.now()
+  const { server, annotations } = question
+  const now = server.clock.now()
   const lifetime = checkLifetime(claims, now)
   if (lifetime !== undefined) return { error: lifetime }
   const bound = readBoundClaims(claims)
@@ -130,9 +130,9 @@ function checkLifetime({ nbf, exp, iat }: Jwt['claims'], now: number): string | 
 
 const invalidated = 'service account token has been invalidated'
 
-function checkBinding(bound: BoundClaims, { state }: TokenQuestion, now: number): string | undefined {
+function checkBinding(bound: BoundClaims, { server }: TokenQuestion, now: number): string | undefined {
   const { namespace, serviceAccount, secret, pod, node } = bound
-  const find = (resource: BoundResource, name: string) => findBoundObject(state, resource, namespace, name)
+  const find = (resource: BoundResource, name: string) => server.objects.find(resource, namespace, name)
   const account = find('serviceaccounts', serviceAccount.name)
   if (!account) return `serviceaccounts ${JSON.stringify(serviceAccount.name)} not found`
   if (account.uid !== serviceAccount.uid)

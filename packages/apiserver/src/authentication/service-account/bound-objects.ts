@@ -1,12 +1,12 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
 import type { StoredObject } from '../../cache/stored-object.ts'
-import type { ServerState } from '../../request/context.ts'
+import type { WatchCache } from '../../cache/watch-cache.ts'
 
-/** What of an object decides whether a token lives. */
+/** What decides whether a token that is bound to the object is valid. */
 export interface BoundObject {
   readonly uid: string
-  /** Milliseconds since the epoch; undefined while nobody has deleted it. */
+  /** Milliseconds since the epoch; undefined unless it is terminating. */
   readonly deletedAt: number | undefined
   /** All of it. */
   parse(): JsonObject
@@ -14,30 +14,33 @@ export interface BoundObject {
 
 export type BoundResource = 'serviceaccounts' | 'pods' | 'secrets' | 'nodes'
 
-/** Every request with a token looks at the same few objects: each is read once for as long as it stays as it is. */
-const known = new WeakMap<StoredObject, BoundObject>()
+/** Reads the objects that tokens are bound to from the watch cache. */
+export class BoundObjects {
+  readonly #cache: WatchCache
+  /** Every request with a token looks at the same few objects: each version of one is parsed once. */
+  readonly #known = new WeakMap<StoredObject, BoundObject>()
 
-/**
- * An object as the cache has it now: a token dies with what it is bound to as soon as a read would show it. Throws a 503
- * before the cache has been loaded: that nothing is there yet says nothing of a token.
- */
-export function findBoundObject(
-  state: ServerState,
-  resource: BoundResource,
-  namespace: string,
-  name: string,
-): BoundObject | undefined {
-  if (state.cache.revision === 0) throw isStarting()
-  const prefix = `/core/${resource}/`
-  const key = resource === 'nodes' ? `${prefix}${name}` : `${prefix}${namespace}/${name}`
-  const stored = state.cache.resource(prefix).get(key)
-  if (!stored) return undefined
-  let bound = known.get(stored)
-  if (!bound) {
-    bound = read(stored)
-    known.set(stored, bound)
+  constructor(cache: WatchCache) {
+    this.#cache = cache
   }
-  return bound
+
+  /**
+   * The object as the cache has it now: a token becomes invalid as soon as a read shows that its object was deleted. Throws
+   * a 503 before the cache is loaded: an empty cache says nothing about a token. The namespace of a Node is empty.
+   */
+  find(resource: BoundResource, namespace: string, name: string): BoundObject | undefined {
+    if (this.#cache.revision === 0) throw isStarting()
+    const prefix = `/core/${resource}/`
+    const key = resource === 'nodes' ? `${prefix}${name}` : `${prefix}${namespace}/${name}`
+    const stored = this.#cache.resource(prefix).get(key)
+    if (!stored) return undefined
+    let bound = this.#known.get(stored)
+    if (!bound) {
+      bound = read(stored)
+      this.#known.set(stored, bound)
+    }
+    return bound
+  }
 }
 
 function isStarting(): StatusError {

@@ -1,19 +1,17 @@
-import { childObject, isObject } from '@coxswain/apimachinery'
-import type { ServerState } from '../../request/context.ts'
-import { guaranteedUpdate } from '../../write/guaranteed-update.ts'
+import { isObject } from '@coxswain/apimachinery'
 import type { TokenQuestion } from '../authenticator.ts'
 import { decodeBase64Binary } from '../jwt/base64.ts'
 import type { Jwt } from '../jwt/jwt.ts'
 import { isSameSecret } from '../same-secret.ts'
 import { splitServiceAccountUser } from '../service-account-name.ts'
-import { findBoundObject } from './bound-objects.ts'
 import type { CheckResult } from './check-result.ts'
 
 /** The issuer of tokens that stand in secrets and have no end. */
 export const legacyIssuer = 'kubernetes/serviceaccount'
 
 const invalidSince = 'kubernetes.io/legacy-token-invalid-since'
-const lastUsed = 'kubernetes.io/legacy-token-last-used'
+/** The label with the last day on which a token was used. */
+export const lastUsedLabel = 'kubernetes.io/legacy-token-last-used'
 const day = 24 * 3_600_000
 const claimPrefix = 'kubernetes.io/serviceaccount'
 
@@ -23,7 +21,7 @@ export function checkLegacyToken(
   question: TokenQuestion,
   token: string,
 ): CheckResult | Promise<CheckResult> {
-  const { state, warnings, annotations } = question
+  const { server, warnings, annotations } = question
   const claim = (name: string): string => {
     const value = claims[name]
     return typeof value === 'string' ? value : ''
@@ -41,11 +39,11 @@ export function checkLegacyToken(
   const account = splitServiceAccountUser(subject)
   if (account?.namespace !== namespace || account.name !== name) return { error: 'sub claim is invalid' }
 
-  const secret = findBoundObject(state, 'secrets', namespace, secretName)
+  const secret = server.objects.find('secrets', namespace, secretName)
   if (!secret || secret.deletedAt !== undefined) return { error: 'Token has been invalidated' }
   const content = secret.parse()
   if (!isSameSecret(tokenOf(content.data), token)) return { error: "Token does not match server's copy" }
-  const owner = findBoundObject(state, 'serviceaccounts', namespace, name)
+  const owner = server.objects.find('serviceaccounts', namespace, name)
   if (!owner) return { error: `serviceaccounts ${JSON.stringify(name)} not found` }
   if (owner.deletedAt !== undefined) return { error: `ServiceAccount ${namespace}/${name} has been deleted` }
   if (owner.uid !== uid) return { error: `ServiceAccount UID (${owner.uid}) does not match claim (${uid})` }
@@ -69,40 +67,12 @@ export function checkLegacyToken(
   annotations?.set(`authentication.k8s.io/legacy-token-${sort}-secret`, secretName)
   return noteUse({ namespace, account: { name, uid } })
 
-  /** Once a day the secret is told that somebody uses it, so that those that nobody does can be found. */
+  /** Once a day the Secret is labelled as used, so that unused tokens can be found and deleted. */
   function noteUse(result: CheckResult): CheckResult | Promise<CheckResult> {
-    const now = state.env.clock.now()
+    const now = server.clock.now()
     const days = [now, now + day].map(time => new Date(time).toISOString().slice(0, 10))
-    if (days.includes(labels[lastUsed] ?? '')) return result
-    return markUsed(state, { namespace, name: secretName }, days[0]!).then(() => result)
-  }
-}
-
-/** That it could not be noted is no reason to refuse the token. */
-async function markUsed(
-  state: ServerState,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-  today: string,
-): Promise<void> {
-  try {
-    await guaranteedUpdate(state, {
-      endpoint: state.registry.find('', 'v1', 'secrets')!,
-      namespace,
-      name,
-      dryRun: false,
-      conditional: () => false,
-      change: async object => {
-        const metadata = childObject(object, 'metadata')
-        metadata.labels = { ...(metadata.labels as object | undefined), [lastUsed]: today }
-        return { type: 'put', object }
-      },
-    })
-  } catch (error) {
-    state.env.log.error('Failed to label legacy service account token with last-used date', {
-      namespace,
-      name,
-      error,
-    })
+    if (days.includes(labels[lastUsedLabel] ?? '')) return result
+    return server.markTokenUsed({ namespace, name: secretName }, days[0]!).then(() => result)
   }
 }
 

@@ -210,9 +210,9 @@ describe('tokens that are not good', () => {
   }
 
   it('are refused when somebody else signed them, even under the name of our key', async () => {
-    const stranger = testServiceAccountKeys().signingKey
-    assert.equal(await forge(claims => claims, stranger), 401)
-    assert.equal(await forge(claims => claims, { ...stranger, keyId: keys.signingKey.keyId }), 401)
+    const otherKey = testServiceAccountKeys().signingKey
+    assert.equal(await forge(claims => claims, otherKey), 401)
+    assert.equal(await forge(claims => claims, { ...otherKey, keyId: keys.signingKey.keyId }), 401)
   })
 
   it('are refused without a signature, and with one made of the public key', async () => {

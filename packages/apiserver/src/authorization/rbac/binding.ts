@@ -9,7 +9,7 @@ export interface RoleRef {
   readonly key: string
 }
 
-/** Somebody that a binding names. */
+/** A subject of a binding. */
 export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   /** The name that a user or group has; of a service account the user name. */

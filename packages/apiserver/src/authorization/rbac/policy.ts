@@ -34,7 +34,7 @@ export const rbacPrefixes: Readonly<
   RoleBinding: `${group}rolebindings/`,
 }
 
-/** A binding and which of its subjects stands for somebody. */
+/** A binding and which of its subjects matches the user. */
 interface Grant {
   readonly binding: Binding
   readonly subject: number
@@ -52,7 +52,7 @@ export interface MissingRole {
   readonly name: string
 }
 
-/** What somebody has been granted, and the roles among it that are not there. */
+/** What a user has been granted, and the bound roles that do not exist. */
 export interface GrantedRules {
   readonly rules: readonly PolicyRule[]
   readonly missing: readonly MissingRole[]

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { type Env, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
-import { type ApiServer, type ApiServerOptions, createApiServer } from '../../server.ts'
+import type { ApiServerOptions } from '../../options.ts'
+import { type ApiServer, createApiServer } from '../../server.ts'
 
 export interface TestUser {
   readonly name: string
@@ -18,7 +19,7 @@ export interface RunningServer extends AsyncDisposable {
   /** Its world, unless it was given another env. */
   readonly world: VirtualWorld
   readonly server: ApiServer
-  /** As somebody with a client certificate. */
+  /** As a user with a client certificate. */
   sendAs(user: TestUser, method: string, url: string, body?: unknown, type?: string): Promise<TestAnswer>
   /** As a member of `system:masters`; throws for anything but a success. */
   write(method: string, url: string, body?: unknown): Promise<JsonObject>

@@ -30,7 +30,7 @@ export interface WebhookAuthorizerOptions {
 /** Attempts, and the pause before the second one; each pause is half as long again. */
 const attempts = 5
 const firstPause = 500
-/** What somebody makes this long is not worth remembering. */
+/** Longer requests are not cached. */
 const longestRemembered = 10_000
 const longestKey = 32_768
 

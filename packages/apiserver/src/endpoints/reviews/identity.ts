@@ -18,7 +18,7 @@ export const reviewToken: Review = async ({ state }, question) => {
   const { token, audiences = [] } = (question.spec ?? {}) as { token?: string; audiences?: readonly string[] }
   if (!token) throw newBadRequest('token is required for TokenReview in authentication')
   const asked = audiences.length > 0 ? audiences : state.authentication.audiences
-  const owner = await authenticateToken(state, token, { state, audiences: asked })
+  const owner = await authenticateToken(state.authentication, token, { audiences: asked })
   if ('error' in owner) return { ...question, status: { user: {}, error: owner.error } }
   if (asked.length > 0 && intersect(asked, owner.audiences).length === 0) {
     throw new Error('error validating audiences')

@@ -49,6 +49,7 @@ async function handleReview(
   const question = receiveObject(context, endpoint, body, options)
   placeInNamespace(resource, question, info.namespace)
   const attributes = createAttributes(context, endpoint, {
+    server: state.admission.server,
     operation: 'CREATE',
     object: question,
     oldObject: undefined,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { isStatusError } from '@coxswain/apimachinery'
-import { resolveAuthentication } from '../../authentication/authentication.ts'
+import { type AuthenticationPorts, resolveAuthentication } from '../../authentication/authentication.ts'
 import { createTokenAuthenticator } from '../../authentication/authenticator.ts'
 import { type Authorizer, allow, alwaysAllow } from '../../authorization/authorizer.ts'
 import { authorizePrivileged } from '../../authorization/union.ts'
@@ -15,7 +15,10 @@ const users = new Map([['secret', { name: 'jane', uid: 'u1', groups: ['devs'] }]
 function contextOf(groups: readonly string[], authorizer: Authorizer = authorizePrivileged): ResourceContext {
   const state = {
     authorizer,
-    authentication: resolveAuthentication({ knownTokens: [createTokenAuthenticator(users)] }),
+    authentication: resolveAuthentication(
+      { knownTokens: [createTokenAuthenticator(users)] },
+      {} as AuthenticationPorts,
+    ),
   }
   const request = { signal: new AbortController().signal }
   return { state, request, user: { name: 'me', groups } } as unknown as ResourceContext

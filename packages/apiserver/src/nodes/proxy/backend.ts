@@ -2,7 +2,7 @@ import type { ByteStream } from '@coxswain/wire'
 import type { Dialer, DialTls } from '../dialer.ts'
 import type { NodeConnection, PodAddress } from '../node-connection.ts'
 
-/** Whoever is behind a proxy. */
+/** The target of a proxy request. */
 export interface Backend {
   /** `host:port`, as URLs and error texts have it. */
   readonly host: string

@@ -20,7 +20,7 @@ export interface UpgradeRequest {
 
 /**
  * Passes an upgrade on. Only when the other side has switched protocols do the client's bytes reach it: an answer of any
- * other kind ends both connections, so that nobody can go on speaking HTTP with the API server's rights. A redirect is
+ * other kind ends both connections, so that the client cannot go on speaking HTTP with the API server's rights. A redirect is
  * never followed and never passed on.
  */
 export async function forwardUpgrade(

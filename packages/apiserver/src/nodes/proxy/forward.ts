@@ -17,7 +17,7 @@ import { forwardedHeaders, hostOf, isUpgrade, returnedHeaders } from './proxy-he
 import type { ProxyPath } from './proxy-path.ts'
 import { type RewriteRule, rewriteUrl } from './rewrite-url.ts'
 
-/** A request that goes on to somebody else. */
+/** A request to forward to a backend. */
 export interface Forwarding {
   /** Without credentials. */
   readonly request: WireRequest
@@ -108,7 +108,7 @@ function returnAnswer(
   return { status, headers, body: rewritten, unhurried: true }
 }
 
-/** A stream that is made of another one, and lets go of that one even when nobody began to read. */
+/** A stream that is made of another one, and lets go of that one even when it was never read. */
 function closingWith(
   stream: AsyncIterable<Uint8Array>,
   source: AsyncIterable<Uint8Array>,

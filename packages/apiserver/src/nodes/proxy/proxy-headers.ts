@@ -49,7 +49,7 @@ export function isUpgrade({ headers }: WireRequest): boolean {
   return connection.includes('upgrade') && getHeader(headers, 'upgrade') !== undefined
 }
 
-/** What of a request's headers goes on to whoever is behind the proxy, an upgrade's own included. */
+/** The headers of a request that are forwarded to the backend, those of an upgrade included. */
 export function forwardedHeaders(request: WireRequest, upgrade: boolean): Headers {
   const hidden = hiddenBy(request.headers)
   const headers: Headers = Object.create(null)

@@ -1,7 +1,7 @@
 import { cleanPath } from '../../outbound/url-path.ts'
 import type { ResourceContext } from '../../request/context.ts'
 
-/** What a proxy request asks of whoever is behind it. */
+/** What a proxy request asks of its backend. */
 export interface ProxyPath {
   /** Decoded, clean, with its slash at the end if the request has one; empty for `.../proxy` itself. */
   readonly path: string

@@ -4,14 +4,14 @@ import { cleanPath, encodePath } from '../../outbound/url-path.ts'
 export interface RewriteRule {
   /** The API server's part of the path, decoded. */
   readonly prefix: string
-  /** `host:port` of whoever answered. */
+  /** `host:port` of the backend. */
   readonly backendHost: string
   /** The host that the client asked. */
   readonly requestHost: string
 }
 
 /**
- * Makes an absolute URL of whoever is behind a proxy one that leads through it again. Others, and relative ones, stay as
+ * Rewrites an absolute URL of the backend to lead through the proxy again. Others, and relative ones, stay as
  * they are.
  */
 export function rewriteUrl(url: string, { prefix, backendHost, requestHost }: RewriteRule): string {

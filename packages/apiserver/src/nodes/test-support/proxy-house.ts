@@ -8,7 +8,7 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
-import { type ApiServerOptions, createApiServer } from '../../server.ts'
+import { createApiServer } from '../../server.ts'
 import type { Dialer } from '../dialer.ts'
 import type { NodeConnection } from '../node-connection.ts'
 
@@ -21,7 +21,7 @@ export interface Reply {
   readonly message: string
 }
 
-/** A server with a node of ours (`own`), one of somebody else (`foreign`), and whoever the test puts behind them. */
+/** A server with a node of ours (`own`), another one (`foreign`), and the backends of the test. */
 export interface ProxyHouse extends AsyncDisposable {
   readonly handler: Handler
   send(method: string, target: string, more?: Partial<WireRequest>): Promise<Reply>
@@ -43,14 +43,13 @@ export interface HouseOptions {
   /** What answers on ports of Pods of our own node. */
   readonly dial?: NodeConnection['dial']
   readonly ask?: NodeConnection['ask']
-  readonly server?: Partial<ApiServerOptions>
 }
 
 export async function openProxyHouse(options: HouseOptions = {}): Promise<ProxyHouse> {
   const world = new VirtualWorld({ seed: 7 })
   const store = createMemoryStore({ env: world })
   const refused = (): Promise<never> => Promise.reject(new Error('not asked'))
-  const nodes: NodeConnection = {
+  const connection: NodeConnection = {
     hasNode: name => name === 'own',
     ask: options.ask ?? refused,
     dial: options.dial ?? refused,
@@ -68,7 +67,7 @@ export async function openProxyHouse(options: HouseOptions = {}): Promise<ProxyH
     },
     secure: async stream => stream,
   }
-  const server = createApiServer({ env: world, store, nodes, dialer, ...options.server })
+  const server = createApiServer({ env: world, store, nodes: { connection, dialer } })
   const group = new TaskGroup()
   group.spawn(signal => server.run(signal))
   await world.run(server.ready)

@@ -13,7 +13,7 @@ import { CommandError, explainSystemError } from '../../exit.ts'
 import type { AdmissionFlags } from './admission-options.ts'
 
 export interface AdmissionSetup {
-  readonly admission: readonly AdmissionPlugin[]
+  readonly plugins: readonly AdmissionPlugin[]
   readonly webhookAuthentication?: WebhookAuthentication
 }
 
@@ -46,9 +46,9 @@ export async function createAdmissionSetup(flags: AdmissionFlags): Promise<Admis
     const kubeconfig = settings.get(plugin)?.kubeConfigFile
     if (typeof kubeconfig === 'string' && kubeconfig !== '') users.set(plugin, await readUsers(kubeconfig))
   }
-  if (users.size === 0) return { admission: chosen.plugins }
+  if (users.size === 0) return { plugins: chosen.plugins }
   return {
-    admission: chosen.plugins,
+    plugins: chosen.plugins,
     webhookAuthentication: (hostPort, plugin) => {
       const kubeconfig = users.get(plugin)
       return kubeconfig && findCredentials(kubeconfig, hostPort)

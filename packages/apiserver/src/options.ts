@@ -1,0 +1,161 @@
+import type { Env } from '@coxswain/kit'
+import { MetricsRegistry } from '@coxswain/kit/metrics'
+import type { Store } from '@coxswain/storage'
+import type { VerifySignature } from '@coxswain/strategies'
+import { parseServiceRanges } from '@coxswain/strategies/service'
+import type { AdmissionPlugin } from './admission/admission.ts'
+import { defaultAdmissionPlugins } from './admission/plugins.ts'
+import type { Auditing } from './audit/auditing.ts'
+import type { AuthenticationOptions } from './authentication/authentication.ts'
+import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
+import type { ComponentCheck } from './endpoints/health.ts'
+import { defaultInFlightLimits, type InFlightLimits } from './filters/in-flight.ts'
+import type { YamlReader } from './filters/large-yaml.ts'
+import { type Dialer, noDialer } from './nodes/dialer.ts'
+import type { KubeletClient } from './nodes/kubelet.ts'
+import type { NodeConnection } from './nodes/node-connection.ts'
+import type { AcceptSpdy } from './nodes/spdy.ts'
+import { noOutbound, type Outbound } from './outbound/outbound.ts'
+import type { WebhookAuthentication } from './outbound/webhook-client.ts'
+import type { Compression } from './request/compression.ts'
+import type { Advertised, ClusterNetwork } from './request/context.ts'
+
+export interface ApiServerOptions {
+  readonly env: Env
+  /** Everything the server knows. It belongs to the caller, who closes it after `run` has ended. */
+  readonly store: Store
+  /** How requests are authenticated. @default by client certificate */
+  readonly authentication?: AuthenticationOptions
+  /** @default {@link defaultAuthorizer}: `system:masters` may do everything, other users what RBAC grants them */
+  readonly authorizer?: AuthorizerFactory
+  /** @default the plug-ins that kube-apiserver enables by default */
+  readonly admission?: AdmissionOptions
+  /** How many requests are served at once. @default the limits of kube-apiserver, with priority and fairness */
+  readonly limits?: LimitOptions
+  /** How kubelets and Pods are reached. @default not at all */
+  readonly nodes?: NodeOptions
+  /** @default services in 10.96.0.0/12 */
+  readonly network?: NetworkOptions
+  /** How webhooks and identity providers are reached. @default not at all */
+  readonly outbound?: Outbound
+  /** The audit policy and where events are written. @default no audit log */
+  readonly audit?: Auditing
+  /** Served at `/metrics`; pass one to add metrics of the process. @default a registry of the server's own */
+  readonly metrics?: MetricsRegistry
+  /** Checks for `kubectl get componentstatuses` besides the store, by name. @default none */
+  readonly components?: Readonly<Record<string, ComponentCheck>>
+  /** What the core leaves to the platform it runs on. @default nothing */
+  readonly platform?: PlatformOptions
+}
+
+export interface AdmissionOptions {
+  /** In the order in which they run. @default {@link defaultAdmissionPlugins} */
+  readonly plugins?: readonly AdmissionPlugin[]
+  /** Client credentials for admission webhooks. @default none */
+  readonly webhookAuthentication?: WebhookAuthentication
+  /**
+   * Whether the expressions of ValidatingAdmissionPolicies are type-checked and the result written to their status, as the
+   * controller manager of Kubernetes does. @default false
+   */
+  readonly checkPolicyTypes?: boolean
+}
+
+export interface LimitOptions {
+  /** Requests served at once. @default 400 that read and 200 that write */
+  readonly inFlight?: Partial<InFlightLimits>
+  /**
+   * Whether requests over the limit wait in the queues of their FlowSchema; without it they are rejected with a 429.
+   * @default true
+   */
+  readonly priorityAndFairness?: boolean
+}
+
+export interface NodeOptions {
+  /** A direct connection to kubelets in this process: logs, exec, attach and port-forward. @default none */
+  readonly connection?: NodeConnection
+  /** Dials Pods, and kubelets of nodes that `connection` does not know. @default no address can be reached */
+  readonly dialer?: Dialer
+  /** Credentials for dialled kubelets; called for every connection. @default no client certificate, any server certificate */
+  readonly kubelets?: () => KubeletClient
+  /** Speaks SPDY, which port-forward of every kubectl needs, and exec and attach before 1.31. @default WebSocket only */
+  readonly acceptSpdy?: AcceptSpdy
+}
+
+export interface NetworkOptions {
+  /** The CIDR of service addresses; two of different families, separated by a comma, for dual-stack. @default 10.96.0.0/12 */
+  readonly serviceClusterIpRange?: string
+  /**
+   * The endpoint of the service `kubernetes`; called at start, and after the EndpointSlice was deleted.
+   * @default 192.0.2.1 (reserved for documentation), port 6443
+   */
+  readonly advertise?: () => Advertised | Promise<Advertised>
+}
+
+/** What the core has no means for. `@coxswain/apiserver/node` and `@coxswain/wire/node` have them for Node.js. */
+export interface PlatformOptions {
+  /** Compresses large answers for clients that accept gzip. @default answers are not compressed */
+  readonly compression?: Compression
+  /** Parses large YAML bodies on another thread. @default they are parsed on the thread of the server */
+  readonly readLargeYaml?: YamlReader
+  /** Verifies the signature of a CertificateSigningRequest. @default such requests are rejected as unverifiable */
+  readonly verifySignature?: VerifySignature
+}
+
+/** {@link ApiServerOptions} with every default filled in; what is undefined is switched off. */
+export interface ResolvedOptions {
+  readonly env: Env
+  readonly store: Store
+  readonly authentication: AuthenticationOptions
+  readonly authorizer: AuthorizerFactory
+  readonly admission: Required<Pick<AdmissionOptions, 'plugins' | 'checkPolicyTypes'>> &
+    Pick<AdmissionOptions, 'webhookAuthentication'>
+  readonly limits: { readonly inFlight: InFlightLimits; readonly priorityAndFairness: boolean }
+  readonly nodes: Required<Pick<NodeOptions, 'dialer' | 'kubelets'>> &
+    Pick<NodeOptions, 'connection' | 'acceptSpdy'>
+  readonly network: ClusterNetwork
+  readonly outbound: Outbound
+  readonly audit: Auditing | undefined
+  readonly metrics: MetricsRegistry
+  readonly components: Readonly<Record<string, ComponentCheck>>
+  readonly platform: PlatformOptions
+}
+
+const defaults = {
+  plugins: defaultAdmissionPlugins,
+  checkPolicyTypes: false,
+  priorityAndFairness: true,
+  dialer: noDialer,
+  kubelets: (): KubeletClient => ({}),
+  serviceClusterIpRange: '10.96.0.0/12',
+  advertise: (): Advertised => ({ address: '192.0.2.1', port: 6443 }),
+}
+
+/** Throws an Error for a service range that cannot be parsed. */
+export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
+  const { admission, limits, nodes, network } = options
+  return {
+    env: options.env,
+    store: options.store,
+    authentication: options.authentication ?? {},
+    authorizer: options.authorizer ?? defaultAuthorizer,
+    admission: {
+      plugins: defaults.plugins,
+      checkPolicyTypes: defaults.checkPolicyTypes,
+      ...admission,
+    },
+    limits: {
+      inFlight: { ...defaultInFlightLimits, ...limits?.inFlight },
+      priorityAndFairness: limits?.priorityAndFairness ?? defaults.priorityAndFairness,
+    },
+    nodes: { dialer: defaults.dialer, kubelets: defaults.kubelets, ...nodes },
+    network: {
+      serviceRanges: parseServiceRanges(network?.serviceClusterIpRange ?? defaults.serviceClusterIpRange),
+      advertise: network?.advertise ?? defaults.advertise,
+    },
+    outbound: options.outbound ?? noOutbound,
+    audit: options.audit,
+    metrics: options.metrics ?? new MetricsRegistry(),
+    components: options.components ?? {},
+    platform: options.platform ?? {},
+  }
+}
