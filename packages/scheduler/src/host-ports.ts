@@ -1,5 +1,4 @@
-import type { PodView } from '@coxswain/kinds'
-import { longRunningContainers } from '@coxswain/kinds'
+import { longRunningContainers, type PodView } from '@coxswain/kinds'
 
 const anyAddress = '0.0.0.0'
 

@@ -1,6 +1,5 @@
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import type { DeepReadonly, KindOf } from '@coxswain/apimachinery'
-import { isStatusConditionTrue } from '@coxswain/apimachinery'
+import { type DeepReadonly, isStatusConditionTrue, type KindOf } from '@coxswain/apimachinery'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
 /** What a certificate is asked for. */

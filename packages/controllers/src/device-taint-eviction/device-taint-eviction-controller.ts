@@ -7,8 +7,7 @@ import {
   isNotFound,
   type ObjectKey,
 } from '@coxswain/apimachinery'
-import type { PodView } from '@coxswain/kinds'
-import { tolerates } from '@coxswain/kinds'
+import { type PodView, tolerates } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import {
   defineOperator,

@@ -1,8 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
 import { isConflict, type ObjectKey } from '@coxswain/apimachinery'
-import type { PodView } from '@coxswain/kinds'
-import { podSelectorOf } from '@coxswain/kinds'
+import { type PodView, podSelectorOf } from '@coxswain/kinds'
 import {
   defineOperator,
   type Lookup,

@@ -1,8 +1,7 @@
 import type { Node } from '@coxswain/api/core/v1'
 import type { Endpoint } from '@coxswain/api/discovery/v1'
 import { type DeepReadonly, formatKey, keyOf, parseQuantity, Quantity } from '@coxswain/apimachinery'
-import type { IPFamily, ServiceView } from '@coxswain/kinds'
-import { isNodeReady } from '@coxswain/kinds'
+import { type IPFamily, isNodeReady, type ServiceView } from '@coxswain/kinds'
 import type { SliceDraft, SlicePlan } from './slice-plan.ts'
 
 /** How much of all processors is in each zone. */

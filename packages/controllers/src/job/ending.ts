@@ -1,6 +1,5 @@
 import { findStatusCondition } from '@coxswain/apimachinery'
-import type { PodView } from '@coxswain/kinds'
-import { containerStatusesOf } from '@coxswain/kinds'
+import { containerStatusesOf, type PodView } from '@coxswain/kinds'
 import { judgeFailure } from './failure-policy.ts'
 import { countIndexes } from './indexes.ts'
 import { isFailed, isSuspended, type JobView } from './job-pods.ts'

@@ -4,8 +4,7 @@ import type {
   PodFailurePolicyRule,
 } from '@coxswain/api/batch/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { PodView } from '@coxswain/kinds'
-import { containerStatusesOf } from '@coxswain/kinds'
+import { containerStatusesOf, type PodView } from '@coxswain/kinds'
 
 type Rule = DeepReadonly<PodFailurePolicyRule>
 

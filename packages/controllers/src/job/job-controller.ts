@@ -1,8 +1,7 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
 import { findStatusCondition, formatTime, getControllerOf } from '@coxswain/apimachinery'
-import type { PodView } from '@coxswain/kinds'
-import { podSelectorOf, setCondition } from '@coxswain/kinds'
+import { type PodView, podSelectorOf, setCondition } from '@coxswain/kinds'
 import {
   defineOperator,
   generationChanged,
