@@ -8,6 +8,7 @@ import {
   isNotFound,
 } from '@coxswain/apimachinery'
 import { retryOnConflict } from '@coxswain/client'
+import { isNodeReady, keepTransitionTime } from '@coxswain/kinds'
 import type { EventRecorder, TaskContext } from '@coxswain/runtime'
 import type { NodeFacts } from './container-runtime.ts'
 
@@ -113,9 +114,8 @@ class NodeKeeper {
     const { client, env } = this.#context
     const node = await client.get(Node, { name: this.name })
     if (!node) return
-    const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
     const isDue = env.clock.monotonic() - this.#reportedAt >= reportInterval
-    const isNew = ready?.status !== 'True' || this.#description.images().size !== this.#reportedImages
+    const isNew = !isNodeReady(node) || this.#description.images().size !== this.#reportedImages
     if (isDue || isNew) await this.#report(node)
     this.#tellOfChanges(node)
   }
@@ -128,8 +128,7 @@ class NodeKeeper {
   #tellOfChanges(before: DeepReadonly<Node>): void {
     const tell = (event: string) =>
       this.#events.normal(before, event, `Node ${this.name} status is now: ${event}`)
-    const ready = before.status?.conditions?.find(({ type }) => type === 'Ready')
-    if (ready?.status !== 'True') tell('NodeReady')
+    if (!isNodeReady(before)) tell('NodeReady')
     const isUnschedulable = before.spec?.unschedulable ?? false
     if (isUnschedulable === this.#isUnschedulable) return
     this.#isUnschedulable = isUnschedulable
@@ -176,9 +175,8 @@ function makeNodeStatus(
     reason: string,
     message: string,
   ): NodeCondition => {
-    const before = node.status?.conditions?.find(found => found.type === type)
-    const since = before?.status === status ? (before.lastTransitionTime ?? now) : now
-    return { type, status, lastHeartbeatTime: now, lastTransitionTime: since, reason, message }
+    const next = { type, status, lastHeartbeatTime: now, lastTransitionTime: now, reason, message }
+    return keepTransitionTime(node.status?.conditions, next)
   }
   const known = [
     condition(

@@ -1,7 +1,6 @@
 import { deepEqual } from '@coxswain/apimachinery'
-import type { NodeView } from './node-info.ts'
+import type { NodeView, PodView } from '@coxswain/kinds'
 import type { Change } from './plugin.ts'
-import type { PodView } from './pod-view.ts'
 import { computeRequests } from './resources.ts'
 
 /** What has changed of a node that a pod may have waited for. Empty for heartbeats and the like. */
@@ -48,10 +47,6 @@ function isScaledDown(old: PodView, pod: PodView): boolean {
   if (before.ephemeralStorage > after.ephemeralStorage) return true
   for (const [name, amount] of before.scalars) if (amount > (after.scalars.get(name) ?? 0)) return true
   return false
-}
-
-export function isFinished({ status }: PodView): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** Whether anything changed that a plug-in could look at; what the scheduler itself writes to the status is not. */

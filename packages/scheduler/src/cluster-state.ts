@@ -1,6 +1,6 @@
-import { NodeInfo, type NodeView } from './node-info.ts'
+import type { NodeView, PodView } from '@coxswain/kinds'
+import { NodeInfo } from './node-info.ts'
 import { createPodInfo, type PodInfo } from './pod-info.ts'
-import type { PodView } from './pod-view.ts'
 
 /** Where a pod is or is assumed to be. */
 interface Placement {

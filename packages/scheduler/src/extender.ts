@@ -1,7 +1,7 @@
+import type { PodView } from '@coxswain/kinds'
 import type { NodeInfo } from './node-info.ts'
 import type { Verdict } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
-import type { PodView } from './pod-view.ts'
 
 /** What upstream's `extenders` of a scheduler configuration say. */
 export interface ExtenderConfiguration {

@@ -1,4 +1,4 @@
-import type { PodView } from './pod-view.ts'
+import { longRunningContainers, type PodView } from '@coxswain/kinds'
 
 const anyAddress = '0.0.0.0'
 
@@ -9,8 +9,7 @@ interface HostPort {
 }
 
 export function hostPortsOf(pod: PodView): HostPort[] {
-  const sidecars = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
-  return [...pod.spec.containers, ...sidecars].flatMap(({ ports = [] }) =>
+  return longRunningContainers(pod).flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort = 0, hostIP, protocol = 'TCP' }) =>
       hostPort > 0 ? [{ address: hostIP || anyAddress, protocol, port: hostPort }] : [],
     ),

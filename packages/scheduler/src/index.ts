@@ -6,6 +6,8 @@
  *
  * @module
  */
+
+export type { NodeView, PodView } from '@coxswain/kinds'
 export {
   type ReadConfigurationOptions,
   readSchedulerConfiguration,
@@ -19,7 +21,7 @@ export {
 export { isSchedulerError, SchedulerError, type SchedulerErrorCode } from './errors.ts'
 export type { Evict } from './evict.ts'
 export { createExtender, type Extender, type ExtenderConfiguration, type PostJson } from './extender.ts'
-export type { NodeInfo, NodeView } from './node-info.ts'
+export type { NodeInfo } from './node-info.ts'
 export {
   type ClusterEvent,
   type Cycle,
@@ -37,6 +39,5 @@ export {
 } from './plugin.ts'
 export type { DynamicResourcesArgs } from './plugins/dynamic-resources.ts'
 export type { PodInfo } from './pod-info.ts'
-export type { PodView } from './pod-view.ts'
 export type { PreemptionArgs } from './preemption.ts'
 export type { ExtensionPoint, Profile, WeightedPlugin } from './profile.ts'

@@ -1,10 +1,7 @@
-import type { Node } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { NodeView } from '@coxswain/kinds'
 import { HostPorts } from './host-ports.ts'
 import type { PodInfo } from './pod-info.ts'
 import { type Amounts, addAmounts, emptyAmounts, parseAmounts, parseCached } from './resources.ts'
-
-export type NodeView = DeepReadonly<Node>
 
 export function allowedPodsOf({ status }: NodeView): number {
   const pods = status?.allocatable?.pods

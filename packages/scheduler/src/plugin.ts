@@ -1,10 +1,10 @@
 import type { DeepReadonly, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
+import type { NodeView, PodView } from '@coxswain/kinds'
 import type { Env } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
-import type { NodeInfo, NodeView } from './node-info.ts'
+import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
-import type { PodView } from './pod-view.ts'
 
 /** Why a pod does not go on. No verdict at all means that it does. */
 export interface Verdict {

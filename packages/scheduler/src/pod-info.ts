@@ -6,7 +6,7 @@ import {
   labelSelectorAsSelector,
   Selector,
 } from '@coxswain/apimachinery'
-import type { PodView } from './pod-view.ts'
+import type { PodView } from '@coxswain/kinds'
 import { computeRequests, type PodRequests } from './resources.ts'
 
 /** An affinity term, ready to be asked. */

@@ -1,10 +1,10 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
+import { isSameCondition, type PodView, podCondition } from '@coxswain/kinds'
 import type { Clock } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
 import type { Evict } from './evict.ts'
-import type { PodView } from './pod-view.ts'
 
 export interface Unscheduled {
   readonly reason: 'Unschedulable' | 'SchedulerError'
@@ -52,8 +52,8 @@ export class PodStatusWriter {
     { reason, message, nominatedNode }: Unscheduled,
   ): Promise<PodView | undefined> {
     this.#failed(pod, message)
-    const known = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
-    const isNews = known?.status !== 'False' || known.reason !== reason || known.message !== message
+    const known = podCondition(pod, 'PodScheduled')
+    const isNews = !isSameCondition(known, { type: 'PodScheduled', status: 'False', reason, message })
     const isPromise = nominatedNode !== undefined && nominatedNode !== (pod.status?.nominatedNodeName ?? '')
     if (!isNews && !isPromise) return undefined
     return await this.#patch(pod, {

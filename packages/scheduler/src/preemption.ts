@@ -1,6 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
 import { type DeepReadonly, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import { type PodView, podCondition } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import {
   type Attempt,
@@ -23,7 +24,6 @@ import {
 } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import { tellPreempted } from './pod-status.ts'
-import type { PodView } from './pod-view.ts'
 
 export interface PreemptionArgs {
   /** @default 10 */
@@ -187,7 +187,7 @@ function findObjection(
 /** Whether a pod goes because a preemption told it to. */
 function isLeaving({ metadata, status }: PodView): boolean {
   if (!metadata.deletionTimestamp) return false
-  const condition = status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
+  const condition = podCondition({ status }, 'DisruptionTarget')
   return condition?.status === 'True' && condition.reason === 'PreemptionByScheduler'
 }
 

@@ -1,10 +1,11 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
 import type { Kind } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
+import { isPodTerminal, type PodView } from '@coxswain/kinds'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
 import { runBind, runPreBind } from './bind.ts'
-import { findNodeChanges, findPodChanges, isChanged, isFinished } from './changes.ts'
+import { findNodeChanges, findPodChanges, isChanged } from './changes.ts'
 import { ClusterState } from './cluster-state.ts'
 import { type Attempt, describeFailure, describeReasons, type Failure, findNode } from './cycle.ts'
 import type { Extender } from './extender.ts'
@@ -14,7 +15,6 @@ import { PermitRoom } from './permit-room.ts'
 import type { QueuedPod, SchedulerHandle, Verdict } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import { PodStatusWriter } from './pod-status.ts'
-import type { PodView } from './pod-view.ts'
 import { PreBindRoom } from './pre-bind-room.ts'
 import { type CompiledProfile, compileProfile, type Profile } from './profile.ts'
 import { reserve } from './reserve.ts'
@@ -159,7 +159,7 @@ export class Scheduler {
 
   #podChanged(old: PodView | undefined, pod: PodView): void {
     const { uid } = pod.metadata
-    if (isFinished(pod)) {
+    if (isPodTerminal(pod)) {
       this.#podGone(pod)
       return
     }

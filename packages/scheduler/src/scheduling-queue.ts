@@ -1,7 +1,7 @@
+import type { PodView } from '@coxswain/kinds'
 import type { Clock, Timer } from '@coxswain/kit'
 import type { ClusterEvent, QueuedPod, SchedulerHandle, SchedulerPlugin, Verdict } from './plugin.ts'
 import { createPodInfo, type PodInfo } from './pod-info.ts'
-import type { PodView } from './pod-view.ts'
 
 export interface QueueOptions {
   readonly clock: Clock

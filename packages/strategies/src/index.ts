@@ -15,14 +15,6 @@ export { readPem } from './certificates/pem.ts'
 export type { SignedMessage, VerifySignature } from './certificates/signature.ts'
 export { readCertificateRequest } from './certificates/x509.ts'
 export { validateNamespaceFinalizers } from './core/namespace.ts'
-export { isPodReady, setPodCondition } from './core/pod/condition.ts'
-export { qosClassOf } from './core/pod/qos.ts'
-export {
-  aggregate,
-  isExtendedResource,
-  isHugePages,
-  isNativeResource,
-} from './core/pod/validation/resources.ts'
 export { bootstrapFlowControl } from './flowcontrol/bootstrap.ts'
 export { defaultClassAnnotation } from './networking/ingress-class.ts'
 export { findUncovered } from './rbac/covers.ts'
@@ -36,7 +28,6 @@ export {
 } from './rbac/rule.ts'
 export { systemPriorityClasses } from './scheduling/priority-class.ts'
 export { byName, listOf, numberOf, objectOf, recordOf, stringsOf, textOf } from './shared/reading.ts'
-export { isDefaultStorageClass, type StorageClass } from './storage/storage-class.ts'
 export type {
   CachedObject,
   Claim,

@@ -1,6 +1,6 @@
 import { childObject } from '@coxswain/apimachinery'
 import type { AdmissionPlugin } from './admission.ts'
-import { classOfClaim, findDefaultStorageClass, isClaimWrite } from './storage-classes.ts'
+import { classOfClaim, defaultStorageClassOf, isClaimWrite } from './storage-classes.ts'
 
 /** A claim that names no storage class gets the cluster's default one, if there is one. */
 export const defaultStorageClass: AdmissionPlugin = {
@@ -8,7 +8,7 @@ export const defaultStorageClass: AdmissionPlugin = {
   mutate(attributes) {
     const { object, server } = attributes
     if (!isClaimWrite(attributes, 'CREATE') || !object || classOfClaim(object) !== undefined) return
-    const found = findDefaultStorageClass(server)
+    const found = defaultStorageClassOf(server)
     if (found) childObject(object, 'spec').storageClassName = found.metadata.name
   },
 }

@@ -1,4 +1,5 @@
 import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isExtendedResource } from '@coxswain/kinds'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 
 /** A pod that asks for a device may run on nodes that are kept for it by a taint of its name. Off by default. */
@@ -10,7 +11,7 @@ export const extendedResourceToleration: AdmissionPlugin = {
     const containers = [spec.containers, spec.initContainers].flatMap(list =>
       Array.isArray(list) ? list : [],
     )
-    const names = new Set(containers.filter(isObject).flatMap(requestedNames).filter(isExtended))
+    const names = new Set(containers.filter(isObject).flatMap(requestedNames).filter(isExtendedResource))
     const tolerations: JsonObject[] = Array.isArray(spec.tolerations) ? spec.tolerations.filter(isObject) : []
     const tolerated = new Set(
       tolerations
@@ -25,15 +26,4 @@ export const extendedResourceToleration: AdmissionPlugin = {
 
 function requestedNames({ resources }: JsonObject): string[] {
   return isObject(resources) && isObject(resources.requests) ? Object.keys(resources.requests) : []
-}
-
-/** A name with a domain that is not Kubernetes' own. */
-function isExtended(name: string): boolean {
-  const [domain = ''] = name.split('/')
-  return (
-    name.includes('/') &&
-    domain !== 'kubernetes.io' &&
-    !domain.endsWith('.kubernetes.io') &&
-    !name.startsWith('requests.')
-  )
 }

@@ -1,3 +1,4 @@
+import type { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import {
   childObject,
   field,
@@ -6,17 +7,17 @@ import {
   newForbidden,
   type Quantity,
 } from '@coxswain/apimachinery'
+import { type Amounts, podLimits, podRequests, type ResourceList, readAmounts } from '@coxswain/kinds'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'
-import { type Amounts, amountsOfPod, readAmounts } from './pod-amounts.ts'
 
 interface Limit {
   readonly type: string
-  readonly min?: JsonObject
-  readonly max?: JsonObject
-  readonly default?: JsonObject
-  readonly defaultRequest?: JsonObject
-  readonly maxLimitRequestRatio?: JsonObject
+  readonly min?: ResourceList
+  readonly max?: ResourceList
+  readonly default?: ResourceList
+  readonly defaultRequest?: ResourceList
+  readonly maxLimitRequestRatio?: ResourceList
 }
 
 const prefix = '/core/limitranges/'
@@ -100,20 +101,22 @@ interface Usage {
 }
 
 function checkPod(pod: JsonObject, limits: readonly Limit[]): string[] {
-  const spec = childObject(pod, 'spec')
+  const { spec } = pod as unknown as Pod
   return limits.flatMap(limit => {
     if (limit.type === 'Pod') {
-      const usage = { requests: amountsOfPod(spec, 'requests'), limits: amountsOfPod(spec, 'limits') }
-      return checkUsage(limit, usage)
+      const options = { excludeOverhead: true }
+      return checkUsage(limit, {
+        requests: podRequests({ spec }, options),
+        limits: podLimits({ spec }, options),
+      })
     }
     if (limit.type !== 'Container') return []
-    return [...list(spec.containers), ...list(spec.initContainers)].flatMap(container => {
-      const resources = isObject(container.resources) ? container.resources : {}
-      return checkUsage(limit, {
-        requests: readAmounts(resources.requests),
-        limits: readAmounts(resources.limits),
-      })
-    })
+    return [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+      checkUsage(limit, {
+        requests: readAmounts(resources?.requests),
+        limits: readAmounts(resources?.limits),
+      }),
+    )
   })
 }
 
@@ -131,8 +134,8 @@ function checkUsage(limit: Limit, { requests, limits }: Usage): string[] {
 
 /** Of a claim only what it requests counts. */
 function checkClaim(claim: JsonObject, limits: readonly Limit[]): string[] {
-  const resources = childObject(claim, 'spec').resources
-  const requests = readAmounts(isObject(resources) ? resources.requests : undefined)
+  const { spec } = claim as unknown as PersistentVolumeClaim
+  const requests = readAmounts(spec?.resources?.requests)
   const problems: (string | undefined)[] = []
   for (const limit of limits.filter(({ type }) => type === 'PersistentVolumeClaim')) {
     for (const [name, bound] of readAmounts(limit.min))

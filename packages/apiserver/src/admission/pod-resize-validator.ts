@@ -1,7 +1,8 @@
+import type { Node, PodSpec } from '@coxswain/api/core/v1'
 import { isObject, newForbidden, Quantity, StatusError } from '@coxswain/apimachinery'
+import { podRequests, readAmounts } from '@coxswain/kinds'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'
-import { amountsWithOverhead, readAmounts } from './pod-amounts.ts'
 
 /** A pod is not resized beyond what its node has, nor on a node that cannot do it. */
 export const podResizeValidator: AdmissionPlugin = {
@@ -24,9 +25,9 @@ export const podResizeValidator: AdmissionPlugin = {
         `pod resize is only supported on linux nodes, node ${JSON.stringify(nodeName)} is ${JSON.stringify(os)}`,
         'UnsupportedPlatform',
       )
-    const { status } = node.parse()
-    const allocatable = readAmounts(isObject(status) ? status.allocatable : undefined)
-    const requests = amountsWithOverhead(object.spec, 'requests')
+    const { status } = node.parse() as unknown as Node
+    const allocatable = readAmounts(status?.allocatable)
+    const requests = podRequests({ spec: object.spec as unknown as PodSpec })
     const problems: string[] = []
     for (const name of ['cpu', 'memory'] as const) {
       const wanted = requests.get(name) ?? Quantity.zero

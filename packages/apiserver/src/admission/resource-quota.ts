@@ -1,17 +1,17 @@
+import type { ResourceQuota } from '@coxswain/api/core/v1'
 import {
   childObject,
-  isObject,
   type JsonObject,
   newConflict,
   newForbidden,
   optimisticLockMessage,
   Quantity,
 } from '@coxswain/apimachinery'
+import { type Amounts, quotaScopesOf, readAmounts } from '@coxswain/kinds'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'
-import { type Amounts, readAmounts } from './pod-amounts.ts'
-import { evaluatorFor, type QuotaEvaluator, type QuotaScope } from './quota-evaluators.ts'
+import { evaluatorFor, type QuotaEvaluator } from './quota-evaluators.ts'
 
 const prefix = '/core/resourcequotas/'
 const attempts = 4
@@ -72,11 +72,10 @@ function quotasOf({ server, namespace }: Attributes): readonly StoredObject[] {
 function chargeQuota(attributes: Attributes, evaluator: QuotaEvaluator, quota: StoredObject): Charge[] {
   const object = attributes.object!
   const { name } = quota
-  const stored = quota.parse()
-  const status = isObject(stored.status) ? stored.status : {}
-  const hard = readAmounts(status.hard)
-  const used = readAmounts(status.used)
-  const scopes = scopesOf(isObject(stored.spec) ? stored.spec : {})
+  const stored = quota.parse() as unknown as ResourceQuota
+  const hard = readAmounts(stored.status?.hard)
+  const used = readAmounts(stored.status?.used)
+  const scopes = quotaScopesOf(stored)
   const matches = (candidate: JsonObject) => scopes.every(scope => evaluator.matchesScope(scope, candidate))
   const restricted = [...hard.keys()].filter(evaluator.counts).sort()
   if (restricted.length === 0 || !matches(object)) return []
@@ -93,7 +92,7 @@ function chargeQuota(attributes: Attributes, evaluator: QuotaEvaluator, quota: S
     throw refuse(`quota usage is negative for resource(s): ${negative.sort().join(',')}`)
   const old = attributes.oldObject
   const before: Amounts = old && matches(old) ? evaluator.usage(old) : new Map()
-  const requested: Amounts = new Map()
+  const requested = new Map<string, Quantity>()
   for (const [resource, amount] of usage) {
     const delta = amount.subtract(before.get(resource) ?? Quantity.zero)
     if (hard.has(resource) && delta.sign > 0) requested.set(resource, delta)
@@ -112,21 +111,12 @@ function chargeQuota(attributes: Attributes, evaluator: QuotaEvaluator, quota: S
         .sort()
         .map(resource => `${resource}=${amounts.get(resource)}`)
         .join(',')
-    const present = readAmounts(status.used)
+    const present = readAmounts(stored.status?.used)
     throw refuse(
       `exceeded quota: ${name}, requested: ${print(requested)}, used: ${print(present)}, limited: ${print(hard)}`,
     )
   }
   return [{ quota, used }]
-}
-
-function scopesOf(spec: JsonObject): QuotaScope[] {
-  const plain = Array.isArray(spec.scopes) ? (spec.scopes as string[]) : []
-  const selector = isObject(spec.scopeSelector) ? spec.scopeSelector.matchExpressions : undefined
-  return [
-    ...plain.map(scopeName => ({ scopeName, operator: 'Exists' })),
-    ...(Array.isArray(selector) ? (selector as QuotaScope[]) : []),
-  ]
 }
 
 /** False when the quota was changed meanwhile. */

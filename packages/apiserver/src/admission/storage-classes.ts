@@ -1,10 +1,11 @@
+import type { PersistentVolumeClaim } from '@coxswain/api/core/v1'
+import type { StorageClass } from '@coxswain/api/storage/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
-import { isDefaultStorageClass, type StorageClass } from '@coxswain/strategies'
+import { findDefaultStorageClass, storageClassNameOf } from '@coxswain/kinds'
 import type { Attributes } from './attributes.ts'
 import type { AdmissionPorts } from './ports.ts'
 
 const prefix = '/storage.k8s.io/storageclasses/'
-const betaAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 export function findStorageClass(server: AdmissionPorts, name: string): StorageClass | undefined {
   return server.cache
@@ -13,22 +14,15 @@ export function findStorageClass(server: AdmissionPorts, name: string): StorageC
     ?.parse() as StorageClass | undefined
 }
 
-/** Of several classes that are marked the newest, and of those the first by name. */
-export function findDefaultStorageClass(server: AdmissionPorts): StorageClass | undefined {
-  const classes = server.cache
-    .resource(prefix)
-    .list()
-    .map(stored => stored.parse() as unknown as StorageClass)
-    .filter(isDefaultStorageClass)
-  const time = ({ metadata }: StorageClass) => Date.parse(metadata.creationTimestamp ?? '')
-  return classes.sort((a, b) => time(b) - time(a) || (a.metadata.name < b.metadata.name ? -1 : 1))[0]
+/** The default StorageClass of the cluster. */
+export function defaultStorageClassOf(server: AdmissionPorts): StorageClass | undefined {
+  const classes = server.cache.resource(prefix).list()
+  return findDefaultStorageClass(classes.map(stored => stored.parse() as unknown as StorageClass))
 }
 
 /** The class that a claim asks for; undefined when it leaves the choice to the cluster. */
 export function classOfClaim(claim: JsonObject): string | undefined {
-  const { annotations } = claim.metadata as { annotations?: Record<string, string> }
-  const spec = (claim.spec ?? {}) as { storageClassName?: string }
-  return annotations?.[betaAnnotation] ?? spec.storageClassName
+  return storageClassNameOf(claim as unknown as PersistentVolumeClaim)
 }
 
 /** Whether a claim itself is about to be written, by this operation. */

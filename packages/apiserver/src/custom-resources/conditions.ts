@@ -1,5 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { checkStructural, deepEqual, type FieldError, field } from '@coxswain/apimachinery'
+import { setCondition as upsertCondition } from '@coxswain/kinds'
 import { isProtectedGroup, readApproval } from './approval.ts'
 import { isReadableBundle } from './conversion.ts'
 import type { CrdCondition } from './crd-condition.ts'
@@ -16,15 +17,9 @@ function conditionsOf(status: JsonObject | undefined): readonly StoredCondition[
 
 /** Sets a condition; the time of transition changes only with its status. */
 export function setCondition(status: JsonObject, condition: CrdCondition, now: string): void {
-  const conditions = conditionsOf(status).slice()
-  const index = conditions.findIndex(({ type }) => type === condition.type)
-  const before = conditions[index]
-  const lastTransitionTime = before && before.status === condition.status ? before.lastTransitionTime : now
   const { type, status: value, reason, message } = condition
-  const next = { type, status: value, lastTransitionTime, reason, message }
-  if (index < 0) conditions.push(next)
-  else conditions[index] = next
-  status.conditions = conditions
+  const next = { type, status: value, lastTransitionTime: now, reason, message }
+  status.conditions = upsertCondition(conditionsOf(status), next)
 }
 
 function removeCondition(status: JsonObject, type: string): void {

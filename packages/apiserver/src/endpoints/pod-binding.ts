@@ -10,7 +10,7 @@ import {
   type StatusError,
   successStatus,
 } from '@coxswain/apimachinery'
-import { setPodCondition } from '@coxswain/strategies'
+import { setPodCondition } from '@coxswain/kinds'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitPart } from '../admission/admit-part.ts'
 import type { Endpoint } from '../registry/registry.ts'

@@ -15,7 +15,14 @@ import {
   StatusError,
   successStatus,
 } from '@coxswain/apimachinery'
-import { isPodReady, listOf, numberOf, objectOf, setPodCondition, textOf } from '@coxswain/strategies'
+import {
+  type ConditionLike,
+  isPodReady,
+  isTerminalPhase,
+  setCondition,
+  setPodCondition,
+} from '@coxswain/kinds'
+import { listOf, numberOf, objectOf, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitPart } from '../admission/admit-part.ts'
 import type { Endpoint } from '../registry/registry.ts'
@@ -81,13 +88,8 @@ function readOptions(context: ResourceContext, eviction: JsonObject): DeleteOpti
 
 /** A pod that has ended, has not begun or is going already disrupts nobody. */
 function isDisposable(pod: JsonObject): boolean {
-  const { phase } = objectOf(pod.status)
-  return (
-    phase === 'Succeeded' ||
-    phase === 'Failed' ||
-    phase === 'Pending' ||
-    metadataOf(pod).deletionTimestamp !== undefined
-  )
+  const phase = textOf(objectOf(pod.status).phase)
+  return isTerminalPhase(phase) || phase === 'Pending' || metadataOf(pod).deletionTimestamp !== undefined
 }
 
 function pinTo(options: DeleteOptions, pod: JsonObject): DeleteOptions {
@@ -173,18 +175,17 @@ function takeDisruption(budget: JsonObject, podName: string, now: string): void 
 }
 
 function noteExhausted(budget: JsonObject, status: JsonObject, now: string): void {
-  const conditions = listOf(status.conditions)
-  const index = conditions.findIndex(({ type }) => type === 'DisruptionAllowed')
-  const old = conditions[index]
-  const condition = {
-    type: 'DisruptionAllowed',
-    status: 'False',
-    observedGeneration: numberOf(status.observedGeneration) || metadataOf(budget).generation,
-    lastTransitionTime: old?.status === 'False' ? old.lastTransitionTime : now,
-    reason: 'InsufficientPods',
-    message: '',
-  }
-  status.conditions = old ? conditions.with(index, condition) : [...conditions, condition]
+  status.conditions = setCondition(
+    status.conditions as ConditionLike[] | undefined,
+    {
+      type: 'DisruptionAllowed',
+      status: 'False',
+      observedGeneration: numberOf(status.observedGeneration) || metadataOf(budget).generation,
+      lastTransitionTime: now,
+      reason: 'InsufficientPods',
+      message: '',
+    } as ConditionLike,
+  )
 }
 
 const violation = "Cannot evict pod as it would violate the pod's disruption budget."

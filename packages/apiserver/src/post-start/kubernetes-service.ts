@@ -1,12 +1,12 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, formatTime } from '@coxswain/apimachinery'
+import { ipFamilyOf } from '@coxswain/kinds'
 import type { Operation } from '@coxswain/storage'
 import { objectOf, stringsOf, textOf } from '@coxswain/strategies'
 import {
   addressAt,
   addressPrefix,
   createIPAddress,
-  familyOf,
   isOwnedBy,
   parseRange,
   rangePrefix,
@@ -154,7 +154,7 @@ function endpointSlice(address: string, port: number): JsonObject {
     kind: 'EndpointSlice',
     apiVersion: 'discovery.k8s.io/v1',
     metadata: { name, namespace, generation: 1, labels: { 'kubernetes.io/service-name': name } },
-    addressType: familyOf(address),
+    addressType: ipFamilyOf(address),
     endpoints: [{ addresses: [address], conditions: { ready: true } }],
     ports: [{ name: portName, protocol: 'TCP', port }],
   }

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { field, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
+import { field, formatAge, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
-import { formatAge } from './age.ts'
 import { type JsonPath, printJsonPath, tryJsonPath } from './json-path.ts'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'

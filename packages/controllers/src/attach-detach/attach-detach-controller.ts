@@ -1,6 +1,7 @@
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { CSIDriver, VolumeAttachment } from '@coxswain/api/storage/v1'
 import { deepEqual, isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import { nodeReadyCondition, type PodView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import {
   defineOperator,
@@ -11,10 +12,8 @@ import {
   type ReconcileResult,
   requeueAfter,
 } from '@coxswain/runtime'
-import { readyCondition } from '../node-lifecycle/taints.ts'
 import { claimNamesOf, indexPodsByClaim } from '../persistent-volume/volumes.ts'
 import { indexPodsByNode, listPodKeysOn } from '../pods/pod-index.ts'
-import type { PodView } from '../pods/pod-state.ts'
 import {
   type AttachableVolume,
   type AttachmentView,
@@ -94,7 +93,7 @@ const concernsVolumes: Predicate<Node> = event => {
   const view = (node: NodeView) => [
     node.metadata.annotations?.[managed],
     node.spec?.taints,
-    readyCondition(node)?.status,
+    nodeReadyCondition(node)?.status,
     node.status?.volumesInUse,
     node.status?.volumesAttached,
   ]
@@ -226,7 +225,8 @@ async function detach(
   return Number.POSITIVE_INFINITY
 }
 
-const isReady = (node: NodeView | undefined) => node !== undefined && readyCondition(node)?.status === 'True'
+const isReady = (node: NodeView | undefined) =>
+  node !== undefined && nodeReadyCondition(node)?.status === 'True'
 const isOutOfService = (node: NodeView | undefined) =>
   node?.spec?.taints?.some(({ key }) => key === outOfService) ?? false
 /** What is not known to be otherwise is. */

@@ -2,9 +2,9 @@ import { sha256 } from '@coxswain/api'
 import { type Node, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import type { VolumeAttachment } from '@coxswain/api/storage/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import { isPodTerminal, type PodView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 import { listPodsWith, type VolumeView } from '../persistent-volume/volumes.ts'
-import type { PodView } from '../pods/pod-state.ts'
 
 export type NodeView = DeepReadonly<Node>
 export type AttachmentView = DeepReadonly<VolumeAttachment>
@@ -39,8 +39,9 @@ export function mayBeShared({ spec }: VolumeView): boolean {
 }
 
 /** Nothing of a pod runs any more, so that its volumes may go. */
-export function isTerminated({ metadata, status = {} }: PodView): boolean {
-  if (status.phase === 'Failed' || status.phase === 'Succeeded') return true
+export function isTerminated(pod: PodView): boolean {
+  if (isPodTerminal(pod)) return true
+  const { metadata, status = {} } = pod
   const isIdle = (statuses: ContainerStatuses = []) =>
     statuses.every(({ state }) => state?.terminated !== undefined || state?.waiting !== undefined)
   return (

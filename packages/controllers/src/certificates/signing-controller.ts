@@ -1,5 +1,5 @@
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import type { DeepReadonly, KindOf } from '@coxswain/apimachinery'
+import { type DeepReadonly, isStatusConditionTrue, type KindOf } from '@coxswain/apimachinery'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
 /** What a certificate is asked for. */
@@ -65,8 +65,7 @@ export function createCertificateSigningController(issuer: CertificateIssuer): O
 }
 
 function isDue({ spec, status }: SigningRequest): boolean {
-  const has = (type: string) =>
-    (status?.conditions ?? []).some(condition => condition.type === type && condition.status === 'True')
+  const has = (type: string) => isStatusConditionTrue(status?.conditions, type)
   const isOurs = spec.signerName === clientSigner || spec.signerName === nodeSigner
   return isOurs && !status?.certificate && has('Approved') && !has('Denied') && !has('Failed')
 }

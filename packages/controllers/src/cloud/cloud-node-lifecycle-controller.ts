@@ -1,7 +1,7 @@
 import { Node } from '@coxswain/api/core/v1'
 import { isNotFound } from '@coxswain/apimachinery'
+import { nodeReadyCondition } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
-import { readyCondition } from '../node-lifecycle/taints.ts'
 import type { CloudProvider, Instances, NodeView } from './provider.ts'
 
 const shutdownTaint = 'node.cloudprovider.kubernetes.io/shutdown'
@@ -28,7 +28,7 @@ export function createCloudNodeLifecycleController({ instances }: CloudProvider)
   })
 }
 
-const isReady = (node: NodeView) => readyCondition(node)?.status === 'True'
+const isReady = (node: NodeView) => nodeReadyCondition(node)?.status === 'True'
 const isMarked = ({ spec }: NodeView) => spec?.taints?.some(({ key }) => key === shutdownTaint) ?? false
 
 async function monitor(context: ReconcileContext, node: NodeView, instances: Instances): Promise<void> {

@@ -1,5 +1,5 @@
 import { Node } from '@coxswain/api/core/v1'
-import { type CIDR, deepEqual, formatTime, parseCIDR } from '@coxswain/apimachinery'
+import { type CIDR, deepEqual, findStatusCondition, formatTime, parseCIDR } from '@coxswain/apimachinery'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { overlap } from '../ip-range.ts'
 import type { CloudProvider, NodeView, Route, Routes } from './provider.ts'
@@ -103,7 +103,7 @@ async function writeCondition(
   const status = hasRoutes ? 'False' : 'True'
   const reason = hasRoutes ? 'RouteCreated' : 'NoRouteCreated'
   const type = 'NetworkUnavailable'
-  const known = node.status?.conditions?.find(condition => condition.type === type)
+  const known = findStatusCondition(node.status?.conditions, type)
   if (known?.status === status && known.reason === reason) return
   const now = formatTime(clock.now())
   const message = hasRoutes ? 'RouteController created a route' : 'RouteController failed to create a route'

@@ -3,6 +3,7 @@ import {
   type CronSchedule,
   deepEqual,
   formatTime,
+  getControllerOf,
   isAlreadyExists,
   isTimeZone,
   parseCronSchedule,
@@ -15,7 +16,6 @@ import {
   requeueAfter,
 } from '@coxswain/runtime'
 import { finishedCondition, type JobView } from '../job/job-pods.ts'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
 import {
   deleteJob,
@@ -285,7 +285,7 @@ async function createJob(
     if (isAlreadyExists(error)) {
       const { name, namespace = '' } = wanted.metadata
       const job = await client.get(Job, { namespace, name }, { cached: false })
-      return job && controllerOf(job)?.uid === cronJob.metadata.uid ? job : undefined
+      return job && getControllerOf(job)?.uid === cronJob.metadata.uid ? job : undefined
     }
     events.warning(cronJob, 'FailedCreate', `Error creating job: ${(error as Error).message}`)
     throw error

@@ -1,15 +1,15 @@
 import { CronJob, Job } from '@coxswain/api/batch/v1'
 import type { ObjectReference } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatInZone, isNotFound } from '@coxswain/apimachinery'
+import { type DeepReadonly, formatInZone, getControllerOf, isNotFound } from '@coxswain/apimachinery'
+import { controllerReference } from '@coxswain/kinds'
 import type { OperatorBuilder, OperatorClient, ReconcileContext } from '@coxswain/runtime'
 import { finishedCondition, type JobView } from '../job/job-pods.ts'
-import { controllerOf, controllerReference } from '../pods/controller-reference.ts'
 import type { CronJobView } from './missed-times.ts'
 
 const field = 'controller'
 const scheduledTime = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 const byController = (job: JobView): string[] => {
-  const controller = controllerOf(job)
+  const controller = getControllerOf(job)
   return controller ? [controller.uid] : []
 }
 

@@ -1,11 +1,7 @@
 import { ControllerRevision, DaemonSet } from '@coxswain/api/apps/v1'
 import { Node, Pod } from '@coxswain/api/core/v1'
-import {
-  deepEqual,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import { deepEqual, getControllerOf, type ObjectKey } from '@coxswain/apimachinery'
+import { type PodView, podSelectorOf, untilPodAvailable } from '@coxswain/kinds'
 import {
   defineOperator,
   type Lookup,
@@ -17,12 +13,10 @@ import {
   slowStart,
 } from '@coxswain/runtime'
 import { claimObjects } from '../pods/claim.ts'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { indexRevisions, listRevisionsFor } from '../pods/controller-revisions.ts'
 import { minInterval } from '../pods/pace.ts'
 import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
-import { type PodView, untilAvailable } from '../pods/pod-state.ts'
 import { FailedPodBackOff } from './failed-pod-back-off.ts'
 import { cleanUpHistory, syncHistory } from './history.ts'
 import { type SetView, templateFor } from './placement.ts'
@@ -43,7 +37,7 @@ export function createDaemonSetController(): Operator {
       .for(DaemonSet)
       .owns(Pod)
       .owns(ControllerRevision, { predicates: [({ type }) => type === 'delete'] })
-      .watches(Pod, (pod, lookup) => (controllerOf(pod) ? [] : setsFor(pod, lookup)))
+      .watches(Pod, (pod, lookup) => (getControllerOf(pod) ? [] : setsFor(pod, lookup)))
       .watches(Node, (_, lookup) => lookup.list(DaemonSet).map(keyOf), { predicates: [matters] })
       .options({ eventSource: 'daemonset-controller', concurrency: 5, minInterval })
       .reconcile(context => reconcile(context, backOff))
@@ -54,8 +48,6 @@ const keyOf = ({ metadata }: SetView): ObjectKey => ({
   namespace: metadata.namespace ?? '',
   name: metadata.name,
 })
-
-const selectorOf = ({ spec }: SetView) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined)
 
 /** Of a node, only labels and taints decide. */
 function matters(event: ObjectEvent<Node>): boolean {
@@ -70,7 +62,7 @@ function matters(event: ObjectEvent<Node>): boolean {
 function setsFor({ metadata }: PodView, lookup: Lookup): ObjectKey[] {
   const { namespace = '', labels } = metadata
   const sets = lookup.list(DaemonSet, { namespace })
-  return sets.filter(set => selectorOf(set).matches(labels)).map(keyOf)
+  return sets.filter(set => podSelectorOf(set).matches(labels)).map(keyOf)
 }
 
 async function reconcile(context: ReconcileContext, backOff: FailedPodBackOff): Promise<ReconcileResult> {
@@ -85,7 +77,7 @@ async function reconcile(context: ReconcileContext, backOff: FailedPodBackOff): 
   }
   // Its revisions may be gone already: what could be said of it would be wrong.
   if (set.metadata.deletionTimestamp) return
-  const selector = selectorOf(set)
+  const selector = podSelectorOf(set)
   const claim = { client, ownerKind: DaemonSet, owner: set, selector }
   const known = await claimObjects(
     { ...claim, kind: ControllerRevision },
@@ -117,7 +109,7 @@ async function reconcile(context: ReconcileContext, backOff: FailedPodBackOff): 
   await writeStatus(client, scene)
   if (failure !== undefined && !isNamespaceGoing(failure)) throw failure
   const minReady = set.spec?.minReadySeconds ?? 0
-  const wait = minReady > 0 ? untilAvailable(scene.pods, minReady, scene.now) : undefined
+  const wait = minReady > 0 ? untilPodAvailable(scene.pods, minReady, scene.now) : undefined
   const next = Math.min(wait ?? Number.POSITIVE_INFINITY, finished.next)
   return Number.isFinite(next) ? requeueAfter(Math.max(1, next)) : undefined
 }

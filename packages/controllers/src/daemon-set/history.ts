@@ -1,8 +1,8 @@
 import { ControllerRevision, DaemonSet } from '@coxswain/api/apps/v1'
 import { Pod } from '@coxswain/api/core/v1'
 import { isAlreadyExists } from '@coxswain/apimachinery'
+import { controllerReference, hashPodTemplate, type PodView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { controllerReference } from '../pods/controller-reference.ts'
 import {
   compareRevisions,
   deleteRevision,
@@ -10,8 +10,6 @@ import {
   type RevisionView,
   revisionData,
 } from '../pods/controller-revisions.ts'
-import type { PodView } from '../pods/pod-state.ts'
-import { hashTemplate } from '../pods/template-hash.ts'
 import { hashLabel, type SetView } from './placement.ts'
 
 export interface History {
@@ -68,7 +66,7 @@ async function createRevision(client: OperatorClient, set: SetView, revision: nu
   const { namespace = '', annotations } = set.metadata
   const template = set.spec!.template
   const collisionCount = set.status?.collisionCount ?? 0
-  const hash = hashTemplate(template, collisionCount)
+  const hash = hashPodTemplate(template, collisionCount)
   const name = `${set.metadata.name}-${hash}`
   try {
     return await client.create(ControllerRevision, {

@@ -1,9 +1,13 @@
 import type { DaemonSet } from '@coxswain/api/apps/v1'
 import type { Node, PodSpec, Toleration } from '@coxswain/api/core/v1'
 import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
+import {
+  findTaintAgainstScheduling,
+  findUntoleratedTaint,
+  matchesRequiredNodeAffinity,
+  type PodView,
+} from '@coxswain/kinds'
 import type { TemplateView } from '../pods/controller-revisions.ts'
-import { fitsAffinity, toleratesNode } from '../pods/node-fit.ts'
-import type { PodView } from '../pods/pod-state.ts'
 
 export type SetView = DeepReadonly<DaemonSet>
 export type NodeView = DeepReadonly<Node>
@@ -53,11 +57,11 @@ const nowhere: Placement = { shouldRun: false, mayStay: false }
 export function placementOn(set: SetView, node: NodeView): Placement {
   const { spec } = set.spec!.template
   if (!spec || (spec.nodeName && spec.nodeName !== node.metadata.name)) return nowhere
-  if (!fitsAffinity(spec, node)) return nowhere
+  if (!matchesRequiredNodeAffinity(spec, node)) return nowhere
   const tolerations = tolerationsOf(spec)
   return {
-    shouldRun: toleratesNode(tolerations, node, ['NoSchedule', 'NoExecute']),
-    mayStay: toleratesNode(tolerations, node, ['NoExecute']),
+    shouldRun: !findTaintAgainstScheduling(node, tolerations),
+    mayStay: !findUntoleratedTaint(node.spec?.taints, tolerations, ['NoExecute']),
   }
 }
 

@@ -1,4 +1,4 @@
-import { isAvailable, isFinished, isReady, type PodView } from '../pods/pod-state.ts'
+import { isPodAvailable, isPodReady, isPodTerminal, type PodView } from '@coxswain/kinds'
 import { hashLabel, isUpdated, type NodeView, placementOn, type SetView, targetNodeOf } from './placement.ts'
 import { allowsSurge, countsOf } from './strategy.ts'
 
@@ -23,7 +23,7 @@ export interface Plan {
 export function groupByNode(pods: readonly PodView[]): Map<string, PodView[]> {
   const groups = new Map<string, PodView[]>()
   for (const pod of pods) {
-    if (isFinished(pod) && pod.metadata.deletionTimestamp) continue
+    if (isPodTerminal(pod) && pod.metadata.deletionTimestamp) continue
     const node = targetNodeOf(pod)
     if (node === undefined) continue
     const group = groups.get(node)
@@ -61,9 +61,9 @@ export function planPods(scene: Scene, removeFinished: (pod: PodView, node: stri
     } else if (!mayStay) for (const item of group.filter(isStaying)) plan.delete.push(item)
     else {
       const staying = group.filter(isStaying)
-      for (const item of staying.filter(pod => isFinished(pod) && removeFinished(pod, name)))
+      for (const item of staying.filter(pod => isPodTerminal(pod) && removeFinished(pod, name)))
         plan.delete.push(item)
-      const running = staying.filter(pod => !isFinished(pod)).sort(byAge)
+      const running = staying.filter(pod => !isPodTerminal(pod)).sort(byAge)
       if (!allowsSurge(set)) for (const item of running.slice(1)) plan.delete.push(item)
       else if (running.length > 1) for (const item of surplusOf(scene, running)) plan.delete.push(item)
       else if (running.length === 0 && shouldRun) plan.create.push(name)
@@ -83,7 +83,7 @@ function surplusOf({ set, hash, now }: Scene, running: readonly PodView[]): PodV
   const oldest = running.find(pod => !isNew(pod))
   const surplus = running.filter(pod => pod !== newest && pod !== oldest)
   if (!newest || !oldest) return surplus
-  const isReplaced = !isReady(oldest) || isAvailable(newest, set.spec?.minReadySeconds ?? 0, now)
+  const isReplaced = !isPodReady(oldest) || isPodAvailable(newest, set.spec?.minReadySeconds ?? 0, now)
   return isReplaced ? [...surplus, oldest] : surplus
 }
 
@@ -125,7 +125,7 @@ function planReplacement(
   for (const group of groups.values()) {
     const { updated, old } = pairOn(scene, group) ?? {}
     const only = updated && old ? undefined : (updated ?? old)
-    const isWell = only !== undefined && isAvailable(only, minReady, scene.now)
+    const isWell = only !== undefined && isPodAvailable(only, minReady, scene.now)
     if (!isWell) missing++
     if (only && only === old) (isWell ? well : unwell).push(only)
   }
@@ -140,7 +140,7 @@ function planSurge(
   { surge, wanted }: { readonly surge: number; readonly wanted: ReadonlySet<string> },
 ): Plan {
   const minReady = scene.set.spec?.minReadySeconds ?? 0
-  const isWell = (pod: PodView) => isAvailable(pod, minReady, scene.now)
+  const isWell = (pod: PodView) => isPodAvailable(pod, minReady, scene.now)
   const known = new Set(scene.nodes.map(({ metadata }) => metadata.name))
   const plan: Plan = { create: [], delete: [] }
   const candidates: string[] = []

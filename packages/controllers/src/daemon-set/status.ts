@@ -1,6 +1,6 @@
 import { DaemonSet } from '@coxswain/api/apps/v1'
+import { isPodAvailable, isPodReady } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { isAvailable, isReady } from '../pods/pod-state.ts'
 import { isUpdated, placementOn } from './placement.ts'
 import { byAge, groupByNode, type Scene } from './plan.ts'
 
@@ -34,8 +34,8 @@ export function computeStatus({ set, nodes, pods, hash, now }: Scene): Readonly<
     counts.desiredNumberScheduled++
     if (!pod) continue
     counts.currentNumberScheduled++
-    if (isReady(pod)) counts.numberReady++
-    if (isAvailable(pod, minReady, now)) counts.numberAvailable++
+    if (isPodReady(pod)) counts.numberReady++
+    if (isPodAvailable(pod, minReady, now)) counts.numberAvailable++
     if (isUpdated(set, pod, hash)) counts.updatedNumberScheduled++
   }
   return { ...counts, numberUnavailable: counts.desiredNumberScheduled - counts.numberAvailable }

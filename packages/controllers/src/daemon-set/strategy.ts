@@ -1,4 +1,4 @@
-import { scaleIntOrPercent } from '../pods/int-or-percent.ts'
+import { scaleIntOrPercent } from '@coxswain/kinds'
 import type { SetView } from './placement.ts'
 
 function rollingUpdateOf({ spec }: SetView) {

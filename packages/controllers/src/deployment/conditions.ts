@@ -1,5 +1,6 @@
 import type { DeploymentCondition } from '@coxswain/api/apps/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery'
+import { keepTransitionTime } from '@coxswain/kinds'
 
 export type ConditionView = DeepReadonly<DeploymentCondition>
 
@@ -10,26 +11,16 @@ export interface ConditionNews {
   readonly message: string
 }
 
-export function findCondition(
-  conditions: readonly ConditionView[] | undefined,
-  wanted: string,
-): ConditionView | undefined {
-  return conditions?.find(({ type }) => type === wanted)
-}
-
 /** The condition as it is when status and reason are the same; the time of the transition stays with the status. */
 export function setCondition(
   conditions: readonly ConditionView[],
   news: ConditionNews,
   now: string,
 ): ConditionView[] {
-  const known = findCondition(conditions, news.type)
+  const known = findStatusCondition(conditions, news.type)
   if (known?.status === news.status && known.reason === news.reason) return [...conditions]
-  const lastTransitionTime = known?.status === news.status ? (known.lastTransitionTime ?? now) : now
-  return [
-    ...removeCondition(conditions, news.type),
-    { ...news, lastUpdateTime: now, lastTransitionTime } as ConditionView,
-  ]
+  const next = { ...news, lastUpdateTime: now, lastTransitionTime: now }
+  return [...removeCondition(conditions, news.type), keepTransitionTime(conditions, next)]
 }
 
 export function removeCondition(conditions: readonly ConditionView[], unwanted: string): ConditionView[] {

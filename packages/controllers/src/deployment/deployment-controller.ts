@@ -1,6 +1,7 @@
 import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { type LabelSelector, labelSelectorAsSelector, type ObjectKey } from '@coxswain/apimachinery'
+import { getControllerOf, type ObjectKey } from '@coxswain/apimachinery'
+import { isPodTerminal, podSelectorOf } from '@coxswain/kinds'
 import {
   defineOperator,
   type Lookup,
@@ -9,10 +10,8 @@ import {
   type ReconcileResult,
 } from '@coxswain/runtime'
 import { claimObjects } from '../pods/claim.ts'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { minInterval } from '../pods/pace.ts'
 import { indexPods, listPodsOf } from '../pods/pod-index.ts'
-import { isFinished } from '../pods/pod-state.ts'
 import {
   annotationsAfterRollback,
   desiredBefore,
@@ -45,11 +44,15 @@ export function createDeploymentController(): Operator {
       .controller('deployment')
       .for(Deployment)
       .owns(ReplicaSet)
-      .watches(ReplicaSet, (set, lookup) => (controllerOf(set) ? [] : selecting(set, lookup)))
+      .watches(ReplicaSet, (set, lookup) => (getControllerOf(set) ? [] : selecting(set, lookup)))
       // A deployment that recreates waits for the last of its old pods to be gone.
-      .watches(Pod, (pod, lookup) => recreatorOf(pod.metadata.namespace, controllerOf(pod)?.name, lookup), {
-        predicates: [({ type }) => type === 'delete'],
-      })
+      .watches(
+        Pod,
+        (pod, lookup) => recreatorOf(pod.metadata.namespace, getControllerOf(pod)?.name, lookup),
+        {
+          predicates: [({ type }) => type === 'delete'],
+        },
+      )
       .options({ eventSource: 'deployment-controller', concurrency: 5, minInterval })
       .reconcile(reconcile)
   })
@@ -59,14 +62,14 @@ function selecting({ metadata }: SetView, lookup: Lookup): ObjectKey[] {
   const { namespace = '' } = metadata
   return lookup
     .list(Deployment, { namespace })
-    .filter(({ spec }) => labelSelectorAsSelector(spec?.selector as LabelSelector).matches(metadata.labels))
+    .filter(deployment => podSelectorOf(deployment).matches(metadata.labels))
     .map(deployment => ({ namespace, name: deployment.metadata.name }))
 }
 
 function recreatorOf(namespace = '', setName: string | undefined, lookup: Lookup): ObjectKey[] {
   if (setName === undefined) return []
   const set = lookup.get(ReplicaSet, { namespace, name: setName })
-  const owner = set && controllerOf(set)
+  const owner = set && getControllerOf(set)
   const deployment = owner && lookup.get(Deployment, { namespace, name: owner.name })
   return deployment && !isRolling(deployment) ? [{ namespace, name: owner.name }] : []
 }
@@ -81,7 +84,7 @@ async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
     events.warning(deployment, 'SelectingAll', message)
     return
   }
-  const selector = labelSelectorAsSelector(deployment.spec?.selector as LabelSelector)
+  const selector = podSelectorOf(deployment)
   const { items } = await client.list(ReplicaSet, { namespace: key.namespace ?? '' })
   const claim = { client, kind: ReplicaSet, ownerKind: Deployment, owner: deployment, selector }
   const rollout = new Rollout(context, deployment, await claimObjects(claim, items))
@@ -155,7 +158,7 @@ async function recreate({ client }: ReconcileContext, rollout: Rollout): Promise
   for (const set of rollout.old) {
     if ((set.status?.replicas ?? 0) > 0) return
     const pods = await listPodsOf(client, set.metadata.uid)
-    if (pods.some(pod => !isFinished(pod))) return
+    if (pods.some(pod => !isPodTerminal(pod))) return
   }
   const newest = (await rollout.syncNewest(true))!
   await rollout.resize([{ set: newest, to: wantedReplicas(rollout.deployment) }])

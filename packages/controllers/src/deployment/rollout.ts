@@ -2,16 +2,17 @@ import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
 import {
   type DeepReadonly,
   deepEqual,
+  findStatusCondition,
   formatTime,
+  getControllerOf,
   isAlreadyExists,
   isNotFound,
   type LabelSelector,
 } from '@coxswain/apimachinery'
+import { controllerReference, hashPodTemplate } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { controllerOf, controllerReference } from '../pods/controller-reference.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
-import { hashTemplate } from '../pods/template-hash.ts'
-import { type ConditionNews, type ConditionView, findCondition, setCondition } from './conditions.ts'
+import { type ConditionNews, type ConditionView, setCondition } from './conditions.ts'
 import {
   compareRevisions,
   isSameTemplate,
@@ -84,14 +85,14 @@ export class Rollout {
   }
 
   condition(type: string): ConditionView | undefined {
-    return findCondition(this.#deployment.status?.conditions, type)
+    return findStatusCondition(this.#deployment.status?.conditions, type)
   }
 
   async #createSet(revision: bigint): Promise<SetView> {
     const { client, events } = this.#context
     const deployment = this.#deployment
     const { metadata, spec } = deployment
-    const hash = hashTemplate(spec!.template!, deployment.status?.collisionCount ?? 0)
+    const hash = hashPodTemplate(spec!.template!, deployment.status?.collisionCount ?? 0)
     const name = `${metadata.name.slice(0, longestName - 1 - hash.length)}-${hash}`
     const labels = { ...spec?.template?.metadata?.labels, [templateHashLabel]: hash }
     const selector = spec?.selector as LabelSelector | undefined
@@ -142,7 +143,7 @@ export class Rollout {
     )
     if (
       found &&
-      controllerOf(found)?.uid === metadata.uid &&
+      getControllerOf(found)?.uid === metadata.uid &&
       isSameTemplate(found.spec?.template, spec?.template)
     ) {
       this.#sets = [...this.#sets, found]

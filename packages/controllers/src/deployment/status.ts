@@ -1,4 +1,4 @@
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual, findStatusCondition } from '@coxswain/apimachinery'
 import { type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 import { type ConditionView, removeCondition, setCondition } from './conditions.ts'
 import type { SetView } from './revisions.ts'
@@ -155,7 +155,7 @@ function isTimedOut(known: ConditionView, deadline: number, now: number): boolea
 
 function findFailure(newest: SetView | undefined, all: readonly SetView[]): ConditionView | undefined {
   const of = (set: SetView | undefined) =>
-    set?.status?.conditions?.find(({ type }) => type === 'ReplicaFailure') as ConditionView | undefined
+    findStatusCondition(set?.status?.conditions, 'ReplicaFailure') as ConditionView | undefined
   return of(newest) ?? all.map(of).find(found => found !== undefined)
 }
 

@@ -1,6 +1,6 @@
 import type { Deployment } from '@coxswain/api/apps/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import { scaleIntOrPercent } from '../pods/int-or-percent.ts'
+import { scaleIntOrPercent } from '@coxswain/kinds'
 
 export type DeploymentView = DeepReadonly<Deployment>
 

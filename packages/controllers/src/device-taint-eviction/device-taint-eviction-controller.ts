@@ -1,6 +1,13 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { type DeviceTaint, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
-import { type DeepReadonly, deepEqual, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
+import {
+  type DeepReadonly,
+  deepEqual,
+  getControllerOf,
+  isNotFound,
+  type ObjectKey,
+} from '@coxswain/apimachinery'
+import { type PodView, tolerates } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import {
   defineOperator,
@@ -12,9 +19,7 @@ import {
   type ReconcileResult,
   requeueAfter,
 } from '@coxswain/runtime'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { type Disruption, markPod } from '../pods/disruption.ts'
-import type { PodView } from '../pods/pod-state.ts'
 import { type ClaimView, claimsOf } from '../resource-claim/reconcile-pod.ts'
 
 type SliceView = DeepReadonly<ResourceSlice>
@@ -104,7 +109,7 @@ async function evictionTime(client: OperatorClient, pod: PodView): Promise<numbe
   for (const name of claimsOf(pod)) {
     const claim = await client.get(ResourceClaim, { namespace, name })
     if (!claim?.status?.reservedFor?.some(user => user.uid === uid)) continue
-    const owner = controllerOf(claim)
+    const owner = getControllerOf(claim)
     if (owner?.kind === 'Pod' && owner.uid !== uid) continue
     for (const device of devicesOf(claim)) {
       const taints = await taintsOf(client, device)
@@ -130,10 +135,7 @@ async function taintsOf(client: OperatorClient, allocated: AllocatedDevice) {
 /** When a device with this taint is no longer tolerated; empty for never. */
 function endOfPatience({ tolerations = [] }: AllocatedDevice, taint: DeepReadonly<DeviceTaint>): number[] {
   const fitting = tolerations.filter(
-    ({ key, operator = 'Equal', value = '', effect }) =>
-      effect === 'NoExecute' &&
-      (!key || key === taint.key) &&
-      (operator === 'Exists' || value === (taint.value ?? '')),
+    toleration => toleration.effect === 'NoExecute' && tolerates(toleration, taint),
   )
   const since = Date.parse(taint.timeAdded ?? '') || 0
   if (fitting.length === 0) return [since]

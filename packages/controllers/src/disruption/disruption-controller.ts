@@ -1,11 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import {
-  isConflict,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import { isConflict, type ObjectKey } from '@coxswain/apimachinery'
+import { type PodView, podSelectorOf } from '@coxswain/kinds'
 import {
   defineOperator,
   type Lookup,
@@ -14,7 +10,6 @@ import {
   type ReconcileResult,
   requeueAfter,
 } from '@coxswain/runtime'
-import type { PodView } from '../pods/pod-state.ts'
 import { type BudgetView, type Expectation, expectPods } from './expected-pods.ts'
 import { clearStaleMark, isMarked } from './stale-disruption.ts'
 import { sortDisruptions, writeFailure, writeStatus } from './status.ts'
@@ -36,7 +31,7 @@ export function createDisruptionController(): Operator {
 }
 
 function selects({ spec }: BudgetView, { metadata }: PodView): boolean {
-  return labelSelectorAsSelector(spec?.selector as LabelSelector | undefined).matches(metadata.labels)
+  return podSelectorOf({ spec }).matches(metadata.labels)
 }
 
 function budgetsFor(pod: PodView, lookup: Lookup): ObjectKey[] {

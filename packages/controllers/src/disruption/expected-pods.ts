@@ -1,11 +1,14 @@
 import { Deployment, ReplicaSet, StatefulSet } from '@coxswain/api/apps/v1'
 import { ReplicationController } from '@coxswain/api/core/v1'
 import type { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import { type DeepReadonly, type OwnerReference, parseGroupVersion } from '@coxswain/apimachinery'
+import {
+  type DeepReadonly,
+  getControllerOf,
+  type OwnerReference,
+  parseGroupVersion,
+} from '@coxswain/apimachinery'
+import { type PodView, scaleIntOrPercent } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { controllerOf } from '../pods/controller-reference.ts'
-import { scaleIntOrPercent } from '../pods/int-or-percent.ts'
-import type { PodView } from '../pods/pod-state.ts'
 import { ResourceKinds } from '../resource-kinds.ts'
 
 export type BudgetView = DeepReadonly<PodDisruptionBudget>
@@ -45,7 +48,7 @@ async function sumScales(client: OperatorClient, pods: readonly PodView[]) {
   const references = new Map<string, { readonly reference: Reference; readonly pod: PodView }>()
   let hasUnmanaged = false
   for (const pod of pods) {
-    const reference = controllerOf(pod)
+    const reference = getControllerOf(pod)
     if (!reference) hasUnmanaged = true
     else if (!references.has(reference.uid)) references.set(reference.uid, { reference, pod })
   }
@@ -87,7 +90,7 @@ async function findKnownScale(
   const found = await client.get(kind, { namespace, name: reference.name })
   if (!found || found.metadata.uid !== reference.uid) return undefined
   const own = { uid: found.metadata.uid, replicas: found.spec?.replicas ?? 1 }
-  const above = kind === ReplicaSet ? controllerOf(found) : undefined
+  const above = kind === ReplicaSet ? getControllerOf(found) : undefined
   if (above?.kind !== 'Deployment') return own
   const deployment = await client.get(Deployment, { namespace, name: above.name })
   if (deployment?.metadata.uid !== above.uid) return undefined

@@ -1,7 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { formatTime } from '@coxswain/apimachinery'
+import { isPodActive, type PodView, podCondition } from '@coxswain/kinds'
 import { type ReconcileContext, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
-import { isActive, type PodView, podCondition } from '../pods/pod-state.ts'
 
 /** A pod that was to be disrupted and still is not on its way out after this long, is not going to be. */
 const staleAfter = 120_000
@@ -9,7 +9,7 @@ const staleAfter = 120_000
 /** Whether a pod is marked as one that will be disrupted, by anybody but a kubelet, which may take its time. */
 export function isMarked(pod: PodView): boolean {
   const condition = podCondition(pod, 'DisruptionTarget')
-  return condition?.status === 'True' && condition.reason !== 'TerminationByKubelet' && isActive(pod)
+  return condition?.status === 'True' && condition.reason !== 'TerminationByKubelet' && isPodActive(pod)
 }
 
 /** Takes back the mark of a pod that was not disrupted after all. */

@@ -1,7 +1,7 @@
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
 import { type Condition, deepClone, deepEqual, setStatusCondition } from '@coxswain/apimachinery'
+import { isPodReady, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { isReady, type PodView } from '../pods/pod-state.ts'
 import type { BudgetView, Expectation } from './expected-pods.ts'
 
 /** An eviction that was allowed is believed for this long; then the pod is taken to stay. */
@@ -48,7 +48,7 @@ export async function writeStatus(
   { expected, desired, disrupted }: Expectation & { readonly disrupted: DisruptedPods },
 ): Promise<void> {
   const healthy = pods.filter(
-    pod => !pod.metadata.deletionTimestamp && !Object.hasOwn(disrupted, pod.metadata.name) && isReady(pod),
+    pod => !pod.metadata.deletionTimestamp && !Object.hasOwn(disrupted, pod.metadata.name) && isPodReady(pod),
   ).length
   // Without pods nothing is allowed, so that the first ones are safe until they have been counted.
   const allowed = expected > 0 ? Math.max(0, healthy - desired) : 0

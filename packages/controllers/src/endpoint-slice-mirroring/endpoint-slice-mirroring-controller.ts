@@ -7,8 +7,8 @@ import {
 } from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
 import { type DeepReadonly, deepEqual, formatIP, formatKey, parseIP } from '@coxswain/apimachinery'
+import { type IPFamily, ipFamilyOf } from '@coxswain/kinds'
 import { defineOperator, type MapFunction, type Operator, type ReconcileContext } from '@coxswain/runtime'
-import { type AddressType, familyOf } from '../endpoint-slice/service-pods.ts'
 import { type EndpointGroup, planSlices, portsKey, type SliceView } from '../endpoint-slice/slice-plan.ts'
 import { triggerTimeAnnotation } from '../endpoint-slice/trigger-times.ts'
 import {
@@ -27,7 +27,7 @@ const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** The addresses of one subset that are mirrored. */
 const maxPerSubset = 1_000
-const types: readonly AddressType[] = ['IPv4', 'IPv6']
+const types: readonly IPFamily[] = ['IPv4', 'IPv6']
 
 type EndpointsView = DeepReadonly<Endpoints>
 
@@ -95,8 +95,8 @@ function isMirrored({ metadata }: EndpointsView): boolean {
 function groupAddresses(
   { events }: ReconcileContext,
   endpoints: EndpointsView,
-): Record<AddressType, EndpointGroup[]> {
-  const groups: Record<AddressType, Map<string, { ports: EndpointPort[]; endpoints: Endpoint[] }>> = {
+): Record<IPFamily, EndpointGroup[]> {
+  const groups: Record<IPFamily, Map<string, { ports: EndpointPort[]; endpoints: Endpoint[] }>> = {
     IPv4: new Map(),
     IPv6: new Map(),
   }
@@ -118,7 +118,7 @@ function groupAddresses(
       }
       added++
       const ip = formatIP(parsed.bytes)
-      const type = familyOf(ip)
+      const type = ipFamilyOf(ip)
       const key = portsKey(ports)
       const group = groups[type].get(key) ?? { ports, endpoints: [] }
       group.endpoints.push(endpointOf({ ...address, ip }, ready))

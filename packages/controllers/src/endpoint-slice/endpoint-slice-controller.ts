@@ -1,6 +1,7 @@
 import { Node, Pod, Service } from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
 import { type DeepReadonly, deepEqual, formatKey, parseKey } from '@coxswain/apimachinery'
+import { type IPFamily, ipFamiliesOf, isHeadless, type PodView, type ServiceView } from '@coxswain/kinds'
 import {
   defineOperator,
   type MapFunction,
@@ -8,16 +9,12 @@ import {
   type Predicate,
   type ReconcileContext,
 } from '@coxswain/runtime'
-import type { PodView } from '../pods/pod-state.ts'
-import { addressTypesOf, endpointOf, portsOn } from './endpoints-of-service.ts'
+import { endpointOf, portsOn } from './endpoints-of-service.ts'
 import {
-  type AddressType,
   endpointChanged,
   hasEndpoint,
   headlessLabel,
-  isHeadless,
   listPodsOfService,
-  type ServiceView,
   selectsPods,
   servicesOfPod,
 } from './service-pods.ts'
@@ -89,7 +86,7 @@ async function reconcile(context: ReconcileContext, memory: Memory): Promise<voi
   const listed = await client.list(EndpointSlice, { fields: { [serviceField]: formatKey(key) } })
   const slices = listed.items.filter(({ metadata }) => !metadata.deletionTimestamp)
   const triggerTime = triggerTimes.next(service, pods)
-  const types = addressTypesOf(service)
+  const types = ipFamiliesOf(service)
   const labels = labelsFor(service)
   const annotate = (before: Readonly<Record<string, string>> = {}) => {
     const { [triggerTimeAnnotation]: _, ...others } = before
@@ -129,7 +126,7 @@ async function groupEndpoints(
   { client }: ReconcileContext,
   service: ServiceView,
   pods: readonly PodView[],
-  type: AddressType,
+  type: IPFamily,
 ): Promise<{ readonly groups: readonly EndpointGroup[]; readonly failure?: string }> {
   const groups = new Map<string, { readonly ports: EndpointPort[]; readonly endpoints: Endpoint[] }>()
   let failure: string | undefined

@@ -1,25 +1,18 @@
 import type { Node } from '@coxswain/api/core/v1'
 import type { Endpoint, EndpointPort } from '@coxswain/api/discovery/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import { isReady, type PodView } from '../pods/pod-state.ts'
 import {
-  type AddressType,
-  addressesOf,
-  familyOf,
-  findPort,
-  hostnameFor,
+  type IPFamily,
+  ipFamilyOf,
+  isPodReady,
+  type PodView,
+  podIPsOf,
   type ServiceView,
-} from './service-pods.ts'
+} from '@coxswain/kinds'
+import { findPort, hostnameFor } from './service-pods.ts'
 import { wantsTopologyHints } from './topology-hints.ts'
 
 const zoneLabel = 'topology.kubernetes.io/zone'
-
-/** The families that a service has addresses of; a server from before there were any is guessed at. */
-export function addressTypesOf({ spec }: ServiceView): readonly AddressType[] {
-  if (spec?.ipFamilies?.length) return spec.ipFamilies as readonly AddressType[]
-  if (spec?.clusterIP && spec.clusterIP !== 'None') return [familyOf(spec.clusterIP)]
-  return ['IPv4', 'IPv6']
-}
 
 /** The ports of a service as they are on a pod; those it does not have are left out. */
 export function portsOn({ spec }: ServiceView, pod: PodView): EndpointPort[] {
@@ -36,12 +29,12 @@ export function endpointOf(
   service: ServiceView,
   pod: PodView,
   node: DeepReadonly<Node> | undefined,
-  type: AddressType,
+  type: IPFamily,
 ): Endpoint | undefined {
-  const addresses = addressesOf(pod).filter(address => familyOf(address) === type)
+  const addresses = podIPsOf(pod).filter(address => ipFamilyOf(address) === type)
   if (addresses.length === 0) return undefined
   const { namespace, name, uid, deletionTimestamp } = pod.metadata
-  const serving = isReady(pod)
+  const serving = isPodReady(pod)
   const terminating = deletionTimestamp !== undefined
   const ready = Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating)
   const zone = node?.metadata.labels?.[zoneLabel]

@@ -1,10 +1,14 @@
 import { Pod, Service, type ServicePort } from '@coxswain/api/core/v1'
 import { type DeepReadonly, type ObjectKey, selectorFromLabels } from '@coxswain/apimachinery'
+import {
+  isPodReady,
+  isPodTerminal,
+  longRunningContainers,
+  type PodView,
+  podIPsOf,
+  type ServiceView,
+} from '@coxswain/kinds'
 import type { MapFunction, OperatorClient, Predicate } from '@coxswain/runtime'
-import { isFinished, isReady, type PodView } from '../pods/pod-state.ts'
-
-export type ServiceView = DeepReadonly<Service>
-export type AddressType = 'IPv4' | 'IPv6'
 
 /** The label on what is made for a service without an address of its own. */
 export const headlessLabel = 'service.kubernetes.io/headless'
@@ -14,10 +18,6 @@ export function selectsPods({ spec }: ServiceView): boolean {
   return (
     spec?.type !== 'ExternalName' && spec?.selector !== undefined && Object.keys(spec.selector).length > 0
   )
-}
-
-export function isHeadless({ spec }: ServiceView): boolean {
-  return !spec?.clusterIP || spec.clusterIP === 'None'
 }
 
 /** The pods that a service selects, whatever their state. */
@@ -57,8 +57,8 @@ function membershipOf(pod: PodView): string {
     spec.hostname,
     spec.subdomain,
     spec.nodeName,
-    isReady(pod),
-    isFinished(pod),
+    isPodReady(pod),
+    isPodTerminal(pod),
     status?.podIPs,
     status?.podIP,
   ])
@@ -66,16 +66,7 @@ function membershipOf(pod: PodView): string {
 
 /** Whether a pod is reachable at all. */
 export function hasEndpoint(pod: PodView): boolean {
-  return !isFinished(pod) && addressesOf(pod).length > 0
-}
-
-export function addressesOf({ status }: PodView): string[] {
-  if (status?.podIPs?.length) return status.podIPs.map(({ ip }) => ip)
-  return status?.podIP ? [status.podIP] : []
-}
-
-export function familyOf(address: string): AddressType {
-  return address.includes(':') ? 'IPv6' : 'IPv4'
+  return !isPodTerminal(pod) && podIPsOf(pod).length > 0
 }
 
 /** A pod says its name only in the service that it names as its subdomain. */
@@ -84,11 +75,10 @@ export function hostnameFor({ metadata }: ServiceView, { spec }: PodView): strin
 }
 
 /** Where a service's port is on a pod: named ports are looked up in its containers and sidecars. */
-export function findPort({ spec }: PodView, port: DeepReadonly<ServicePort>): number | undefined {
+export function findPort(pod: PodView, port: DeepReadonly<ServicePort>): number | undefined {
   const target = port.targetPort ?? port.port
   if (typeof target === 'number') return target
-  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
-  for (const { ports = [] } of [...spec.containers, ...sidecars]) {
+  for (const { ports = [] } of longRunningContainers(pod)) {
     const found = ports.find(
       ({ name, protocol = 'TCP' }) => name === target && protocol === (port.protocol ?? 'TCP'),
     )

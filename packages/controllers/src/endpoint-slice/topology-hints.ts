@@ -1,7 +1,7 @@
 import type { Node } from '@coxswain/api/core/v1'
 import type { Endpoint } from '@coxswain/api/discovery/v1'
 import { type DeepReadonly, formatKey, keyOf, parseQuantity, Quantity } from '@coxswain/apimachinery'
-import type { AddressType, ServiceView } from './service-pods.ts'
+import { type IPFamily, isNodeReady, type ServiceView } from '@coxswain/kinds'
 import type { SliceDraft, SlicePlan } from './slice-plan.ts'
 
 /** How much of all processors is in each zone. */
@@ -32,18 +32,15 @@ export function wantsTopologyHints({ metadata: { annotations = {} } }: ServiceVi
 
 /** What of a node has a part in the shares of zones. */
 export function topologyOf({ metadata, status }: DeepReadonly<Node>): string {
-  return JSON.stringify([isReady(status), metadata.labels?.[zoneLabel]])
+  return JSON.stringify([isNodeReady({ status }), metadata.labels?.[zoneLabel]])
 }
-
-const isReady = (status: DeepReadonly<Node>['status']) =>
-  status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
 
 /** Undefined when nodes do not say enough, or all say the same zone. */
 export function shareZones(nodes: readonly DeepReadonly<Node>[]): ZoneShares | undefined {
   const byZone = new Map<string, Quantity>()
   for (const { metadata, status } of nodes) {
     const { labels = {} } = metadata
-    if (excludedLabels.some(label => labels[label] !== undefined) || !isReady(status)) continue
+    if (excludedLabels.some(label => labels[label] !== undefined) || !isNodeReady({ status })) continue
     const zone = labels[zoneLabel]
     const cpu = parseQuantity(status?.allocatable?.cpu ?? '0')
     if (!zone || cpu.isZero) return undefined
@@ -84,7 +81,7 @@ function allocate(shares: ZoneShares | undefined, count: number): ReadonlyMap<st
 
 /** Which services have hints, and for how many endpoints in each zone: what nodes that come and go are held against. */
 export class TopologyHints {
-  readonly #counts = new Map<string, Map<AddressType, ReadonlyMap<string, number>>>()
+  readonly #counts = new Map<string, Map<IPFamily, ReadonlyMap<string, number>>>()
   readonly #populated = new Set<string>()
 
   /** Services that have too few endpoints for some zone, now that nodes are as they are. */
@@ -95,7 +92,7 @@ export class TopologyHints {
   }
 
   /** The plan with hints by zone; without any where they cannot be given. */
-  add(service: ServiceView, type: AddressType, plan: SlicePlan, shares: ZoneShares | undefined): HintedPlan {
+  add(service: ServiceView, type: IPFamily, plan: SlicePlan, shares: ZoneShares | undefined): HintedPlan {
     const key = formatKey(keyOf(service))
     const all = [...plan.create, ...plan.update, ...plan.unchanged]
     const ready = all.reduce((sum, { endpoints }) => sum + endpoints.filter(isReadyEndpoint).length, 0)
@@ -121,7 +118,7 @@ export class TopologyHints {
     redistribute(changed, counts, balance(allocations, counts))
     if (counts.size === 0) return disable('No hints allocated for zones')
     const wasEnabled = this.#populated.has(key)
-    const byType = this.#counts.get(key) ?? new Map<AddressType, ReadonlyMap<string, number>>()
+    const byType = this.#counts.get(key) ?? new Map<IPFamily, ReadonlyMap<string, number>>()
     this.#counts.set(key, byType.set(type, counts))
     this.#populated.add(key)
     const message = `Topology Aware Hints has been enabled, addressType: ${type}`
@@ -134,7 +131,7 @@ export class TopologyHints {
   }
 
   /** For a service that does not want any, or no more. */
-  remove(service: ServiceView, type: AddressType): HintsEvent | undefined {
+  remove(service: ServiceView, type: IPFamily): HintsEvent | undefined {
     const key = formatKey(keyOf(service))
     const wasEnabled = this.#populated.has(key)
     this.#forget(key, type)
@@ -143,7 +140,7 @@ export class TopologyHints {
     return { type: 'warning', reason: 'TopologyAwareHintsDisabled', message }
   }
 
-  #forget(key: string, type: AddressType): void {
+  #forget(key: string, type: IPFamily): void {
     const byType = this.#counts.get(key)
     byType?.delete(type)
     if (byType?.size === 0) this.#counts.delete(key)

@@ -1,7 +1,6 @@
 import { formatKey, formatTime, keyOf } from '@coxswain/apimachinery'
+import { type PodView, podCondition, type ServiceView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
-import { type PodView, podCondition } from '../pods/pod-state.ts'
-import type { ServiceView } from './service-pods.ts'
 
 /** When what an object shows was caused: what proxies measure their delay by. */
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'

@@ -6,8 +6,8 @@ import {
   isNotFound,
   type Kind,
 } from '@coxswain/apimachinery'
+import { controllerReference } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { controllerReference } from '../pods/controller-reference.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
 import type { SliceDraft, SlicePlan, SliceView } from './slice-plan.ts'
 

@@ -1,23 +1,19 @@
 import { type EndpointPort, Endpoints, Pod, Service } from '@coxswain/api/core/v1'
 import { type DeepReadonly, deepEqual, formatKey, isNotFound } from '@coxswain/apimachinery'
+import { ipFamilyOf, isHeadless, isPodReady, type PodView, podIPsOf, type ServiceView } from '@coxswain/kinds'
 import { defineOperator, type ObjectEvent, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import {
-  addressesOf,
   endpointChanged,
-  familyOf,
   findPort,
   hasEndpoint,
   headlessLabel,
   hostnameFor,
-  isHeadless,
   listPodsOfService,
-  type ServiceView,
   selectsPods,
   servicesOfPod,
 } from '../endpoint-slice/service-pods.ts'
 import { TriggerTimes, triggerTimeAnnotation } from '../endpoint-slice/trigger-times.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
-import { isReady, type PodView } from '../pods/pod-state.ts'
 import { type AddressOnPort, capacity, countAddresses, packSubsets, truncateSubsets } from './subsets.ts'
 
 const managedByLabel = 'endpoints.kubernetes.io/managed-by'
@@ -129,7 +125,7 @@ function addressesOn(service: ServiceView, pod: PodView): AddressOnPort[] {
     ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
     targetRef: { kind: 'Pod', ...(namespace !== undefined && { namespace }), name, uid },
   }
-  const ready = publishNotReadyAddresses || isReady(pod)
+  const ready = publishNotReadyAddresses || isPodReady(pod)
   if (ports.length === 0) return isHeadless(service) ? [{ address, ready }] : []
   return ports.flatMap(servicePort => {
     const port = findPort(pod, servicePort)
@@ -150,8 +146,8 @@ function endpointPort(
 
 /** Of the service's first family. */
 function addressFor({ spec }: ServiceView, pod: PodView): string | undefined {
-  const addresses = addressesOf(pod)
+  const addresses = podIPsOf(pod)
   const hasOwn = spec?.clusterIP && spec.clusterIP !== 'None'
-  const family = spec?.ipFamilies?.[0] ?? familyOf(hasOwn ? spec.clusterIP! : (addresses[0] ?? ''))
-  return addresses.find(address => familyOf(address) === family)
+  const family = spec?.ipFamilies?.[0] ?? ipFamilyOf(hasOwn ? spec.clusterIP! : (addresses[0] ?? ''))
+  return addresses.find(address => ipFamilyOf(address) === family)
 }

@@ -9,6 +9,7 @@ import {
   parseQuantity,
   type Selector,
 } from '@coxswain/apimachinery'
+import { setCondition } from '@coxswain/kinds'
 import {
   defineOperator,
   type Operator,
@@ -323,13 +324,8 @@ class Attempt {
   }
 
   #set(type: string, status: 'True' | 'False', reason: string, message: string): void {
-    const old = this.#conditions.find(condition => condition.type === type)
-    const now = formatTime(this.#context.clock.now())
-    const lastTransitionTime = old?.status === status ? (old.lastTransitionTime ?? now) : now
-    const condition = { type, status, lastTransitionTime, reason, message }
-    this.#conditions = old
-      ? this.#conditions.map(each => (each === old ? condition : each))
-      : [...this.#conditions, condition]
+    const lastTransitionTime = formatTime(this.#context.clock.now())
+    this.#conditions = setCondition(this.#conditions, { type, status, lastTransitionTime, reason, message })
   }
 
   async #writeStatus(to: {

@@ -1,6 +1,5 @@
 import { parseQuantity } from '@coxswain/apimachinery'
-import { amountsOfPod } from '../pods/pod-resources.ts'
-import { isReady, type PodView, podCondition } from '../pods/pod-state.ts'
+import { isPodReady, longRunningContainers, type PodView, podCondition, podRequests } from '@coxswain/kinds'
 import type { PodMetric, PodMetrics } from './metrics-client.ts'
 
 /** How far usage may be from the target before anything happens: 0.1 is a tenth. */
@@ -92,7 +91,7 @@ export function replicasForValue(situation: Situation, usage: number, target: nu
     throw new Error(
       'unable to calculate ready pods: no pods returned by selector while calculating replica count',
     )
-  const ready = pods.filter(pod => pod.status?.phase === 'Running' && isReady(pod)).length
+  const ready = pods.filter(pod => pod.status?.phase === 'Running' && isPodReady(pod)).length
   return { replicas: limit(ratio * ready), usage }
 }
 
@@ -186,14 +185,11 @@ function calculate(
 function requestOf(pod: PodView, resource: string, container: string): number {
   const { spec, metadata } = pod
   if (container === '' && spec.resources?.requests && Object.keys(spec.resources.requests).length > 0) {
-    const amount = amountsOfPod(pod, 'requests').get(resource)
+    const amount = podRequests(pod).get(resource)
     if (!amount) throw new Error(`missing pod-level request for ${resource} in Pod ${metadata.name}`)
     return Number(amount.milliValue)
   }
-  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
-  const counted = [...spec.containers, ...sidecars].filter(
-    ({ name }) => container === '' || name === container,
-  )
+  const counted = longRunningContainers(pod).filter(({ name }) => container === '' || name === container)
   if (container !== '' && counted.length === 0)
     throw new Error(`container ${container} not found in Pod ${metadata.name}`)
   return counted.reduce((sum, { name, resources }) => {

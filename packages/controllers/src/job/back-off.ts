@@ -1,6 +1,5 @@
+import { isSidecar, type PodView, podCondition } from '@coxswain/kinds'
 import { maxOf } from '@coxswain/kit'
-import type { PodView } from '../pods/pod-state.ts'
-import { podCondition } from '../pods/pod-state.ts'
 
 const first = 10_000
 const longest = 600_000
@@ -50,11 +49,7 @@ export function finishedAt(pod: PodView): number {
 
 /** Undefined while one of them, sidecars included, runs or has left no time. */
 function lastContainerEnd({ spec, status }: PodView): number | undefined {
-  const sidecars = new Set(
-    (spec.initContainers ?? [])
-      .filter(({ restartPolicy }) => restartPolicy === 'Always')
-      .map(({ name }) => name),
-  )
+  const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name))
   const watched = [
     ...(status?.containerStatuses ?? []),
     ...(status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),

@@ -1,4 +1,5 @@
-import type { PodView } from '../pods/pod-state.ts'
+import { findStatusCondition } from '@coxswain/apimachinery'
+import { containerStatusesOf, type PodView } from '@coxswain/kinds'
 import { judgeFailure } from './failure-policy.ts'
 import { countIndexes } from './indexes.ts'
 import { isFailed, isSuspended, type JobView } from './job-pods.ts'
@@ -40,8 +41,8 @@ export function findEnding(
 
 function told({ status }: JobView): Ending | undefined {
   for (const wanted of ['SuccessCriteriaMet', 'FailureTarget']) {
-    const found = status?.conditions?.find(({ type, status: value }) => type === wanted && value === 'True')
-    if (!found) continue
+    const found = findStatusCondition(status?.conditions, wanted)
+    if (found?.status !== 'True') continue
     const { reason = '', message = '' } = found
     return { isSuccess: wanted === 'SuccessCriteriaMet', reason, message, isTold: true }
   }
@@ -91,11 +92,7 @@ function isRestartedTooOften({ spec }: JobView, pods: readonly PodView[], limit:
   let restarts = 0
   for (const { status } of pods) {
     if (status?.phase !== 'Running' && status?.phase !== 'Pending') continue
-    for (const { restartCount } of [
-      ...(status.initContainerStatuses ?? []),
-      ...(status.containerStatuses ?? []),
-    ])
-      restarts += restartCount
+    for (const { restartCount } of containerStatusesOf({ status })) restarts += restartCount
   }
   return limit === 0 ? restarts > 0 : restarts >= limit
 }

@@ -4,7 +4,7 @@ import type {
   PodFailurePolicyRule,
 } from '@coxswain/api/batch/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { PodView } from '../pods/pod-state.ts'
+import { containerStatusesOf, type PodView } from '@coxswain/kinds'
 
 type Rule = DeepReadonly<PodFailurePolicyRule>
 
@@ -42,8 +42,7 @@ export function judgeFailure({ spec }: DeepReadonly<Job>, pod: PodView): Verdict
 function matchRule({ onExitCodes, onPodConditions }: Rule, pod: PodView): string | undefined {
   const { namespace, name } = pod.metadata
   if (onExitCodes) {
-    const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {}
-    for (const container of [...containerStatuses, ...initContainerStatuses]) {
+    for (const container of containerStatusesOf(pod)) {
       const code = container.state?.terminated?.exitCode
       if (code === undefined || !isExitCodeMeant(onExitCodes, container.name, code)) continue
       return `Container ${container.name} for pod ${namespace}/${name} failed with exit code ${code}`

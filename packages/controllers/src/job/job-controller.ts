@@ -1,6 +1,7 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { formatTime, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import { findStatusCondition, formatTime, getControllerOf } from '@coxswain/apimachinery'
+import { type PodView, podSelectorOf, setCondition } from '@coxswain/kinds'
 import {
   defineOperator,
   generationChanged,
@@ -13,10 +14,8 @@ import {
 } from '@coxswain/runtime'
 import { createExponentialLimiter } from '@coxswain/workqueue'
 import { claimObjects } from '../pods/claim.ts'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { minInterval } from '../pods/pace.ts'
 import { indexPods, listPodsFor } from '../pods/pod-index.ts'
-import type { PodView } from '../pods/pod-state.ts'
 import { type BackOff, backOffAfter, noBackOff } from './back-off.ts'
 import { completionsReached, type Ending, findEnding, untilDeadline } from './ending.ts'
 import {
@@ -62,15 +61,13 @@ export function createJobController(): Operator {
   })
 }
 
-const selectorOf = ({ spec }: JobView) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined)
-
 /** A pod that nobody controls concerns every job that selects it. */
 const orphansToJobs: MapFunction<Pod> = (pod, lookup) => {
   const { namespace = '', labels = {}, deletionTimestamp } = pod.metadata
-  if (controllerOf(pod) || deletionTimestamp || Object.keys(labels).length === 0) return []
+  if (getControllerOf(pod) || deletionTimestamp || Object.keys(labels).length === 0) return []
   return lookup
     .list(Job, { namespace })
-    .filter(job => !finishedCondition(job) && selectorOf(job).matches(labels))
+    .filter(job => !finishedCondition(job) && podSelectorOf(job).matches(labels))
     .map(({ metadata }) => ({ namespace, name: metadata.name }))
 }
 
@@ -136,7 +133,7 @@ async function claimPods(client: OperatorClient, job: JobView): Promise<PodView[
     kind: Pod,
     ownerKind: Job,
     owner: job,
-    selector: selectorOf(job),
+    selector: podSelectorOf(job),
     finalizers: [trackingFinalizer],
   }
   return await claimObjects(claim, await listPodsFor(client, job))
@@ -150,15 +147,13 @@ function findCompletion({ spec }: JobView, { succeeded }: Tally, active: number)
 /** Says in the status whether the job is suspended; returns the event to tell when that has changed. */
 function noteSuspension(job: JobView, draft: Draft, now: number) {
   const suspended = isSuspended(job)
-  const present = draft.conditions.find(({ type }) => type === 'Suspended')
+  const present = findStatusCondition(draft.conditions, 'Suspended')
   const status = suspended ? 'True' : 'False'
   if (present ? present.status === status : !suspended) return undefined
   const reason = suspended ? 'Suspended' : 'Resumed'
   const message = suspended ? 'Job suspended' : 'Job resumed'
   const condition = conditionOf('Suspended', status, { reason: `Job${reason}`, message }, now)
-  draft.conditions = present
-    ? draft.conditions.map(each => (each === present ? condition : each))
-    : [...draft.conditions, condition]
+  draft.conditions = setCondition(draft.conditions, condition)
   // The time that a job may be active begins anew when it goes on.
   if (suspended) delete draft.startTime
   else draft.startTime = formatTime(now)

@@ -1,7 +1,7 @@
 import type { Job, JobCondition } from '@coxswain/api/batch/v1'
 import type { Container, PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
-import type { PodView } from '../pods/pod-state.ts'
+import { type DeepReadonly, isStatusConditionTrue, parseInt64 } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import { judgeFailure } from './failure-policy.ts'
 
 export type JobView = DeepReadonly<Job>
@@ -31,7 +31,7 @@ export function finishedCondition({ status }: JobView): DeepReadonly<JobConditio
 }
 
 const isTold = ({ status }: JobView, wanted: string): boolean =>
-  (status?.conditions ?? []).some(({ type, status: value }) => type === wanted && value === 'True')
+  isStatusConditionTrue(status?.conditions, wanted)
 
 /** Whether it is said that a job has succeeded, though it may not be over yet. */
 export const isSuccessTold = (job: JobView): boolean => isTold(job, 'SuccessCriteriaMet')

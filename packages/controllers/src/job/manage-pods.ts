@@ -1,10 +1,10 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
 import { isNotFound } from '@coxswain/apimachinery'
+import { isPodReady, isPodTerminating, type PodView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import { type OperatorClient, type ReconcileContext, slowStart } from '@coxswain/runtime'
 import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
-import { isReady, isTerminating, type PodView } from '../pods/pod-state.ts'
 import { type BackOff, backOffLeft, finishedAt } from './back-off.ts'
 import { addIndexes, firstFree, noIndexes, uniteIndexes } from './indexes.ts'
 import {
@@ -88,7 +88,7 @@ export async function deletePods(
   const failed = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
   return {
     active: tally.active.length - gone.length,
-    ready: tally.ready - gone.filter(isReady).length,
+    ready: tally.ready - gone.filter(isPodReady).length,
     terminating: tally.terminating + gone.length,
     ...(failed && { error: failed.reason }),
   }
@@ -137,7 +137,7 @@ async function createPods(
 /** The lowest indexes that nobody works on, and that are neither done nor given up. */
 function chooseIndexes(job: JobView, { pods, active, indexes }: Tally, count: number): number[] {
   const { completions, succeeded, failed = noIndexes } = indexes!
-  const busy = replacesOnlyFailed(job) ? [...active, ...pods.filter(isTerminating)] : active
+  const busy = replacesOnlyFailed(job) ? [...active, ...pods.filter(isPodTerminating)] : active
   const taken = busy.map(pod => indexOf(pod, completions)).filter(index => index !== undefined)
   return firstFree(addIndexes(uniteIndexes(succeeded, failed), taken), count, completions)
 }

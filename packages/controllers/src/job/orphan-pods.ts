@@ -1,7 +1,7 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
+import { getControllerOf } from '@coxswain/apimachinery'
 import type { OperatorBuilder, ReconcileContext } from '@coxswain/runtime'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { listPodKeysOf } from '../pods/pod-index.ts'
 import { finishedCondition, isManagedElsewhere, isTracked } from './job-pods.ts'
 import { removeTracking } from './manage-pods.ts'
@@ -23,7 +23,7 @@ export function defineOrphanPods(operator: OperatorBuilder): void {
 }
 
 async function isForgotten({ client, key }: ReconcileContext, pod: Parameters<typeof isTracked>[0]) {
-  const controller = controllerOf(pod)
+  const controller = getControllerOf(pod)
   if (!controller) return true
   if (controller.kind !== 'Job' || controller.apiVersion !== 'batch/v1') return false
   const jobKey = { namespace: key.namespace ?? '', name: controller.name }

@@ -1,4 +1,4 @@
-import { isReady, type PodView, readySince, restartsOf } from '../pods/pod-state.ts'
+import { isPodReady, maxRestartCount, type PodView, podReadySince } from '@coxswain/kinds'
 import { indexOf, isIndexed, isTracked, type JobView } from './job-pods.ts'
 
 const phases = ['Pending', 'Unknown', 'Running']
@@ -29,9 +29,9 @@ function byProgress(a: PodView, b: PodView): number {
     Number(isTracked(a)) - Number(isTracked(b)),
     Number(Boolean(a.spec.nodeName)) - Number(Boolean(b.spec.nodeName)),
     phases.indexOf(a.status?.phase ?? '') - phases.indexOf(b.status?.phase ?? ''),
-    Number(isReady(a)) - Number(isReady(b)),
-    (readySince(b) ?? 0) - (readySince(a) ?? 0),
-    restartsOf(b) - restartsOf(a),
+    Number(isPodReady(a)) - Number(isPodReady(b)),
+    (podReadySince(b) ?? 0) - (podReadySince(a) ?? 0),
+    maxRestartCount(b) - maxRestartCount(a),
     createdAt(b) - createdAt(a),
   ]
   return order.find(difference => difference !== 0) ?? (a.metadata.uid < b.metadata.uid ? -1 : 1)

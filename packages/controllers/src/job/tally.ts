@@ -1,4 +1,4 @@
-import { isActive, isReady, isTerminating, type PodView } from '../pods/pod-state.ts'
+import { isPodActive, isPodReady, isPodTerminating, type PodView } from '@coxswain/kinds'
 import { finishedAt } from './back-off.ts'
 import { judgeFailure } from './failure-policy.ts'
 import { addIndexes, countIndexes, hasIndex, type Indexes, parseIndexes } from './indexes.ts'
@@ -46,7 +46,7 @@ export function takeStock(job: JobView, pods: readonly PodView[]): Tally {
     isTracked(pod) &&
     !counted.includes(pod.metadata.uid) &&
     (completions === undefined || indexOf(pod, completions) !== undefined)
-  const active = pods.filter(isActive)
+  const active = pods.filter(isPodActive)
   const newSucceeded = pods.filter(
     pod => pod.status?.phase === 'Succeeded' && isValid(pod, uncounted?.succeeded),
   )
@@ -56,8 +56,8 @@ export function takeStock(job: JobView, pods: readonly PodView[]): Tally {
   return {
     pods,
     active,
-    ready: active.filter(isReady).length,
-    terminating: pods.filter(isTerminating).length,
+    ready: active.filter(isPodReady).length,
+    terminating: pods.filter(isPodTerminating).length,
     newSucceeded,
     newFailed,
     succeeded: indexes
@@ -80,7 +80,7 @@ function takeStockOfIndexes(job: JobView, pods: readonly PodView[], completions:
     parseIndexes(failedIndexes, completions),
     indexesOf(tracked.filter(pod => failsItsIndex(pod, job))),
   )
-  const active = new Set(indexesOf(pods.filter(isActive)))
+  const active = new Set(indexesOf(pods.filter(isPodActive)))
   const replaced = new Map<number, PodView>()
   for (const pod of tracked) {
     const index = indexOf(pod, completions)

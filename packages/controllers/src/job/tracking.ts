@@ -1,7 +1,7 @@
 import { Job, type JobCondition, type JobStatus } from '@coxswain/api/batch/v1'
 import { deepEqual, formatTime } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { OperatorClient, ReconcileContext } from '@coxswain/runtime'
-import type { PodView } from '../pods/pod-state.ts'
 import type { Ending } from './ending.ts'
 import { judgeFailure } from './failure-policy.ts'
 import { countIndexes, formatIndexes } from './indexes.ts'

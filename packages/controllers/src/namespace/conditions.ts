@@ -1,4 +1,6 @@
 import type { NamespaceCondition } from '@coxswain/api/core/v1'
+import { findStatusCondition } from '@coxswain/apimachinery'
+import { isSameCondition, setCondition } from '@coxswain/kinds'
 
 /** What happened when a namespace was emptied. */
 export interface Outcome {
@@ -77,21 +79,15 @@ export function updateConditions(
   outcome: Outcome,
   now: string,
 ): readonly Shown[] | undefined {
-  const conditions = [...before]
-  let hasChanged = false
+  let conditions = before
   for (const { type, good, badReason, problem } of findings) {
     const bad = problem(outcome)
-    const next: Omit<Shown, 'lastTransitionTime'> =
+    const next: Shown =
       bad === undefined
-        ? { type, status: 'False', reason: good[0], message: good[1] }
-        : { type, status: 'True', reason: badReason, message: bad }
-    const index = conditions.findIndex(condition => condition.type === type)
-    const old = conditions[index]
-    if (old?.status === next.status && old.reason === next.reason && old.message === next.message) continue
-    hasChanged = true
-    const lastTransitionTime = old?.status === next.status ? (old.lastTransitionTime ?? now) : now
-    if (old) conditions[index] = { ...old, ...next, lastTransitionTime }
-    else conditions.push({ ...next, lastTransitionTime })
+        ? { type, status: 'False', lastTransitionTime: now, reason: good[0], message: good[1] }
+        : { type, status: 'True', lastTransitionTime: now, reason: badReason, message: bad }
+    if (!isSameCondition(findStatusCondition(conditions, type), next))
+      conditions = setCondition(conditions, next)
   }
-  return hasChanged ? conditions : undefined
+  return conditions === before ? undefined : conditions
 }

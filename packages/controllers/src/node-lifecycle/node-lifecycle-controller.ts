@@ -1,6 +1,7 @@
 import { Lease } from '@coxswain/api/coordination/v1'
 import { Node, Pod } from '@coxswain/api/core/v1'
 import { deepEqual, formatTime, isNotFound } from '@coxswain/apimachinery'
+import { isPodActive, type NodeView, nodeReadyCondition, podCondition } from '@coxswain/kinds'
 import {
   defineOperator,
   type Operator,
@@ -9,8 +10,7 @@ import {
   requeueAfter,
 } from '@coxswain/runtime'
 import { indexPodsByNode, listPodsOn } from '../pods/pod-index.ts'
-import { isActive, podCondition } from '../pods/pod-state.ts'
-import { type Eviction, isEvicting, type NodeView, readyCondition, wantedTaints } from './taints.ts'
+import { type Eviction, isEvicting, wantedTaints } from './taints.ts'
 import { judgeZones, zoneOf } from './zones.ts'
 
 const leaseNamespace = 'kube-node-lease'
@@ -67,7 +67,7 @@ export function createNodeLifecycleController(options: NodeLifecycleOptions = {}
           memory.health.delete(context.key.name)
           return
         }
-        const isKnown = readyCondition(node) !== undefined
+        const isKnown = nodeReadyCondition(node) !== undefined
         const watched = await watchOver(context, node, memory, isKnown ? gracePeriod : startupGracePeriod)
         await markPods(context, watched)
         const labelled = await writeLabels(context, watched)
@@ -100,7 +100,7 @@ async function watchOver(
 ): Promise<NodeView> {
   const { name } = node.metadata
   const lease = await client.get(Lease, { namespace: leaseNamespace, name })
-  const condition = readyCondition(node)
+  const condition = nodeReadyCondition(node)
   const sign = `${lease?.spec?.renewTime} ${condition?.lastHeartbeatTime}`
   const known = health.get(name)
   const now = clock.monotonic()
@@ -143,9 +143,9 @@ async function watchOver(
 
 /** Pods on a node that has fallen silent are not ready; one that says it is not ready can speak for its pods. */
 async function markPods({ client, clock, events }: ReconcileContext, node: NodeView): Promise<void> {
-  if (readyCondition(node)?.status !== 'Unknown') return
+  if (nodeReadyCondition(node)?.status !== 'Unknown') return
   for (const pod of await listPodsOn(client, node.metadata.name)) {
-    if (!isActive(pod) || podCondition(pod, 'Ready')?.status !== 'True') continue
+    if (!isPodActive(pod) || podCondition(pod, 'Ready')?.status !== 'True') continue
     const { namespace = '', name, uid } = pod.metadata
     const time = formatTime(clock.now())
     const condition = { type: 'Ready', status: 'False', lastTransitionTime: time }
@@ -186,7 +186,7 @@ async function writeTaints(
 ): Promise<ReconcileResult> {
   const { client, clock, key } = context
   const present = node.spec?.taints ?? []
-  const isReady = readyCondition(node)?.status === 'True'
+  const isReady = nodeReadyCondition(node)?.status === 'True'
   const turn = isReady ? ({ eviction: 'never' } as const) : await takeTurn(context, node, memory, interval)
   const wanted = wantedTaints(node, formatTime(clock.now()), turn.eviction)
   if (!deepEqual(wanted, present)) {

@@ -1,7 +1,7 @@
-import type { Node, NodeCondition, Taint } from '@coxswain/api/core/v1'
+import type { Taint } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type NodeView, nodeReadyCondition } from '@coxswain/kinds'
 
-export type NodeView = DeepReadonly<Node>
 type TaintView = DeepReadonly<Taint>
 
 const prefix = 'node.kubernetes.io'
@@ -22,10 +22,6 @@ const taintOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const ownNoSchedule = new Set([unschedulable, ...Object.values(taintOf).flatMap(of => Object.values(of))])
 const ownNoExecute = new Set([notReady, unreachable])
 
-export function readyCondition({ status }: NodeView): DeepReadonly<NodeCondition> | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready')
-}
-
 /**
  * Whether pods may be driven out of a node that is not ready: at once, later (a taint that does so already stays), or not at
  * all (it goes).
@@ -41,7 +37,7 @@ export function wantedTaints(node: NodeView, now: string, eviction: Eviction): T
     if (key !== undefined) own.push({ key, effect: 'NoSchedule' })
   }
   if (node.spec?.unschedulable) own.push({ key: unschedulable, effect: 'NoSchedule' })
-  const evicting = taintOf.Ready?.[readyCondition(node)?.status ?? '']
+  const evicting = taintOf.Ready?.[nodeReadyCondition(node)?.status ?? '']
   const mayEvict = eviction === 'now' || (eviction === 'later' && isEvicting(present))
   if (evicting !== undefined && mayEvict) own.push({ key: evicting, effect: 'NoExecute' })
   const isSame = (a: Pick<TaintView, 'key' | 'effect'>) => (b: Pick<TaintView, 'key' | 'effect'>) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { NodeView } from './taints.ts'
+import type { NodeView } from '@coxswain/kinds'
 import { judgeZones } from './zones.ts'
 
 /** So many nodes of a zone that are ready, and so many that are not. */

@@ -1,4 +1,4 @@
-import { type NodeView, readyCondition } from './taints.ts'
+import { type NodeView, nodeReadyCondition } from '@coxswain/kinds'
 
 /** Zones up to this size are left alone when most of their nodes are not ready; larger ones are emptied slowly. */
 const largeZone = 50
@@ -22,7 +22,7 @@ export function zoneOf({ metadata: { labels = {} } }: NodeView): string {
  */
 export function judgeZones(nodes: readonly NodeView[]): ReadonlyMap<string, ZoneState> | undefined {
   const counted = nodes.filter(({ metadata }) => metadata.labels?.[exclusionLabel] === undefined)
-  const isReady = (node: NodeView) => readyCondition(node)?.status === 'True'
+  const isReady = (node: NodeView) => nodeReadyCondition(node)?.status === 'True'
   if (counted.length > 0 && !counted.some(isReady)) return undefined
   const zones = Map.groupBy(counted, zoneOf)
   return new Map(

@@ -1,8 +1,7 @@
 import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import { formatKey } from '@coxswain/apimachinery'
+import { formatKey, getControllerOf } from '@coxswain/apimachinery'
+import { controllerReference, isPodTerminal } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
-import { controllerOf, controllerReference } from '../pods/controller-reference.ts'
-import { isFinished } from '../pods/pod-state.ts'
 import { ephemeralClaimName } from './volumes.ts'
 
 /** Makes the claims that pods describe themselves; they go with the pod. */
@@ -19,7 +18,7 @@ export function createEphemeralVolumeController(): Operator {
 
 async function reconcile({ client, key, events }: ReconcileContext): Promise<void> {
   const pod = await client.get(Pod, key)
-  if (!pod || pod.metadata.deletionTimestamp || isFinished(pod)) return
+  if (!pod || pod.metadata.deletionTimestamp || isPodTerminal(pod)) return
   for (const { name: volume, ephemeral } of pod.spec.volumes ?? []) {
     const template = ephemeral?.volumeClaimTemplate
     if (!template) continue
@@ -31,7 +30,7 @@ async function reconcile({ client, key, events }: ReconcileContext): Promise<voi
     }
     const claim = await client.get(PersistentVolumeClaim, { namespace, name })
     if (claim) {
-      if (controllerOf(claim)?.uid === pod.metadata.uid) continue
+      if (getControllerOf(claim)?.uid === pod.metadata.uid) continue
       throw fail(`PVC ${namespace}/${name} was not created for pod ${formatKey(key)} (pod is not owner)`)
     }
     const { labels, annotations } = template.metadata ?? {}

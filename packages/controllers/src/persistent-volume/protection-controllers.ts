@@ -1,9 +1,14 @@
 import { PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { VolumeAttributesClass } from '@coxswain/api/storage/v1'
-import { type ApiObject, type DeepReadonly, isNotFound, type Kind } from '@coxswain/apimachinery'
+import {
+  type ApiObject,
+  type DeepReadonly,
+  getControllerOf,
+  isNotFound,
+  type Kind,
+} from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import { defineOperator, type MapFunction, type Operator, type OperatorClient } from '@coxswain/runtime'
-import { controllerOf } from '../pods/controller-reference.ts'
-import type { PodView } from '../pods/pod-state.ts'
 import {
   type ClaimView,
   claimNamesOf,
@@ -126,6 +131,6 @@ function holds(pod: PodView, claim: ClaimView): boolean {
   return (pod.spec.volumes ?? []).some(({ name, persistentVolumeClaim, ephemeral }) => {
     if (persistentVolumeClaim?.claimName === claim.metadata.name) return true
     if (!ephemeral || isShutDown || ephemeralClaimName(pod, name) !== claim.metadata.name) return false
-    return controllerOf(claim)?.uid === pod.metadata.uid
+    return getControllerOf(claim)?.uid === pod.metadata.uid
   })
 }

@@ -1,8 +1,8 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import { StorageClass } from '@coxswain/api/storage/v1'
 import { formatKey } from '@coxswain/apimachinery'
+import { isPodTerminal } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { isFinished } from '../pods/pod-state.ts'
 import { bind, setClaimPhase } from './bind.ts'
 import { findVolume, mismatchOf } from './find-volume.ts'
 import {
@@ -98,7 +98,7 @@ async function bindToAny(context: ReconcileContext, claim: ClaimView): Promise<v
 
 async function sayItWaits({ client, events }: ReconcileContext, claim: ClaimView): Promise<void> {
   const waiting = (await listPodsWith(client, claim)).filter(
-    pod => !isFinished(pod) && !pod.metadata.deletionTimestamp && !pod.spec.nodeName,
+    pod => !isPodTerminal(pod) && !pod.metadata.deletionTimestamp && !pod.spec.nodeName,
   )
   const names = waiting.map(({ metadata }) => metadata.name).sort()
   if (names.length === 0) {

@@ -1,8 +1,8 @@
 import { type PersistentVolume, type PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { StorageClass } from '@coxswain/api/storage/v1'
 import { type DeepReadonly, type ObjectKey, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import { findDefaultStorageClass, type PodView, storageClassNameOf } from '@coxswain/kinds'
 import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
-import type { PodView } from '../pods/pod-state.ts'
 
 export type VolumeView = DeepReadonly<PersistentVolume>
 export type ClaimView = DeepReadonly<PersistentVolumeClaim>
@@ -19,8 +19,6 @@ export const storageProvisioner = 'volume.kubernetes.io/storage-provisioner'
 export const betaStorageProvisioner = 'volume.beta.kubernetes.io/storage-provisioner'
 /** On a claim: where the scheduler wants the pod, and so the volume. */
 export const selectedNode = 'volume.kubernetes.io/selected-node'
-const betaClass = 'volume.beta.kubernetes.io/storage-class'
-const defaultClass = 'storageclass.kubernetes.io/is-default-class'
 
 export const keyOfClaim = ({ metadata }: ClaimView): ObjectKey => ({
   namespace: metadata.namespace ?? '',
@@ -28,22 +26,18 @@ export const keyOfClaim = ({ metadata }: ClaimView): ObjectKey => ({
 })
 
 /** The name of the class that a claim or volume is of; empty for none. */
-export function classNameOf({ metadata, spec }: ClaimView | VolumeView): string {
-  return metadata.annotations?.[betaClass] ?? spec?.storageClassName ?? ''
+export function classNameOf(object: ClaimView | VolumeView): string {
+  return storageClassNameOf(object) ?? ''
 }
 
 /** Whether a claim has left it open which class it is of: the default one, as soon as there is one. */
-export function isWithoutClass({ metadata, spec }: ClaimView): boolean {
-  return metadata.annotations?.[betaClass] === undefined && spec?.storageClassName === undefined
+export function isWithoutClass(claim: ClaimView): boolean {
+  return storageClassNameOf(claim) === undefined
 }
 
-/** The newest of those that are marked. */
+/** The default StorageClass of the cluster. */
 export async function findDefaultClass(client: OperatorClient): Promise<ClassView | undefined> {
-  const { items } = await client.list(StorageClass)
-  const age = ({ metadata }: ClassView) => Date.parse(metadata.creationTimestamp)
-  return items
-    .filter(({ metadata }) => metadata.annotations?.[defaultClass] === 'true')
-    .sort((a, b) => age(b) - age(a) || (a.metadata.name < b.metadata.name ? -1 : 1))[0]
+  return findDefaultStorageClass((await client.list(StorageClass)).items)
 }
 
 /** Whether a volume is meant for a claim: by its name, and by its uid if that is known. */

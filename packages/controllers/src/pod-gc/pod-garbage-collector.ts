@@ -1,9 +1,8 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
 import { isNotFound } from '@coxswain/apimachinery'
+import { isPodTerminal, nodeReadyCondition, type PodView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
-import { readyCondition } from '../node-lifecycle/taints.ts'
 import { type Disruption, markPod } from '../pods/disruption.ts'
-import { isFinished, type PodView } from '../pods/pod-state.ts'
 
 export interface PodGarbageCollectorOptions {
   /** Finished pods beyond this many are deleted, oldest first; 0: none. @default 12500 */
@@ -50,7 +49,7 @@ async function collect(
     const isOut = node?.spec?.taints?.some(({ key }) => key === outOfService)
     if (forsaken.has(nodeName)) condemn(pod, nodeGone)
     else if (isGoing && nodeName === '') condemn(pod)
-    else if (isGoing && node && isOut && readyCondition(node)?.status !== 'True') condemn(pod)
+    else if (isGoing && node && isOut && nodeReadyCondition(node)?.status !== 'True') condemn(pod)
   }
   for (const { pod, disruption } of doomed.values()) await forceDelete(context, pod, disruption)
 }
@@ -79,7 +78,7 @@ async function findForsaken(
 
 /** Evicted ones first, then the oldest. */
 function chooseFinished(pods: readonly PodView[], threshold: number): readonly PodView[] {
-  const finished = threshold > 0 ? pods.filter(isFinished) : []
+  const finished = threshold > 0 ? pods.filter(isPodTerminal) : []
   const isEvicted = ({ status }: PodView) => status?.phase === 'Failed' && status.reason === 'Evicted'
   const keyOf = (pod: PodView) =>
     `${isEvicted(pod) ? 0 : 1} ${pod.metadata.creationTimestamp} ${pod.metadata.name}`
@@ -96,7 +95,8 @@ async function forceDelete(
   const { client, log } = context
   const { namespace = '', name, uid, deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
   try {
-    if (!isFinished(pod)) await markPod(context, pod, { phase: 'Failed', ...(disruption && { disruption }) })
+    if (!isPodTerminal(pod))
+      await markPod(context, pod, { phase: 'Failed', ...(disruption && { disruption }) })
     // What is held by finalizers only is deleted as far as that goes.
     if (deletionTimestamp && deletionGracePeriodSeconds === 0) return
     await client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } })

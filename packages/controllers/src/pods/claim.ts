@@ -1,13 +1,14 @@
 import {
   type ApiObject,
   type DeepReadonly,
+  getControllerOf,
   isInvalid,
   isNotFound,
   type Kind,
   type Selector,
 } from '@coxswain/apimachinery'
+import { controllerReference } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { controllerOf, controllerReference } from './controller-reference.ts'
 
 export interface Claim<K extends Kind> {
   readonly client: OperatorClient
@@ -36,7 +37,7 @@ export async function claimObjects<K extends Kind, T extends DeepReadonly<ApiObj
   const mine: T[] = []
   for (const object of objects) {
     const isSelected = selector.matches(object.metadata.labels) && accepts(object)
-    const controller = controllerOf(object)
+    const controller = getControllerOf(object)
     if (controller) {
       if (controller.uid !== owner.metadata.uid) continue
       if (isSelected) mine.push(object)

@@ -1,9 +1,8 @@
 import { ControllerRevision } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type ApiObject, type DeepReadonly, deepEqual, writeJson } from '@coxswain/apimachinery'
+import { type ApiObject, type DeepReadonly, deepEqual, getControllerOf } from '@coxswain/apimachinery'
+import { sortKeys } from '@coxswain/kinds'
 import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
-import { controllerOf } from './controller-reference.ts'
-import { sorted, spellHash } from './template-hash.ts'
 
 export type RevisionView = DeepReadonly<ControllerRevision>
 export type TemplateView = DeepReadonly<PodTemplateSpec>
@@ -13,7 +12,7 @@ const field = 'controller'
 const orphansOf = (namespace = '') => `orphans/${namespace}`
 
 const byController = (revision: RevisionView): string[] => [
-  controllerOf(revision)?.uid ?? orphansOf(revision.metadata.namespace),
+  getControllerOf(revision)?.uid ?? orphansOf(revision.metadata.namespace),
 ]
 
 /** Lets an operator find revisions by who controls them. */
@@ -45,7 +44,10 @@ export function compareRevisions(a: RevisionView, b: RevisionView): number {
  * order, since servers compare the bytes: patching anything else of a revision puts them in order, and data must not change.
  */
 export function revisionData(template: TemplateView): Record<string, unknown> {
-  return sorted({ spec: { template: { ...plain(template), $patch: 'replace' } } }) as Record<string, unknown>
+  return sortKeys({ spec: { template: { ...plain(template), $patch: 'replace' } } }) as Record<
+    string,
+    unknown
+  >
 }
 
 /** The template that a revision keeps; undefined when there is none in it. */
@@ -70,22 +72,6 @@ function plain(template: TemplateView): TemplateView {
   return creationTimestamp === undefined || creationTimestamp === null
     ? ({ ...rest, metadata: others } as TemplateView)
     : template
-}
-
-/** The hash in a revision's name: upstream's, so that either controller manager goes on with the other's revisions. */
-export function hashRevision(data: Record<string, unknown>, collisions: number): string {
-  const bytes = new TextEncoder().encode(goJson(data) + String(collisions))
-  let hash = 0x811c9dc5
-  for (const byte of bytes) hash = (Math.imul(hash, 0x01000193) ^ byte) >>> 0
-  return spellHash(hash)
-}
-
-/** JSON as Go writes it: nothing in it could end an HTML element. */
-function goJson(value: Record<string, unknown>): string {
-  return writeJson(value).replace(
-    /[<>&\u2028\u2029]/g,
-    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 /** Deletes a revision; one that is gone is no matter. */

@@ -1,7 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { formatTime } from '@coxswain/apimachinery'
+import { isSameCondition, keepTransitionTime, type PodView, podCondition } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { type PodView, podCondition } from './pod-state.ts'
 
 type Tools = Pick<ReconcileContext, 'client' | 'clock'>
 
@@ -33,9 +33,7 @@ function conditionsOf(
   observed: object,
 ): object[] {
   const type = 'DisruptionTarget'
-  const present = podCondition(pod, type)
-  const isTrue = present?.status === 'True'
-  if (isTrue && present.reason === reason && present.message === message) return []
-  const lastTransitionTime = (isTrue && present.lastTransitionTime) || now
-  return [{ type, status: 'True', reason, message, lastTransitionTime, ...observed }]
+  const next = { type, status: 'True', reason, message, lastTransitionTime: now, ...observed }
+  if (isSameCondition(podCondition(pod, type), next)) return []
+  return [keepTransitionTime(pod.status?.conditions, next)]
 }

@@ -6,9 +6,8 @@ import {
   isStatusError,
   type Kind,
 } from '@coxswain/apimachinery'
+import { controllerReference, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { controllerReference } from './controller-reference.ts'
-import type { PodView } from './pod-state.ts'
 
 export type Owner = DeepReadonly<ApiObject>
 

@@ -1,14 +1,15 @@
 import { Pod } from '@coxswain/api/core/v1'
-import type { ApiObject, DeepReadonly, ObjectKey } from '@coxswain/apimachinery'
+import { type ApiObject, type DeepReadonly, getControllerOf, type ObjectKey } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { Lookup, OperatorBuilder, OperatorClient } from '@coxswain/runtime'
-import { controllerOf } from './controller-reference.ts'
-import type { PodView } from './pod-state.ts'
 
 const field = 'controller'
 
 const orphansOf = (namespace = '') => `orphans/${namespace}`
 
-const byController = (pod: PodView): string[] => [controllerOf(pod)?.uid ?? orphansOf(pod.metadata.namespace)]
+const byController = (pod: PodView): string[] => [
+  getControllerOf(pod)?.uid ?? orphansOf(pod.metadata.namespace),
+]
 
 /** Lets an operator find pods by who controls them. */
 export function indexPods(operator: OperatorBuilder): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { PodView } from '../pods/pod-state.ts'
+import type { PodView } from '@coxswain/kinds'
 import { choosePodsToDelete } from './pods-to-delete.ts'
 
 const podOf = (name: string, cost: string) =>

@@ -1,5 +1,5 @@
 import { parseInt64 } from '@coxswain/apimachinery'
-import { isActive, isReady, type PodView, readySince, restartsOf } from '../pods/pod-state.ts'
+import { isPodActive, isPodReady, maxRestartCount, type PodView, podReadySince } from '@coxswain/kinds'
 
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 /** How a valid cost begins: upstream rejects plus signs and leading zeros. */
@@ -20,7 +20,7 @@ export function choosePodsToDelete(
   const perNode = new Map<string, number>()
   for (const pod of related) {
     const node = pod.spec.nodeName ?? ''
-    if (isActive(pod)) perNode.set(node, (perNode.get(node) ?? 0) + 1)
+    if (isPodActive(pod)) perNode.set(node, (perNode.get(node) ?? 0) + 1)
   }
   const ranked = pods.map(pod => ({
     pod,
@@ -35,12 +35,12 @@ function worthOf(pod: PodView, neighbours: number, now: number): readonly number
   return [
     Number(Boolean(pod.spec.nodeName)),
     phaseOf(pod),
-    Number(isReady(pod)),
+    Number(isPodReady(pod)),
     costOf(pod),
     -neighbours,
     // Times count by their order of magnitude, so that a second more or less does not decide.
-    magnitude(readySince(pod), now),
-    -restartsOf(pod),
+    magnitude(podReadySince(pod), now),
+    -maxRestartCount(pod),
     magnitude(createdAt(pod), now),
   ]
 }

@@ -4,11 +4,19 @@ import {
   type DeepReadonly,
   deepEqual,
   formatTime,
-  type LabelSelector,
-  labelSelectorAsSelector,
+  getControllerOf,
   type Selector,
   selectorFromLabels,
 } from '@coxswain/apimachinery'
+import {
+  isPodActive,
+  isPodAvailable,
+  isPodReady,
+  isPodTerminating,
+  type PodView,
+  podSelectorOf,
+  untilPodAvailable,
+} from '@coxswain/kinds'
 import {
   defineOperator,
   type MapFunction,
@@ -19,18 +27,9 @@ import {
   slowStart,
 } from '@coxswain/runtime'
 import { claimObjects } from '../pods/claim.ts'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { minInterval } from '../pods/pace.ts'
 import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
-import {
-  isActive,
-  isAvailable,
-  isReady,
-  isTerminating,
-  type PodView,
-  untilAvailable,
-} from '../pods/pod-state.ts'
 import { choosePodsToDelete } from './pods-to-delete.ts'
 
 /** No more pods than this are created or deleted at one go. */
@@ -50,7 +49,7 @@ interface Flavour {
 const replicaSets: Flavour = {
   kind: ReplicaSet,
   eventSource: 'replicaset-controller',
-  selectorOf: ({ spec }) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined),
+  selectorOf: podSelectorOf,
   countsTerminating: true,
 }
 
@@ -87,7 +86,7 @@ function defineController(name: string, flavour: Flavour): Operator {
 /** A pod that nobody controls concerns every set that selects it. */
 function orphansTo({ kind, selectorOf }: Flavour): MapFunction<Pod> {
   return (pod, lookup) => {
-    if (controllerOf(pod) || Object.keys(pod.metadata.labels ?? {}).length === 0) return []
+    if (getControllerOf(pod) || Object.keys(pod.metadata.labels ?? {}).length === 0) return []
     const { namespace = '' } = pod.metadata
     const sets = lookup.list(kind as typeof ReplicaSet, { namespace })
     return sets
@@ -104,7 +103,7 @@ async function reconcile(context: ReconcileContext, flavour: Flavour): Promise<R
   const selector = flavour.selectorOf(set)
   const candidates = await listPodsFor(client, set)
   const claim = { client, kind: Pod, ownerKind: kind, owner: set, selector }
-  const active = await claimObjects(claim, candidates.filter(isActive))
+  const active = await claimObjects(claim, candidates.filter(isPodActive))
   let failure: unknown
   let pods: readonly PodView[] = active
   if (!set.metadata.deletionTimestamp) {
@@ -113,7 +112,8 @@ async function reconcile(context: ReconcileContext, flavour: Flavour): Promise<R
     pods = managed.pods
   }
   const terminating = candidates.filter(
-    pod => isTerminating(pod) && controllerOf(pod) !== undefined && selector.matches(pod.metadata.labels),
+    pod =>
+      isPodTerminating(pod) && getControllerOf(pod) !== undefined && selector.matches(pod.metadata.labels),
   )
   await writeStatus(context, flavour, set, pods, terminating.length, failure)
   if (failure) {
@@ -121,7 +121,7 @@ async function reconcile(context: ReconcileContext, flavour: Flavour): Promise<R
     throw failure
   }
   const minReady = set.spec?.minReadySeconds ?? 0
-  const wait = minReady > 0 ? untilAvailable(pods, minReady, clock.now()) : undefined
+  const wait = minReady > 0 ? untilPodAvailable(pods, minReady, clock.now()) : undefined
   return wait === undefined ? undefined : requeueAfter(Math.max(1, wait))
 }
 
@@ -160,11 +160,11 @@ async function findRelated(
   set: SetView,
   active: readonly PodView[],
 ): Promise<readonly PodView[]> {
-  const controller = controllerOf(set)
+  const controller = getControllerOf(set)
   const { namespace = '' } = set.metadata
   if (!controller) return active
   const { items: sets } = await client.list(ReplicaSet, { namespace })
-  const family = sets.filter(other => controllerOf(other)?.uid === controller.uid)
+  const family = sets.filter(other => getControllerOf(other)?.uid === controller.uid)
   return (await Promise.all(family.map(({ metadata }) => listPodsOf(client, metadata.uid)))).flat()
 }
 
@@ -185,8 +185,8 @@ async function writeStatus(
     ...kept,
     replicas: pods.length,
     fullyLabeledReplicas: pods.filter(({ metadata }) => labels.matches(metadata.labels)).length,
-    readyReplicas: pods.filter(isReady).length,
-    availableReplicas: pods.filter(pod => isAvailable(pod, minReady, now)).length,
+    readyReplicas: pods.filter(isPodReady).length,
+    availableReplicas: pods.filter(pod => isPodAvailable(pod, minReady, now)).length,
     ...(countsTerminating && { terminatingReplicas: terminating }),
     observedGeneration: set.metadata.generation ?? 0,
     ...(conditions.length > 0 && { conditions }),

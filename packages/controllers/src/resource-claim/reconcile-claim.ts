@@ -1,8 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim } from '@coxswain/api/resource/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { getControllerOf, isNotFound } from '@coxswain/apimachinery'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { type ClaimView, isDone } from './reconcile-pod.ts'
 
 const finalizer = 'resource.kubernetes.io/delete-protection'
@@ -66,7 +65,7 @@ async function stillRuns({ client, key }: ReconcileContext, name: string, uid: s
 
 /** A claim that was made for a pod that will not run any more goes before the pod does. */
 async function deleteUnneeded({ client, key }: ReconcileContext, claim: ClaimView): Promise<void> {
-  const owner = controllerOf(claim)
+  const owner = getControllerOf(claim)
   if (owner?.kind !== 'Pod') return
   const pod = await client.get(Pod, { namespace: key.namespace ?? '', name: owner.name })
   if (!pod || (pod.metadata.uid === owner.uid && !isDone(pod))) return

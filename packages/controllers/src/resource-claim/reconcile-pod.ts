@@ -1,9 +1,8 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
-import { type DeepReadonly, formatKey } from '@coxswain/apimachinery'
+import { type DeepReadonly, formatKey, getControllerOf } from '@coxswain/apimachinery'
+import { isPodTerminal, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { controllerOf } from '../pods/controller-reference.ts'
-import { isFinished, type PodView } from '../pods/pod-state.ts'
 
 export type ClaimView = DeepReadonly<ResourceClaim>
 type PodClaim = NonNullable<PodView['spec']['resourceClaims']>[number]
@@ -31,7 +30,7 @@ function claimNameOf({ status }: PodView, claim: PodClaim): string | null | unde
 
 /** Finished, or going without ever having had a node: it needs no claims. */
 export function isDone(pod: PodView): boolean {
-  return isFinished(pod) || (pod.metadata.deletionTimestamp !== undefined && !pod.spec.nodeName)
+  return isPodTerminal(pod) || (pod.metadata.deletionTimestamp !== undefined && !pod.spec.nodeName)
 }
 
 /** Makes the claims that a pod has templates for, and reserves those of a pod that was given its node by hand. */
@@ -76,7 +75,7 @@ async function makeClaim(
   if (known === null) return
   if (known !== undefined) {
     const claim = await client.get(ResourceClaim, { namespace, name: known })
-    const isOwn = podClaim.resourceClaimName !== undefined || controllerOf(claim ?? pod)?.uid === uid
+    const isOwn = podClaim.resourceClaimName !== undefined || getControllerOf(claim ?? pod)?.uid === uid
     if (claim && isOwn) return
   }
   const { resourceClaimTemplateName } = podClaim
@@ -85,7 +84,7 @@ async function makeClaim(
   const { items } = await client.list(ResourceClaim, { namespace })
   const orphan = items.find(
     claim =>
-      controllerOf(claim)?.uid === uid &&
+      getControllerOf(claim)?.uid === uid &&
       claim.metadata.annotations?.[claimAnnotation] === podClaim.name &&
       !claim.metadata.deletionTimestamp,
   )

@@ -1,7 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
+import { getControllerOf } from '@coxswain/apimachinery'
 import { defineOperator, type MapFunction, type Operator } from '@coxswain/runtime'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { reconcileClaim } from './reconcile-claim.ts'
 import { type ClaimView, claimsOf, reconcilePod } from './reconcile-pod.ts'
 
@@ -30,7 +30,7 @@ export function createResourceClaimController(): Operator {
 /** Those that name it, and the one it was made for. */
 const podsOfClaim: MapFunction<ResourceClaim> = (claim: ClaimView, lookup) => {
   const { namespace = '', name } = claim.metadata
-  const owner = controllerOf(claim)
+  const owner = getControllerOf(claim)
   const pods = lookup
     .list(Pod, { namespace })
     .filter(pod => pod.spec.resourceClaims?.length && claimsOf(pod).includes(name))

@@ -1,6 +1,24 @@
 import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from '@coxswain/api/core/v1'
 import { type DeepReadonly, type Kind, type KindOf, parseQuantity, Quantity } from '@coxswain/apimachinery'
 import {
+  type Amounts,
+  addAmounts,
+  containerStatusesOf,
+  isClaimInQuotaScope,
+  isPodInQuotaScope,
+  isPodTerminal,
+  limitsClaims,
+  limitsPods,
+  limitsServices,
+  type PodView,
+  plainCountedResources,
+  type QuotaScope,
+  quotaScopesOf,
+  quotaUsageOfClaim,
+  quotaUsageOfPod,
+  quotaUsageOfService,
+} from '@coxswain/kinds'
+import {
   defineOperator,
   type MapFunction,
   type Operator,
@@ -9,19 +27,7 @@ import {
   type ReconcileResult,
   requeueAfter,
 } from '@coxswain/runtime'
-import { type Amounts, addAmounts } from '../pods/pod-resources.ts'
-import { isFinished, type PodView } from '../pods/pod-state.ts'
 import { ObjectCounts } from './object-counts.ts'
-import { isClaimInScope, isPodInScope, type Scope, scopesOf } from './scopes.ts'
-import {
-  countedResource,
-  countsClaims,
-  countsPods,
-  countsServices,
-  usageOfClaim,
-  usageOfPod,
-  usageOfService,
-} from './usage.ts'
 
 /** Everything is added up anew this often, whatever happened. */
 const resyncPeriod = 5 * 60_000
@@ -39,9 +45,9 @@ export function createResourceQuotaController(): Operator {
       .controller('resourcequota')
       // Admission writes the status with every object that comes: its numbers are then ahead of the caches here.
       .for(ResourceQuota, { predicates: [hardChanged] })
-      .watches(Pod, quotasThat(countsPods), { predicates: [podUsageChanged] })
-      .watches(Service, quotasThat(countsServices), { predicates: [serviceTypeChanged] })
-      .watches(PersistentVolumeClaim, quotasThat(countsClaims), { predicates: [notCreated] })
+      .watches(Pod, quotasThat(limitsPods), { predicates: [podUsageChanged] })
+      .watches(Service, quotasThat(limitsServices), { predicates: [serviceTypeChanged] })
+      .watches(PersistentVolumeClaim, quotasThat(limitsClaims), { predicates: [notCreated] })
       .channel(counts.changes)
       .options({ concurrency: 5, resyncPeriod })
       .reconcile(context => reconcile(context, counts))
@@ -60,14 +66,13 @@ const notCreated: Predicate = event => event.type !== 'create'
 const podUsageChanged: Predicate<Pod> = event => {
   if (event.type !== 'update') return event.type === 'delete'
   const [old, pod] = [event.old as PodView, event.object as PodView]
-  return (isFinished(pod) && !isFinished(old)) || countedOf(old) !== countedOf(pod)
+  return (isPodTerminal(pod) && !isPodTerminal(old)) || countedOf(old) !== countedOf(pod)
 }
 
 /** What of a running pod is counted, and where. */
-function countedOf({ spec, status }: PodView): string {
-  const { initContainerStatuses = [], containerStatuses = [] } = status ?? {}
-  const resources = [...initContainerStatuses, ...containerStatuses].flatMap(each => each.resources ?? [])
-  return JSON.stringify([spec.activeDeadlineSeconds !== undefined, resources])
+function countedOf(pod: PodView): string {
+  const resources = containerStatusesOf(pod).flatMap(each => each.resources ?? [])
+  return JSON.stringify([pod.spec.activeDeadlineSeconds !== undefined, resources])
 }
 
 const serviceTypeChanged: Predicate<Service> = event => {
@@ -119,12 +124,12 @@ async function addUp(
   names: readonly string[],
 ): Promise<Map<string, Quantity>> {
   const now = context.clock.now()
-  const scopes = scopesOf(quota)
+  const scopes = quotaScopesOf(quota)
   const total = new Map<string, Quantity>()
   const add = async <K extends Kind>(
     kind: K,
     counts: (name: string) => boolean,
-    isIn: (object: DeepReadonly<KindOf<K>>, scope: Scope) => boolean,
+    isIn: (object: DeepReadonly<KindOf<K>>, scope: QuotaScope) => boolean,
     usageOf: (object: DeepReadonly<KindOf<K>>) => Amounts,
   ) => {
     const counted = names.filter(counts)
@@ -135,10 +140,18 @@ async function addUp(
       if (scopes.every(scope => isIn(object, scope))) sum = addAmounts(sum, usageOf(object))
     for (const name of counted) total.set(name, sum.get(name)!)
   }
-  await add(Pod, countsPods, isPodInScope, pod => usageOfPod(pod, now))
-  await add(Service, countsServices, () => false, usageOfService)
-  await add(PersistentVolumeClaim, countsClaims, isClaimInScope, usageOfClaim)
+  await add(Pod, limitsPods, isPodInQuotaScope, pod => quotaUsageOfPod(pod, now))
+  await add(Service, limitsServices, () => false, quotaUsageOfService)
+  await add(PersistentVolumeClaim, limitsClaims, isClaimInQuotaScope, quotaUsageOfClaim)
   return total
+}
+
+/** The resource whose objects a quota of this name counts; undefined for other names. */
+function countedResource(name: string): { readonly group: string; readonly resource: string } | undefined {
+  if (plainCountedResources.has(name)) return { group: '', resource: name }
+  if (!name.startsWith('count/')) return undefined
+  const [resource = '', ...group] = name.slice('count/'.length).split('.')
+  return { group: group.join('.'), resource }
 }
 
 function isSame(

@@ -1,4 +1,4 @@
-import type { PodView } from '../pods/pod-state.ts'
+import type { PodView } from '@coxswain/kinds'
 
 /** Names of all secrets that a pod uses. */
 export function secretNamesOf({ spec }: PodView): string[] {

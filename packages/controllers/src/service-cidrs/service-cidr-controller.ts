@@ -1,5 +1,13 @@
 import { IPAddress, ServiceCIDR } from '@coxswain/api/networking/v1'
-import { type CIDR, type DeepReadonly, formatTime, parseCIDR, parseIP } from '@coxswain/apimachinery'
+import {
+  type CIDR,
+  type DeepReadonly,
+  findStatusCondition,
+  formatTime,
+  parseCIDR,
+  parseIP,
+} from '@coxswain/apimachinery'
+import { setCondition } from '@coxswain/kinds'
 import {
   defineOperator,
   type MapFunction,
@@ -106,13 +114,12 @@ async function setReady(
   ready: { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string },
 ): Promise<void> {
   const conditions = range.status?.conditions ?? []
-  const old = conditions.find(({ type }) => type === 'Ready')
+  const old = findStatusCondition(conditions, 'Ready')
   if (old?.status === ready.status && old.reason === ready.reason) return
   const condition = { type: 'Ready', ...ready, lastTransitionTime: formatTime(clock.now()) }
-  const others = conditions.filter(({ type }) => type !== 'Ready')
   await client.updateStatus(ServiceCIDR, {
     ...range,
-    status: { ...range.status, conditions: [...others, condition] },
+    status: { ...range.status, conditions: setCondition(conditions, condition) },
   })
 }
 

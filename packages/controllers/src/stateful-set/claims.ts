@@ -8,9 +8,8 @@ import {
   type Kind,
   type OwnerReference,
 } from '@coxswain/apimachinery'
+import { controllerReference, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { controllerReference } from '../pods/controller-reference.ts'
-import type { PodView } from '../pods/pod-state.ts'
 import { apiVersionOf } from '../resource-kinds.ts'
 import { claimNameOf, isInRange, type SetView } from './identity.ts'
 

@@ -1,8 +1,8 @@
 import { StatefulSet } from '@coxswain/api/apps/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { TemplateView } from '../pods/controller-revisions.ts'
 import { podFromTemplate } from '../pods/pod-control.ts'
-import type { PodView } from '../pods/pod-state.ts'
 
 export type SetView = DeepReadonly<StatefulSet>
 type Volume = NonNullable<PodView['spec']['volumes']>[number]

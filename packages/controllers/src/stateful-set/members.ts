@@ -1,7 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { isAlreadyExists } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import type { PodView } from '../pods/pod-state.ts'
 import { areClaimsOwned, createClaims, type Member, ownClaims } from './claims.ts'
 import { hasIdentity, hasStorage, labelsOf, type SetView, volumesOf } from './identity.ts'
 

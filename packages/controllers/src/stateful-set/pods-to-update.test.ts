@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { PodView } from '../pods/pod-state.ts'
+import type { PodView } from '@coxswain/kinds'
 import type { SetView } from './identity.ts'
 import { choosePodsToUpdate } from './pods-to-update.ts'
 

@@ -1,12 +1,11 @@
-import { scaleIntOrPercent } from '../pods/int-or-percent.ts'
-import { isAvailable, type PodView } from '../pods/pod-state.ts'
+import { isPodAvailable, type PodView, scaleIntOrPercent } from '@coxswain/kinds'
 import type { Member } from './claims.ts'
 import { podRevision, replicasOf, type SetView, startOf } from './identity.ts'
 
 /** Not there, going, or not ready for long enough. */
 export function isUnavailable({ spec }: SetView, pod: PodView | undefined, now: number): boolean {
   if (!pod || pod.metadata.deletionTimestamp) return true
-  return !isAvailable(pod, spec?.minReadySeconds ?? 0, now)
+  return !isPodAvailable(pod, spec?.minReadySeconds ?? 0, now)
 }
 
 /**

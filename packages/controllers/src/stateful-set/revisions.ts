@@ -1,18 +1,16 @@
 import { ControllerRevision, StatefulSet } from '@coxswain/api/apps/v1'
 import { isAlreadyExists } from '@coxswain/apimachinery'
+import { controllerReference, hashControllerRevision, type PodView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { controllerReference } from '../pods/controller-reference.ts'
 import {
   compareRevisions,
   deleteRevision,
-  hashRevision,
   isRevisionOf,
   type RevisionView,
   revisionData,
   type TemplateView,
   templateIn,
 } from '../pods/controller-revisions.ts'
-import type { PodView } from '../pods/pod-state.ts'
 import { podRevision, type SetView } from './identity.ts'
 
 const hashLabel = 'controller.kubernetes.io/hash'
@@ -64,9 +62,9 @@ async function createRevision(
   const { namespace = '', name: setName, annotations } = set.metadata
   const template = set.spec!.template
   const data = revisionData(template)
-  const label = hashRevision(data, collisionsBefore)
+  const label = hashControllerRevision(data, collisionsBefore)
   for (let collisions = collisionsBefore; ; collisions++) {
-    const name = `${setName}-${hashRevision(data, collisions)}`
+    const name = `${setName}-${hashControllerRevision(data, collisions)}`
     try {
       const made = await client.create(ControllerRevision, {
         metadata: {

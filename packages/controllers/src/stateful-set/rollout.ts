@@ -1,5 +1,5 @@
+import { isPodReady, isPodTerminal, type PodView } from '@coxswain/kinds'
 import { type ReconcileContext, slowStart } from '@coxswain/runtime'
-import { isFinished, isReady, type PodView } from '../pods/pod-state.ts'
 import { areClaimsOwned, hasStaleClaims, type Member, ownClaims } from './claims.ts'
 import { isInRange, newPod, ordinalOf, replicasOf, type SetView, startOf } from './identity.ts'
 import { completeClaims, createMember, deleteMember, repairMember } from './members.ts'
@@ -93,12 +93,12 @@ export class Rollout {
       return 'wait'
     }
     const member = { pod, ordinal }
-    if (isFinished(pod)) {
+    if (isPodTerminal(pod)) {
       if (!pod.metadata.deletionTimestamp) await deleteMember(tools, set, member)
       return 'wait' // the next one is made when this one is gone
     }
     if (pod.status?.phase === 'Pending') await completeClaims(tools, set, member)
-    const isWell = pod.status?.phase === 'Running' && isReady(pod) && !this.#isUnavailable(pod)
+    const isWell = pod.status?.phase === 'Running' && isPodReady(pod) && !this.#isUnavailable(pod)
     if (!isWell && this.#isOrdered) return 'wait'
     await repairMember(tools, set, member)
     return 'next'

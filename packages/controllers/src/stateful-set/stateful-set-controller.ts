@@ -1,12 +1,7 @@
 import { ControllerRevision, StatefulSet } from '@coxswain/api/apps/v1'
 import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import {
-  type ApiObject,
-  type DeepReadonly,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import { type ApiObject, type DeepReadonly, getControllerOf, type ObjectKey } from '@coxswain/apimachinery'
+import { type PodView, podSelectorOf, untilPodAvailable } from '@coxswain/kinds'
 import {
   defineOperator,
   type Lookup,
@@ -16,12 +11,10 @@ import {
   requeueAfter,
 } from '@coxswain/runtime'
 import { claimObjects } from '../pods/claim.ts'
-import { controllerOf } from '../pods/controller-reference.ts'
 import { indexRevisions, isRevisionOf, listRevisionsFor } from '../pods/controller-revisions.ts'
 import { minInterval } from '../pods/pace.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
-import { type PodView, untilAvailable } from '../pods/pod-state.ts'
 import { ordinalOf, type SetView } from './identity.ts'
 import { cleanUpRevisions, syncRevisions } from './revisions.ts'
 import { Rollout } from './rollout.ts'
@@ -38,7 +31,7 @@ export function createStatefulSetController(): Operator {
       .for(StatefulSet)
       .owns(Pod)
       .owns(ControllerRevision, onlyDeletions)
-      .watches(Pod, (pod, lookup) => (controllerOf(pod) ? [] : setsFor(pod, lookup)))
+      .watches(Pod, (pod, lookup) => (getControllerOf(pod) ? [] : setsFor(pod, lookup)))
       // A pod may wait until what is left of the claim of its predecessor is gone.
       .watches(PersistentVolumeClaim, claimantsOf, onlyDeletions)
       .options({ eventSource: 'statefulset-controller', concurrency: 5, minInterval })
@@ -46,13 +39,11 @@ export function createStatefulSetController(): Operator {
   })
 }
 
-const selectorOf = ({ spec }: SetView) => labelSelectorAsSelector(spec?.selector as LabelSelector | undefined)
-
 function setsFor(pod: PodView, lookup: Lookup): ObjectKey[] {
   const { namespace = '', labels } = pod.metadata
   return lookup
     .list(StatefulSet, { namespace })
-    .filter(set => ordinalOf(set, pod) !== undefined && selectorOf(set).matches(labels))
+    .filter(set => ordinalOf(set, pod) !== undefined && podSelectorOf(set).matches(labels))
     .map(({ metadata }) => ({ namespace, name: metadata.name }))
 }
 
@@ -72,7 +63,7 @@ async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
   const { client, key, clock } = context
   const set = await client.get(StatefulSet, key)
   if (!set) return
-  const selector = selectorOf(set)
+  const selector = podSelectorOf(set)
   const accepts = (object: DeepReadonly<ApiObject>) => ordinalOf(set, object) !== undefined
   const isMine = (object: DeepReadonly<ApiObject>) => selector.matches(object.metadata.labels)
   const claim = { client, ownerKind: StatefulSet, owner: set, selector }
@@ -116,5 +107,5 @@ function nextLook(
 ): ReconcileResult {
   const minReady = spec?.minReadySeconds ?? 0
   if (minReady === 0 || status.readyReplicas === status.availableReplicas) return
-  return requeueAfter(Math.max(1, untilAvailable(pods, minReady, now) ?? minReady * 1_000))
+  return requeueAfter(Math.max(1, untilPodAvailable(pods, minReady, now) ?? minReady * 1_000))
 }

@@ -1,6 +1,6 @@
 import { StatefulSet } from '@coxswain/api/apps/v1'
+import { isPodAvailable, isPodReady, type PodView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { isAvailable, isReady, type PodView } from '../pods/pod-state.ts'
 import { podRevision, replicasOf, type SetView } from './identity.ts'
 import type { Revisions } from './revisions.ts'
 
@@ -13,14 +13,14 @@ export function computeStatus(
   { current, update, collisions }: Revisions,
   now: number,
 ): Status {
-  const running = pods.filter(pod => pod.status?.phase === 'Running' && isReady(pod))
+  const running = pods.filter(pod => pod.status?.phase === 'Running' && isPodReady(pod))
   const staying = pods.filter(({ metadata }) => !metadata.deletionTimestamp)
   const countOf = (revision: string) => staying.filter(pod => podRevision(pod) === revision).length
   const status = {
     observedGeneration: set.metadata.generation ?? 0,
     replicas: pods.length,
     readyReplicas: running.length,
-    availableReplicas: running.filter(pod => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)).length,
+    availableReplicas: running.filter(pod => isPodAvailable(pod, set.spec?.minReadySeconds ?? 0, now)).length,
     currentReplicas: countOf(current.name),
     updatedReplicas: countOf(update.name),
     currentRevision: current.name,

@@ -1,5 +1,6 @@
 import { Node, Pod, type Taint } from '@coxswain/api/core/v1'
 import { type DeepReadonly, deepEqual, isNotFound } from '@coxswain/apimachinery'
+import { type PodView, tolerates } from '@coxswain/kinds'
 import {
   defineOperator,
   type EventSubject,
@@ -10,9 +11,7 @@ import {
   requeueAfter,
 } from '@coxswain/runtime'
 import { type Disruption, markPod } from '../pods/disruption.ts'
-import { tolerates } from '../pods/node-fit.ts'
 import { indexPodsByNode, listPodKeysOn } from '../pods/pod-index.ts'
-import type { PodView } from '../pods/pod-state.ts'
 
 type TaintView = DeepReadonly<Taint>
 

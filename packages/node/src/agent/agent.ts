@@ -1,5 +1,6 @@
 import { Node, Pod, type PodStatus, Service } from '@coxswain/api/core/v1'
 import { type DeepReadonly, isConflict, isNotFound } from '@coxswain/apimachinery'
+import { isPodReady, nodeReadyCondition } from '@coxswain/kinds'
 import {
   createChannel,
   defineOperator,
@@ -248,7 +249,7 @@ async function bringForward(
       return
     }
     const status = worker.status()
-    if (!isReady(pod.status) && isReady(status) && (await isNodeSilent(client, pod))) {
+    if (!isPodReady(pod) && isPodReady({ status: status }) && (await isNodeSilent(client, pod))) {
       return requeueAfter(silentRetry)
     }
     const current = await writeStatus(client, pod, status)
@@ -262,18 +263,13 @@ async function bringForward(
   return again(wait)
 }
 
-function isReady(status: DeepReadonly<PodStatus> | undefined): boolean {
-  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
-}
-
 /**
  * Whether the node was heard of and then lost: its Pods have been marked as not ready, and will be again until the node is
  * back. To contradict for each Pod would only keep the node from saying that it is alive.
  */
 async function isNodeSilent(client: OperatorClient, { spec }: ReadonlyPod): Promise<boolean> {
   const node = await client.get(Node, { name: spec.nodeName ?? '' })
-  const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')
-  return ready?.status === 'Unknown'
+  return node !== undefined && nodeReadyCondition(node)?.status === 'Unknown'
 }
 
 async function writeStatus(

@@ -1,5 +1,6 @@
 import type { Container, ContainerState, Pod } from '@coxswain/api/core/v1'
 import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import { isSidecar } from '@coxswain/kinds'
 import type { EventSubject } from '@coxswain/runtime'
 import type { ContainerRole, RunningContainer } from '../container-runtime.ts'
 
@@ -73,7 +74,7 @@ const lostContainer = {
 export function createRecords(pod: ReadonlyPod, options: RecordOptions): ContainerRecord[] {
   return [
     ...(pod.spec.initContainers ?? []).map(container =>
-      createRecord(pod, container, container.restartPolicy === 'Always' ? 'sidecar' : 'init', options),
+      createRecord(pod, container, isSidecar(container) ? 'sidecar' : 'init', options),
     ),
     ...pod.spec.containers.map(container => createRecord(pod, container, 'main', options)),
   ]

@@ -1,25 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
-import { NodeLoad, requestOfPod } from './node-load.ts'
+import type { PodView } from '@coxswain/kinds'
+import { NodeLoad } from './node-load.ts'
 
-const podOf = (uid: string, spec: object = {}): DeepReadonly<Pod> =>
-  ({ metadata: { uid }, spec: { containers: [], ...spec } }) as unknown as DeepReadonly<Pod>
-const asking = (cpu: string, more: object = {}) => ({ name: 'c', resources: { requests: { cpu } }, ...more })
-
-describe('what a pod needs', () => {
-  it('is what its containers need together, or what one needs to get there', () => {
-    const sidecar = asking('300m', { restartPolicy: 'Always' })
-    const needs = (spec: object) => requestOfPod(podOf('u', spec), 'cpu')
-    assert.equal(needs({ containers: [asking('1'), asking('500m')] }), 1_500)
-    assert.equal(needs({ containers: [asking('1')], initContainers: [asking('2')] }), 2_000)
-    assert.equal(needs({ containers: [asking('1')], initContainers: [sidecar, asking('1')] }), 1_300)
-    assert.equal(needs({ containers: [asking('1')], initContainers: [asking('1'), sidecar] }), 1_300)
-    assert.equal(needs({ containers: [asking('1')], overhead: { cpu: '10m' } }), 1_010)
-    assert.equal(needs({ containers: [asking('1')], resources: { requests: { cpu: '4' } } }), 4_000)
-  })
-})
+const podOf = (uid: string, spec: object = {}): PodView =>
+  ({ metadata: { uid }, spec: { containers: [], ...spec } }) as unknown as PodView
 
 describe('a node', () => {
   it('takes as many pods as it can, and another when one has gone', () => {

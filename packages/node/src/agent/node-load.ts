@@ -1,7 +1,5 @@
-import type { Container, Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseQuantity } from '@coxswain/apimachinery'
-
-type ReadonlyPod = DeepReadonly<Pod>
+import { parseQuantity } from '@coxswain/apimachinery'
+import { type PodView, podRequests } from '@coxswain/kinds'
 
 /** Why a node does not take a Pod, in a kubelet's words. */
 export interface Rejection {
@@ -28,10 +26,11 @@ export class NodeLoad {
   }
 
   /** Takes a Pod; or says why there is no room for it, and does not. `isNew` is false for one that has been taken before. */
-  take(pod: ReadonlyPod, isNew: boolean): Rejection | undefined {
+  take(pod: PodView, isNew: boolean): Rejection | undefined {
     const { uid } = pod.metadata
     if (this.#pods.has(uid)) return undefined
-    const asked = units.map(([resource]) => requestOfPod(pod, resource))
+    const requests = podRequests(pod)
+    const asked = units.map(([resource]) => Number(requests.get(resource)?.milliValue ?? 0))
     const rejection = isNew ? this.#reject(asked) : undefined
     if (rejection) return rejection
     this.#pods.set(uid, asked)
@@ -40,7 +39,7 @@ export class NodeLoad {
   }
 
   /** A Pod that it has asks for something else now, and gets it. */
-  change(pod: ReadonlyPod): void {
+  change(pod: PodView): void {
     if (!this.#pods.has(pod.metadata.uid)) return
     this.release(pod.metadata.uid)
     this.take(pod, false)
@@ -69,21 +68,6 @@ export class NodeLoad {
 function outOf(resource: string, requested: number, used: number, capacity: number): Rejection {
   const text = `requested: ${requested}, used: ${used}, capacity: ${capacity}`
   return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${text}` }
-}
-
-/** What a Pod needs at any time of its life, in thousandths. */
-export function requestOfPod({ spec }: ReadonlyPod, resource: string): number {
-  const of = ({ resources }: DeepReadonly<Container>) => milliOf(resources?.requests?.[resource])
-  let sidecars = 0
-  let starting = 0
-  for (const container of spec.initContainers ?? []) {
-    starting = Math.max(starting, sidecars + of(container))
-    if (container.restartPolicy === 'Always') sidecars += of(container)
-  }
-  const running = spec.containers.reduce((sum, container) => sum + of(container), sidecars)
-  const own = spec.resources?.requests?.[resource]
-  const needed = own === undefined ? Math.max(starting, running) : milliOf(own)
-  return needed + milliOf(spec.overhead?.[resource])
 }
 
 function milliOf(quantity: string | undefined): number {

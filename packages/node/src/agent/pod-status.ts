@@ -7,7 +7,8 @@ import type {
   VolumeMount,
   VolumeMountStatus,
 } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery'
+import { isTerminalPhase, keepTransitionTime } from '@coxswain/kinds'
 import { type ContainerRecord, hasSucceeded, isTerminated } from './container-record.ts'
 import { isRestarted } from './restart-policy.ts'
 
@@ -86,21 +87,13 @@ export function makePodStatus(input: StatusInput): PodStatus {
   const observed = generation !== undefined && { observedGeneration: generation }
   const condition = (type: string, { holds, ...why }: Verdict): PodCondition => {
     const status = holds ? 'True' : 'False'
-    const before = old?.conditions?.find(found => found.type === type)
-    const isSame = before?.status === status
-    return {
-      type,
-      ...observed,
-      status,
-      lastProbeTime: null,
-      lastTransitionTime: isSame ? (before.lastTransitionTime ?? now) : now,
-      ...why,
-    }
+    const next = { type, ...observed, status, lastProbeTime: null, lastTransitionTime: now, ...why } as const
+    return keepTransitionTime(old?.conditions, next)
   }
   const inits = records.filter(({ role }) => role === 'init' || role === 'sidecar')
   const ephemeral = records.filter(({ role }) => role === 'ephemeral')
   const mains = records.filter(({ role }) => role === 'main')
-  const isOver = phase === 'Succeeded' || phase === 'Failed'
+  const isOver = isTerminalPhase(phase)
   const containersReady = readiness(records, phase)
   const gates = pod.spec.readinessGates ?? []
   const others = (old?.conditions ?? []).filter(({ type }) => !ownConditions.has(type))
@@ -115,7 +108,7 @@ export function makePodStatus(input: StatusInput): PodStatus {
       ? containersReady
       : { holds: false, reason: 'ReadinessGatesNotReady', message: closed.join(', ') }
   const print = (record: ContainerRecord) => printRecord(record, Math.floor(wordsLimit / records.length))
-  const scheduled = old?.conditions?.find(({ type }) => type === 'PodScheduled')
+  const scheduled = findStatusCondition(old?.conditions, 'PodScheduled')
   return {
     ...(old as PodStatus | undefined),
     ...observed,

@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '@coxswain/api/core/v1'
 import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import { isTerminalPhase } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { ContainerLife } from './container-life.ts'
@@ -42,10 +43,6 @@ const evictionGrace = 1_000
 const startError = { exitCode: 128, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' }
 const noVariables: ReadonlyMap<string, string> = new Map()
 
-function isOver(phase: Phase): boolean {
-  return phase === 'Succeeded' || phase === 'Failed'
-}
-
 /**
  * One Pod on this node: what it has to run, and what runs. `sync` is called again and again, never twice at once; what
  * happens in between (a start, an exit, a probe's result) is noted in the records, and `wake` asks for another `sync`.
@@ -82,7 +79,7 @@ export class PodWorker {
     const { uid, name, namespace = '' } = pod.metadata
     const { runtime, env, addresses, hostIP } = context
     this.identity = { uid, name, namespace }
-    this.wasOver = isOver(pod.status?.phase ?? 'Pending')
+    this.wasOver = isTerminalPhase(pod.status?.phase ?? 'Pending')
     this.#pod = pod
     this.#generation = pod.metadata.generation
     this.#context = context
@@ -149,7 +146,7 @@ export class PodWorker {
       return undefined
     }
     if (this.#stopping || this.#isFinished) return undefined
-    if (isOver(this.#phase()) || haveMainsEnded(pod, this.#records)) {
+    if (isTerminalPhase(this.#phase()) || haveMainsEnded(pod, this.#records)) {
       this.#end()
       return undefined
     }
@@ -196,7 +193,7 @@ export class PodWorker {
     const phase = this.#phase()
     const { phase: old = 'Pending' } = this.#pod.status ?? {}
     // It is over when nothing of it runs any more, and says why only then.
-    const isEnding = isOver(phase) && !isOver(old) && this.#lives.size > 0
+    const isEnding = isTerminalPhase(phase) && !isTerminalPhase(old) && this.#lives.size > 0
     return makePodStatus({
       pod: this.#pod,
       records: this.#records,
@@ -300,7 +297,7 @@ export class PodWorker {
   #phase(): Phase {
     if (this.#reason !== undefined) return 'Failed'
     const old = this.#pod.status?.phase
-    if (old !== undefined && isOver(old)) return old
+    if (old !== undefined && isTerminalPhase(old)) return old
     const phase = phaseOf(this.#pod, this.#records)
     // What is being stopped for good is not restarted: it ends as its containers ended.
     if (!this.#isFinished || phase !== 'Running') return phase

@@ -1,5 +1,11 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
-import { type CreateOf, type DeepReadonly, formatTime, isAlreadyExists } from '@coxswain/apimachinery'
+import {
+  type CreateOf,
+  type DeepReadonly,
+  findStatusCondition,
+  formatTime,
+  isAlreadyExists,
+} from '@coxswain/apimachinery'
 import { defineOperator, type Operator, type ReconcileContext, requeueAfter } from '@coxswain/runtime'
 import { isMirrorPod, mirrorAnnotation, mirrorName, mirrorNamespace } from './mirror-pod.ts'
 
@@ -196,7 +202,7 @@ async function writeStatus(
   const { name = '', image = '' } = container ?? {}
   const containerID = `coxswain://${pod.metadata.uid}-${startedAt}`
   const conditions = conditionTypes.map(type => {
-    const before = status.conditions?.find(condition => condition.type === type)
+    const before = findStatusCondition(status.conditions, type)
     return before?.status === 'True' ? before : { type, status: 'True' as const, lastTransitionTime: time }
   })
   const isTold =

@@ -1,6 +1,7 @@
 import type { Pod, Service, ServicePort } from '@coxswain/api/core/v1'
 import type { EndpointSlice } from '@coxswain/api/discovery/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import { isPodTerminal } from '@coxswain/kinds'
 import { isMirrorPod } from '../mirror-pods/mirror-pod.ts'
 import { loopbackAddressOf } from './loopback-address.ts'
 
@@ -167,9 +168,9 @@ export function findRivals(
     rivals.set(id, (rivals.get(id) ?? new Set()).add(pod))
   }
   for (const pod of pods) {
-    const { metadata, spec, status } = pod
+    const { metadata, spec } = pod
     if (!machine.nodes.has(spec.nodeName ?? '') || isMirrorPod(pod)) continue
-    if (status?.phase === 'Succeeded' || status?.phase === 'Failed') continue
+    if (isPodTerminal(pod)) continue
     for (const { ports } of [...(spec.initContainers ?? []), ...spec.containers])
       for (const { protocol = 'TCP', containerPort } of ports ?? [])
         add(protocol, containerPort, metadata.uid)

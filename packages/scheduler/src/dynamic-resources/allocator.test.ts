@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { NodeView } from '@coxswain/kinds'
 import { createSeededRandom } from '@coxswain/kit'
-import type { NodeView } from '../node-info.ts'
 import { AllocatedState } from './allocated-state.ts'
 import { allocate } from './allocator.ts'
 import type { ClaimView, ClassView, DeviceView, SliceView } from './device-id.ts'

@@ -1,5 +1,5 @@
+import type { NodeView } from '@coxswain/kinds'
 import { minOf, type Random } from '@coxswain/kit'
-import type { NodeView } from '../node-info.ts'
 import type { AllocatedState } from './allocated-state.ts'
 import { createAllocation, type GivenDevice } from './allocation-result.ts'
 import { ConsumedCapacity, consumedBy, hasCapacity } from './capacity.ts'

@@ -1,7 +1,7 @@
 import { ResourceClaim } from '@coxswain/api/resource/v1'
 import { formatTime, isConflict } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { SchedulerHandle } from '../plugin.ts'
-import type { PodView } from '../pod-view.ts'
 import { type ClaimView, nameOf } from './device-id.ts'
 import type { AllocationResult } from './types.ts'
 

@@ -1,5 +1,5 @@
 import { DeviceClass, ResourceSlice } from '@coxswain/api/resource/v1'
-import { matchesNodeSelector } from '../matching.ts'
+import { matchesNodeSelector } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import { type Cycle, unresolvable, type Verdict } from '../plugin.ts'
 import { AllocatedState } from './allocated-state.ts'

@@ -1,10 +1,10 @@
 import type { Container, ContainerExtendedResourceRequest } from '@coxswain/api/core/v1'
 import { DeviceClass, type DeviceRequest, ResourceClaim } from '@coxswain/api/resource/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import type { SchedulerHandle } from '../plugin.ts'
 import type { PodInfo } from '../pod-info.ts'
-import type { PodView } from '../pod-view.ts'
 import { parseCached } from '../resources.ts'
 import type { ClaimView, ClassView } from './device-id.ts'
 

@@ -1,5 +1,5 @@
 import { isControlledBy } from '@coxswain/apimachinery'
-import type { PodView } from '../pod-view.ts'
+import type { PodView } from '@coxswain/kinds'
 import type { ClaimTracker } from './claim-tracker.ts'
 import type { ClaimView } from './device-id.ts'
 

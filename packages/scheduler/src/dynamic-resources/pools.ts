@@ -1,5 +1,4 @@
-import { matchesNodeSelector } from '../matching.ts'
-import type { NodeView } from '../node-info.ts'
+import { matchesNodeSelector, type NodeView } from '@coxswain/kinds'
 import type { DeviceView, SliceView } from './device-id.ts'
 import type { CounterSet, NodeSelector } from './types.ts'
 

@@ -1,6 +1,6 @@
 import type { DeviceRequest, DeviceSelector, DeviceToleration } from '@coxswain/api/resource/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { NodeView } from '../node-info.ts'
+import type { NodeView } from '@coxswain/kinds'
 import { hasCapacity } from './capacity.ts'
 import {
   type ClaimView,

@@ -1,5 +1,6 @@
 import type { DeviceTaint, DeviceToleration } from '@coxswain/api/resource/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import { findUntoleratedTaint } from '@coxswain/kinds'
 
 type TaintView = DeepReadonly<DeviceTaint>
 type TolerationView = DeepReadonly<DeviceToleration>
@@ -9,15 +10,5 @@ export function isTolerated(
   taints: readonly TaintView[] = [],
   tolerations: readonly TolerationView[] = [],
 ): boolean {
-  return taints.every(
-    taint =>
-      (taint.effect !== 'NoSchedule' && taint.effect !== 'NoExecute') ||
-      tolerations.some(toleration => tolerates(toleration, taint)),
-  )
-}
-
-function tolerates(toleration: TolerationView, taint: TaintView): boolean {
-  if (toleration.effect && toleration.effect !== taint.effect) return false
-  if (toleration.key && toleration.key !== taint.key) return false
-  return toleration.operator === 'Exists' || (toleration.value ?? '') === (taint.value ?? '')
+  return !findUntoleratedTaint(taints, tolerations, ['NoSchedule', 'NoExecute'])
 }

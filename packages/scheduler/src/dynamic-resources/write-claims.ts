@@ -1,5 +1,5 @@
+import type { PodView } from '@coxswain/kinds'
 import type { SchedulerHandle } from '../plugin.ts'
-import type { PodView } from '../pod-view.ts'
 import { bindClaim, isReservedFor, releaseClaim } from './bind-claim.ts'
 import { isOverdue, isReadyForBinding } from './binding-conditions.ts'
 import { trackerOf } from './claim-tracker.ts'

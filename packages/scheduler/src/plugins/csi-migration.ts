@@ -1,9 +1,10 @@
 /**
  * Volumes of plug-ins that Kubernetes once had itself, as the CSI drivers see them that look after them now.
  */
+
 import type { CSINode } from '@coxswain/api/storage/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { PodView } from '../pod-view.ts'
+import type { PodView } from '@coxswain/kinds'
 import type { VolumeView } from './pod-claims.ts'
 
 export interface CsiVolume {

@@ -1,5 +1,6 @@
 import { DeviceClass, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
 import { deepEqual, durationToMilliseconds, isControlledBy, parseDuration } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import { deallocateClaim, isReservedFor } from '../dynamic-resources/bind-claim.ts'
 import { hasBindingConditions } from '../dynamic-resources/binding-conditions.ts'
 import { trackerOf } from '../dynamic-resources/claim-tracker.ts'
@@ -28,7 +29,6 @@ import {
   unresolvable,
 } from '../plugin.ts'
 import { recorderOf } from '../pod-status.ts'
-import type { PodView } from '../pod-view.ts'
 
 const noClaims = new Claims([])
 /** A request has no more alternatives. */

@@ -1,7 +1,7 @@
 import { Namespace } from '@coxswain/api/core/v1'
+import { labelOf, type NodeView, type PodView } from '@coxswain/kinds'
 import { maxOf, minOf } from '@coxswain/kit'
-import { labelOf } from '../matching.ts'
-import type { NodeInfo, NodeView } from '../node-info.ts'
+import type { NodeInfo } from '../node-info.ts'
 import {
   type ClusterEvent,
   type Cycle,
@@ -17,7 +17,6 @@ import {
   unschedulable,
 } from '../plugin.ts'
 import { type AffinityTerm, createPodInfo, type PodInfo } from '../pod-info.ts'
-import type { PodView } from '../pod-view.ts'
 import { Counts } from './topology-counts.ts'
 
 type Labels = Readonly<Record<string, string>>

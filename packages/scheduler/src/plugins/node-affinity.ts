@@ -1,7 +1,12 @@
 import type { NodeAffinity } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
-import { matchesNodeSelector, matchesRequiredAffinity, matchesTerm } from '../matching.ts'
-import type { NodeView } from '../node-info.ts'
+import {
+  matchesNodeSelector,
+  matchesNodeSelectorTerm,
+  matchesRequiredNodeAffinity,
+  type NodeView,
+  type PodView,
+} from '@coxswain/kinds'
 import {
   isTaintChange,
   nodesOf,
@@ -10,7 +15,6 @@ import {
   skip,
   unresolvable,
 } from '../plugin.ts'
-import type { PodView } from '../pod-view.ts'
 
 export interface NodeAffinityArgs {
   /** What every pod of the profile asks for besides its own. */
@@ -25,7 +29,7 @@ export function createNodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Sc
     ...(pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
   ]
   const isWelcome = (pod: PodView, node: NodeView) =>
-    (!enforced || matchesNodeSelector(enforced, node)) && matchesRequiredAffinity(pod, node)
+    (!enforced || matchesNodeSelector(enforced, node)) && matchesRequiredNodeAffinity(pod.spec, node)
   return {
     name: 'NodeAffinity',
     preFilter: ({ pod: { pod } }) => {
@@ -38,7 +42,7 @@ export function createNodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Sc
     filter: ({ pod }, { node }) => {
       if (enforced && !matchesNodeSelector(enforced, node))
         return unresolvable("node(s) didn't match scheduler-enforced node affinity")
-      return matchesRequiredAffinity(pod.pod, node)
+      return matchesRequiredNodeAffinity(pod.pod.spec, node)
         ? undefined
         : unresolvable("node(s) didn't match Pod's node affinity/selector")
     },
@@ -46,7 +50,7 @@ export function createNodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Sc
     score: ({ pod }, { node }) => {
       let sum = 0
       for (const { weight, preference } of preferredOf(pod.pod))
-        if (weight !== 0 && matchesTerm(preference, node)) sum += weight
+        if (weight !== 0 && matchesNodeSelectorTerm(preference, node)) sum += weight
       return sum
     },
     normalize: (_, scores) => normalizeToHighest(scores),

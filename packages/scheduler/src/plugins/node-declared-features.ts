@@ -1,6 +1,5 @@
-import type { NodeView } from '../node-info.ts'
+import type { NodeView, PodView } from '@coxswain/kinds'
 import { nodesOf, type SchedulerPlugin, skip, unresolvable } from '../plugin.ts'
-import type { PodView } from '../pod-view.ts'
 
 /** What a kubelet has to be able to do for a pod, by the names under which nodes declare it. */
 const requirements: Readonly<Record<string, (spec: PodView['spec']) => boolean>> = {

@@ -1,4 +1,5 @@
 import { DeviceClass, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
+import type { PodView } from '@coxswain/kinds'
 import type { ClassView } from '../dynamic-resources/device-id.ts'
 import { isDelegated } from '../dynamic-resources/extended-resources.ts'
 import { allowedPodsOf, type NodeInfo } from '../node-info.ts'
@@ -14,7 +15,6 @@ import {
   type SchedulerPlugin,
   type Verdict,
 } from '../plugin.ts'
-import type { PodView } from '../pod-view.ts'
 import { type Amounts, computeRequests, parseAmounts } from '../resources.ts'
 import { amountOf, cpuAndMemory, otherResource, type ResourceWeight } from './scored-resources.ts'
 

@@ -1,4 +1,4 @@
-import { tolerates } from '../matching.ts'
+import { tolerates } from '@coxswain/kinds'
 import { isChangeOf, nodesOf, type SchedulerPlugin, unresolvable } from '../plugin.ts'
 
 const unschedulableTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const

@@ -1,7 +1,7 @@
 import { PersistentVolume } from '@coxswain/api/core/v1'
 import { CSINode, StorageClass, VolumeAttachment } from '@coxswain/api/storage/v1'
+import type { PodView } from '@coxswain/kinds'
 import { leaverOf, type SchedulerHandle, type SchedulerPlugin, skip, unschedulable } from '../plugin.ts'
-import type { PodView } from '../pod-view.ts'
 import { type CsiVolume, csiOf, driverOf, isMigrated, translateInline } from './csi-migration.ts'
 import { claimNamesOf, findClaim, isClaimOf } from './pod-claims.ts'
 

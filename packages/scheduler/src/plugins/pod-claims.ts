@@ -1,7 +1,7 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { ClusterEvent, SchedulerHandle } from '../plugin.ts'
-import type { PodView } from '../pod-view.ts'
 
 export type ClaimView = DeepReadonly<PersistentVolumeClaim>
 export type VolumeView = DeepReadonly<PersistentVolume>

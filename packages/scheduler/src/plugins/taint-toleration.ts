@@ -1,11 +1,13 @@
-import { findUntolerated, tolerates } from '../matching.ts'
+import { findTaintAgainstScheduling, tolerates } from '@coxswain/kinds'
 import { isChangeOf, nodesOf, normalizeToHighest, type SchedulerPlugin, unresolvable } from '../plugin.ts'
 
 /** Keeps pods away from nodes whose taints they do not tolerate, and prefers nodes with few that only advise. */
 export const taintToleration: SchedulerPlugin = {
   name: 'TaintToleration',
   filter: ({ pod }, { node }) =>
-    findUntolerated(node, pod.pod) ? unresolvable('node(s) had untolerated taint(s)') : undefined,
+    findTaintAgainstScheduling(node, pod.pod.spec.tolerations)
+      ? unresolvable('node(s) had untolerated taint(s)')
+      : undefined,
   score: ({ pod }, { node }) => {
     const advised = (pod.pod.spec.tolerations ?? []).filter(
       ({ effect }) => !effect || effect === 'PreferNoSchedule',
@@ -20,7 +22,7 @@ export const taintToleration: SchedulerPlugin = {
   wakesOn: (event, pod) => {
     const nodes = nodesOf(event, 'taints')
     if (!nodes) return isChangeOf(event, pod, 'tolerations')
-    const wasBad = !nodes.old || findUntolerated(nodes.old, pod) !== undefined
-    return wasBad && !findUntolerated(nodes.node, pod)
+    const wasBad = !nodes.old || findTaintAgainstScheduling(nodes.old, pod.spec.tolerations) !== undefined
+    return wasBad && !findTaintAgainstScheduling(nodes.node, pod.spec.tolerations)
   },
 }

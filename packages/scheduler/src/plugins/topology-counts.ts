@@ -1,4 +1,4 @@
-import { labelOf } from '../matching.ts'
+import { labelOf } from '@coxswain/kinds'
 
 /** Counts by topology label and value. A count that comes to zero is forgotten. */
 export class Counts {

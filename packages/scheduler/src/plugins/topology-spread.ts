@@ -3,14 +3,21 @@ import { ReplicationController, Service, type TopologySpreadConstraint } from '@
 import {
   createRequirement,
   type DeepReadonly,
+  getControllerOf,
   type LabelSelector,
   labelSelectorAsSelector,
   Selector,
   selectorFromLabels,
 } from '@coxswain/apimachinery'
+import {
+  findTaintAgainstScheduling,
+  labelOf,
+  matchesRequiredNodeAffinity,
+  type NodeView,
+  type PodView,
+} from '@coxswain/kinds'
 import { maxOf, minOf } from '@coxswain/kit'
-import { findUntolerated, labelOf, matchesRequiredAffinity } from '../matching.ts'
-import type { NodeInfo, NodeView } from '../node-info.ts'
+import type { NodeInfo } from '../node-info.ts'
 import {
   type ClusterEvent,
   type Cycle,
@@ -24,7 +31,6 @@ import {
   unschedulable,
 } from '../plugin.ts'
 import type { PodInfo } from '../pod-info.ts'
-import type { PodView } from '../pod-view.ts'
 
 type ConstraintView = DeepReadonly<TopologySpreadConstraint>
 
@@ -263,8 +269,8 @@ function hasAllKeys({ labels }: NodeInfo, constraints: readonly Constraint[]): b
 }
 
 function isIncluded({ honorsAffinity, honorsTaints }: Constraint, pod: PodView, { node }: NodeInfo): boolean {
-  if (honorsAffinity && !matchesRequiredAffinity(pod, node)) return false
-  return !honorsTaints || !findUntolerated(node, pod)
+  if (honorsAffinity && !matchesRequiredNodeAffinity(pod.spec, node)) return false
+  return !honorsTaints || !findTaintAgainstScheduling(node, pod.spec.tolerations)
 }
 
 function countMatching(node: NodeInfo, selector: Selector, { metadata }: PodView): number {
@@ -328,7 +334,7 @@ function measureSpread(
 
 /** Who counts as of a kind with a pod that does not say: what its services and its owner select. */
 function defaultSelector(pod: PodView, handle: SchedulerHandle): Selector {
-  const { namespace = '', labels = {}, ownerReferences = [] } = pod.metadata
+  const { namespace = '', labels = {} } = pod.metadata
   const merged: Record<string, string> = {}
   for (const { spec } of handle.list(Service, namespace)) {
     const wanted = spec?.selector
@@ -336,7 +342,7 @@ function defaultSelector(pod: PodView, handle: SchedulerHandle): Selector {
       Object.assign(merged, wanted)
   }
   let selector = Object.keys(merged).length > 0 ? selectorFromLabels(merged) : Selector.everything
-  const owner = ownerReferences.find(({ controller }) => controller)
+  const owner = getControllerOf(pod)
   if (!owner) return selector
   const key = { namespace, name: owner.name }
   if (owner.kind === 'ReplicationController') {

@@ -6,7 +6,7 @@ import {
   type LabelSelector,
   labelSelectorAsSelector,
 } from '@coxswain/apimachinery'
-import { matchesNodeSelector } from '../matching.ts'
+import { matchesNodeSelector, type PodView } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import {
   type Cycle,
@@ -17,7 +17,6 @@ import {
   unresolvable,
   type Verdict,
 } from '../plugin.ts'
-import type { PodView } from '../pod-view.ts'
 import { parseCached } from '../resources.ts'
 import { affinityOf } from './csi-migration.ts'
 import {

@@ -1,3 +1,4 @@
+import type { PodView } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import {
   type CycleData,
@@ -10,7 +11,6 @@ import {
   unschedulable,
 } from '../plugin.ts'
 import type { PodInfo } from '../pod-info.ts'
-import type { PodView } from '../pod-view.ts'
 import { claimNamesOf, findClaim, isClaimOf } from './pod-claims.ts'
 
 const name = 'VolumeRestrictions'

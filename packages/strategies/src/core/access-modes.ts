@@ -12,8 +12,6 @@ const shortNames = [
   ['ReadWriteOncePod', 'RWOP'],
 ] as const
 
-export const betaStorageClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
-
 export function* validateAccessModes(value: unknown, path: field.Path): Findings {
   const modes = stringsOf(value)
   for (const mode of modes) if (!accessModes.includes(mode)) yield field.notSupported(path, mode, accessModes)

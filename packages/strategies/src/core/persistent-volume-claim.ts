@@ -10,14 +10,15 @@ import {
   parseQuantity,
   type Quantity,
 } from '@coxswain/apimachinery'
+import { betaStorageClassAnnotation, isNativeResource } from '@coxswain/kinds'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, objectOf, recordOf, stringsOf, textOf } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
 import type { Strategy } from '../strategy.ts'
-import { betaStorageClassAnnotation, printAccessModes } from './access-modes.ts'
+import { printAccessModes } from './access-modes.ts'
 import { validateClaimSpec } from './pod/validation/claim-template.ts'
-import { isNativeResource, validateResourceQuantity } from './pod/validation/resources.ts'
+import { validateResourceQuantity } from './pod/validation/resources.ts'
 
 const resizeStatuses = [
   'ControllerResizeInProgress',

@@ -9,17 +9,13 @@ import {
   nameIsDNSSubdomain,
   parseQuantity,
 } from '@coxswain/apimachinery'
+import { betaStorageClassAnnotation } from '@coxswain/kinds'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { list, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, invalidBecause, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
 import type { Strategy } from '../strategy.ts'
-import {
-  betaStorageClassAnnotation,
-  printAccessModes,
-  validateAccessModes,
-  volumeModes,
-} from './access-modes.ts'
+import { printAccessModes, validateAccessModes, volumeModes } from './access-modes.ts'
 import { validateNodeSelector, warnAboutNodeSelector } from './node-selector.ts'
 import { persistentVolumeSourceForm } from './volume-source-form.ts'
 import { validateSource } from './volume-sources.ts'

@@ -1,9 +1,10 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field, parseQuantity } from '@coxswain/apimachinery'
+import { isHugePages } from '@coxswain/kinds'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, objectOf, printed, recordOf, stringsOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
-import { isHugePages, validateResourceName, validateResourceQuantity } from './pod/validation/resources.ts'
+import { validateResourceName, validateResourceQuantity } from './pod/validation/resources.ts'
 
 const computed = ['cpu', 'memory', 'ephemeral-storage']
 const quotaResources = new Set([

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { deepEqual, field } from '@coxswain/apimachinery'
-import { isExtendedResource } from '../core/pod/validation/resources.ts'
+import { isExtendedResource } from '@coxswain/kinds'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, objectOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

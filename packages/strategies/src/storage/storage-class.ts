@@ -1,5 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field, validateImmutableField, validateLabelName } from '@coxswain/apimachinery'
+import { isDefaultStorageClass } from '@coxswain/kinds'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, stringsOf, textOf } from '../shared/reading.ts'
@@ -35,9 +36,7 @@ export const storageClassStrategy: Strategy = {
       }),
     ),
   cells: (object, now) => [
-    isDefaultStorageClass(object as unknown as StorageClass)
-      ? `${nameCell(object)} (default)`
-      : nameCell(object),
+    isDefaultStorageClass(object) ? `${nameCell(object)} (default)` : nameCell(object),
     textOf(object.provisioner),
     object.reclaimPolicy ?? 'Delete',
     object.volumeBindingMode ?? 'Immediate',
@@ -83,24 +82,4 @@ function* validateRequirement(key: string, values: readonly string[], path: fiel
     seen.add(value)
   }
   yield* validateLabelName(key, path.child('key'))
-}
-
-/** What defaulting and resizing of claims look at. */
-export interface StorageClass {
-  readonly metadata: {
-    readonly name: string
-    readonly creationTimestamp?: string
-    readonly annotations?: Readonly<Record<string, string>>
-  }
-  readonly allowVolumeExpansion?: boolean
-}
-
-const defaultAnnotations = [
-  'storageclass.kubernetes.io/is-default-class',
-  'storageclass.beta.kubernetes.io/is-default-class',
-]
-
-/** Whether claims without a class get this one. */
-export function isDefaultStorageClass({ metadata }: Pick<StorageClass, 'metadata'>): boolean {
-  return defaultAnnotations.some(name => metadata.annotations?.[name] === 'true')
 }

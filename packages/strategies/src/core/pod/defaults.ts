@@ -1,7 +1,8 @@
+import type { PodSpec } from '@coxswain/api/core/v1'
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { containerLimits, containerRequests, isHugePages, isPodLevelResource } from '@coxswain/kinds'
 import { textOf } from '../../shared/reading.ts'
 import { dropDisabledFields } from './disabled-fields.ts'
-import { aggregate, isHugePages } from './validation/resources.ts'
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
@@ -60,14 +61,13 @@ export function defaultPodLevelResources(spec: JsonObject): void {
   const limits: JsonObject = { ...(resources.limits as JsonObject | undefined) }
   const requests: JsonObject = { ...(resources.requests as JsonObject | undefined) }
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return
-  for (const [name, sum] of aggregate(spec, 'limits'))
+  for (const [name, sum] of containerLimits(spec as unknown as PodSpec))
     if (isHugePages(name) && requests[name] === undefined) limits[name] ??= sum.toString()
   if (Object.keys(limits).length === 0) return
   resources.limits = limits
-  for (const [name, sum] of aggregate(spec, 'requests'))
+  for (const [name, sum] of containerRequests(spec as unknown as PodSpec))
     if (name === 'cpu' || name === 'memory') requests[name] ??= sum.toString()
-  for (const [name, limit] of Object.entries(limits))
-    if (name === 'cpu' || name === 'memory' || isHugePages(name)) requests[name] ??= limit
+  for (const [name, limit] of Object.entries(limits)) if (isPodLevelResource(name)) requests[name] ??= limit
   if (Object.keys(requests).length > 0) resources.requests = requests
 }
 

@@ -1,4 +1,6 @@
+import type { PodSpec } from '@coxswain/api/core/v1'
 import { childObject, formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { computeQosClass, isTerminalPhase } from '@coxswain/kinds'
 import { listOf, numberOf, objectOf, textOf } from '../../shared/reading.ts'
 import type { Strategy } from '../../strategy.ts'
 import { applyAppArmorAnnotations } from './app-armor.ts'
@@ -11,7 +13,6 @@ import {
   defaultPodStatus,
 } from './defaults.ts'
 import { applyLabelKeys } from './label-keys.ts'
-import { qosClassOf } from './qos.ts'
 import { ephemeralContainers, resize } from './subresources.ts'
 import { validateNewPod, validatePod } from './validation/pod-spec.ts'
 import { validatePodStatusUpdate } from './validation/pod-status.ts'
@@ -34,7 +35,10 @@ export const podStrategy: Strategy = {
   },
   prepareForCreate(object, { clock }) {
     const spec = objectOf(object.spec)
-    object.status = { phase: 'Pending', qosClass: qosClassOf(object) }
+    object.status = {
+      phase: 'Pending',
+      qosClass: computeQosClass(objectOf(object.spec) as unknown as PodSpec),
+    }
     if (listOf(spec.schedulingGates).length > 0)
       (object.status as JsonObject).conditions = [gated(formatTime(clock.now()))]
     applyLabelKeys(object)
@@ -58,8 +62,7 @@ export const podStrategy: Strategy = {
   warnings: (object, old) => (old ? [] : podWarnings(object)),
   gracePeriod(object, requested) {
     const spec = objectOf(object.spec)
-    const { phase } = objectOf(object.status)
-    if (textOf(spec.nodeName) === '' || phase === 'Succeeded' || phase === 'Failed') return 0
+    if (textOf(spec.nodeName) === '' || isTerminalPhase(textOf(objectOf(object.status).phase))) return 0
     const period = requested ?? numberOf(spec.terminationGracePeriodSeconds)
     return period < 0 ? 1 : period
   },

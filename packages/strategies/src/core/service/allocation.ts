@@ -6,10 +6,11 @@ import {
   newInvalid,
   type StatusError,
 } from '@coxswain/apimachinery'
+import { ipFamilyOf } from '@coxswain/kinds'
 import { listOf, objectOf } from '../../shared/reading.ts'
 import type { Claim, ClaimOperation, ObjectReader, StrategyContext } from '../../strategy.ts'
 import { initFamilies, isSettled } from './families.ts'
-import { familyOf, parseRange, portKey, releaseAddress, ServiceClaim } from './pools.ts'
+import { parseRange, portKey, releaseAddress, ServiceClaim } from './pools.ts'
 import {
   clusterIPsOf,
   familiesOf,
@@ -169,7 +170,7 @@ function updateClusterIPs(service: JsonObject, old: ServiceSpec, claim: ServiceC
     const added = takeAddress(service, second, clusterIPsOf(spec)[1] ?? '', claim)
     spec.clusterIPs = [primary, added]
   } else if (familiesOf(old).length === 2 && first !== undefined && second === undefined) {
-    const released = clusterIPsOf(old).find(ip => familyOf(ip) === familiesOf(old)[1])
+    const released = clusterIPsOf(old).find(ip => ipFamilyOf(ip) === familiesOf(old)[1])
     if (released !== undefined) claim.releaseAddress(released)
   }
 }

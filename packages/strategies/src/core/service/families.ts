@@ -1,8 +1,8 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field, newInvalid } from '@coxswain/apimachinery'
+import { ipFamilyOf } from '@coxswain/kinds'
 import { isIPv6, legacyIP } from '../../networking/addresses.ts'
 import type { Findings } from '../../shared/reading.ts'
-import { familyOf } from './pools.ts'
 import {
   clusterIPsOf,
   familiesOf,
@@ -94,7 +94,7 @@ function* inferFamilies(spec: ServiceSpec, available: readonly string[]): Findin
   for (const [index, ip] of clusterIPsOf(spec).entries()) {
     if (ip === noAddress) return
     if (index < familiesOf(spec).length) continue
-    const family = familyOf(ip)
+    const family = ipFamilyOf(ip)
     if (available.includes(family)) {
       spec.ipFamilies ??= []
       spec.ipFamilies.push(family)

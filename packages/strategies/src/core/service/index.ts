@@ -10,7 +10,6 @@ export {
   canonicalAddress,
   createIPAddress,
   createPortEntry,
-  familyOf,
   isOwnedBy,
   managedByLabel,
   nodePortPrefix,

@@ -8,6 +8,7 @@ import {
   parseCIDR,
   parseIP,
 } from '@coxswain/apimachinery'
+import { ipFamilyOf } from '@coxswain/kinds'
 import type { Random } from '@coxswain/kit'
 import { listOf, objectOf, stringsOf } from '../../shared/reading.ts'
 import type { ClaimCondition, ClaimOperation, ObjectReader, StrategyContext } from '../../strategy.ts'
@@ -24,8 +25,6 @@ const lastNodePort = 32_767
 
 /** Why something cannot be had: part of an error message. */
 export type Refusal = string
-
-export const familyOf = (address: string): string => (address.includes(':') ? 'IPv6' : 'IPv4')
 
 /** The form under which an address is known. */
 export const canonicalAddress = (address: string): string => {
@@ -149,7 +148,7 @@ export class ServiceClaim {
   /** Takes `address`; a text says why that cannot be. */
   takeAddress(address: string): Refusal | undefined {
     const ip = canonicalAddress(address)
-    const family = familyOf(ip)
+    const family = ipFamilyOf(ip)
     const number = toNumber(parseIP(ip)!.bytes)
     const ranges = readRanges(this.#context.objects).filter(range => range.ready && range.family === family)
     const isInside = ranges.some(({ first, last }) => number >= first && number <= last)
@@ -271,7 +270,7 @@ export function createIPAddress(
       uid: random.uuid(),
       creationTimestamp: formatTime(clock.now()),
       labels: {
-        'ipaddress.kubernetes.io/ip-family': familyOf(ip),
+        'ipaddress.kubernetes.io/ip-family': ipFamilyOf(ip),
         [managedByLabel]: addressManager,
       },
     },

@@ -1,7 +1,8 @@
+import type { PodSpec } from '@coxswain/api/core/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field } from '@coxswain/apimachinery'
+import { computeQosClass } from '@coxswain/kinds'
 import { type Findings, listOf, objectOf, recordOf, textOf } from '../../../shared/reading.ts'
-import { qosClassOf } from '../qos.ts'
 import { refuseStatic } from './pod-update.ts'
 import { sameSpec } from './semantic.ts'
 
@@ -19,7 +20,8 @@ export function validateResize(pod: JsonObject, old: JsonObject): FieldError[] {
   const before = objectOf(old.spec)
   const errors: FieldError[] = []
   const { qosClass } = objectOf(old.status)
-  if ((qosClass ?? qosClassOf(old)) !== qosClassOf(pod)) {
+  const classOf = ({ spec }: JsonObject) => computeQosClass(objectOf(spec) as unknown as PodSpec)
+  if ((qosClass ?? classOf(old)) !== classOf(pod)) {
     const message = 'Pod QOS Class may not change as a result of resizing'
     errors.push(field.invalid(path, textOf(objectOf(pod.status).qosClass), message))
   }

@@ -1,5 +1,14 @@
+import type { PodSpec } from '@coxswain/api/core/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
-import { field, isQualifiedName, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import { field, isQualifiedName, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import {
+  containerLimits,
+  containerRequests,
+  isExtendedResource,
+  isHugePages,
+  isNativeResource,
+  isPodLevelResource,
+} from '@coxswain/kinds'
 import {
   type Findings,
   invalidBecause,
@@ -41,18 +50,6 @@ const counted = new Set([
 ])
 const podLevelResources = ['cpu', hugePages, 'memory']
 
-export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
-
-/** Names without a domain are Kubernetes' own. */
-export const isNativeResource = (name: string): boolean =>
-  !name.includes('/') || name.includes('kubernetes.io/')
-
-/** A resource that a device plug-in or a driver brings. */
-export function isExtendedResource(name: string): boolean {
-  if (isNativeResource(name) || name.startsWith(requestsPrefix)) return false
-  return isQualifiedName(requestsPrefix + name).length === 0
-}
-
 export const mayOvercommit = (name: string): boolean => isNativeResource(name) && !isHugePages(name)
 
 type NameRule = (name: string, path: field.Path) => Findings
@@ -80,7 +77,7 @@ export function* validateContainerResourceName(name: string, path: field.Path): 
 function* validatePodResourceName(name: string, path: field.Path): Findings {
   const errors = [...validateResourceName(name, path)]
   yield* errors
-  if (errors.length === 0 && name !== 'cpu' && name !== 'memory' && !isHugePages(name))
+  if (errors.length === 0 && !isPodLevelResource(name))
     yield field.notSupported(path, name, podLevelResources)
 }
 
@@ -222,14 +219,14 @@ function* validateShares(spec: JsonObject, path: field.Path): Findings {
   const resources = objectOf(spec.resources)
   const requests = recordOf(resources.requests)
   const limits = recordOf(resources.limits)
-  for (const [name, sum] of aggregate(spec, 'requests')) {
+  for (const [name, sum] of containerRequests(spec as unknown as PodSpec)) {
     const pod = requests[name]
     if (pod !== undefined && sum.compare(amountOf(pod)) > 0) {
       const message = `must be greater than or equal to aggregate container requests of ${sum}`
       yield field.invalid(path.child('requests').key(name), pod, message)
     }
   }
-  for (const [name, sum] of aggregate(spec, 'limits')) {
+  for (const [name, sum] of containerLimits(spec as unknown as PodSpec)) {
     const pod = limits[name]
     if (isHugePages(name) && pod !== undefined && sum.compare(amountOf(pod)) > 0) {
       const message = `must be greater than or equal to aggregate container limits of ${sum}`
@@ -244,41 +241,4 @@ function* validateShares(spec: JsonObject, path: field.Path): Findings {
       yield field.invalid(at, limit, `must be less than or equal to pod limits of ${pod}`)
     }
   }
-}
-
-/**
- * What the containers of a pod ask for together: all that run at once, or the one init container that needs most beside
- * the sidecars started before it.
- */
-export function aggregate(spec: JsonObject, kind: 'requests' | 'limits'): Map<string, Quantity> {
-  const sums = new Map<string, Quantity>()
-  const add = (to: Map<string, Quantity>, name: string, amount: Quantity) =>
-    to.set(name, (to.get(name) ?? Quantity.zero).add(amount))
-  for (const container of listOf(spec.containers)) {
-    for (const [name, text] of amountsOf(container, kind)) add(sums, name, text)
-  }
-  const sidecars = new Map<string, Quantity>()
-  const peaks = new Map<string, Quantity>()
-  for (const container of listOf(spec.initContainers)) {
-    const isSidecar = container.restartPolicy === 'Always'
-    for (const [name, amount] of amountsOf(container, kind)) {
-      if (isSidecar) {
-        add(sums, name, amount)
-        add(sidecars, name, amount)
-      }
-      const beside = isSidecar ? sidecars.get(name)! : amount.add(sidecars.get(name) ?? Quantity.zero)
-      const peak = peaks.get(name)
-      if (!peak || beside.compare(peak) > 0) peaks.set(name, beside)
-    }
-  }
-  for (const [name, peak] of peaks) {
-    const sum = sums.get(name)
-    if (!sum || peak.compare(sum) > 0) sums.set(name, peak)
-  }
-  return sums
-}
-
-function amountsOf(container: JsonObject, kind: 'requests' | 'limits'): [string, Quantity][] {
-  const amounts = Object.entries(recordOf(objectOf(container.resources)[kind]))
-  return amounts.map(([name, text]) => [name, amountOf(text)])
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
-import { qosClassOf } from './qos.ts'
+import type { PodSpec } from '@coxswain/api/core/v1'
+import { computeQosClass, qosClassOf } from './qos.ts'
 
-const classOf = (...resources: JsonObject[]): string =>
-  qosClassOf({ spec: { containers: resources.map(item => ({ resources: item })) } })
+const specOf = (spec: object) => spec as unknown as PodSpec
+const classOf = (...resources: object[]): string =>
+  computeQosClass(specOf({ containers: resources.map(item => ({ resources: item })) }))
 
 describe('the class of a pod', () => {
   const full = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1000m', memory: '1Gi' } }
@@ -26,6 +27,12 @@ describe('the class of a pod', () => {
   })
 
   it('follows from the resources of the pod where it has some', () => {
-    assert.equal(qosClassOf({ spec: { resources: full, containers: [{}] } }), 'Guaranteed')
+    assert.equal(computeQosClass(specOf({ resources: full, containers: [{}] })), 'Guaranteed')
+  })
+
+  it('stays what it was when the pod was created', () => {
+    const spec = specOf({ containers: [{}] })
+    assert.equal(qosClassOf({ spec, status: { qosClass: 'Burstable' } }), 'Burstable')
+    assert.equal(qosClassOf({ spec, status: {} }), 'BestEffort')
   })
 })

@@ -1,0 +1,33 @@
+import { parseQuantity, Quantity } from '@coxswain/apimachinery'
+
+/** Quantities by the name of the resource. */
+export type Amounts = ReadonlyMap<string, Quantity>
+/** A `ResourceList`, as in requests, limits, capacity and allocatable. */
+export type ResourceList = Readonly<Record<string, string>>
+
+/** The quantities of a resource list. */
+export function readAmounts(list: ResourceList | null | undefined): Map<string, Quantity> {
+  const amounts = new Map<string, Quantity>()
+  for (const name in list) amounts.set(name, parseQuantity(list[name]!))
+  return amounts
+}
+
+/** Both together. */
+export function addAmounts(a: Amounts, b: Amounts): Map<string, Quantity> {
+  const sum = new Map(a)
+  addTo(sum, b)
+  return sum
+}
+
+/** Adds to `sum` in place. */
+export function addTo(sum: Map<string, Quantity>, amounts: Amounts): void {
+  for (const [name, amount] of amounts) sum.set(name, (sum.get(name) ?? Quantity.zero).add(amount))
+}
+
+/** Raises what `amounts` has more of, in place. */
+export function raiseTo(most: Map<string, Quantity>, amounts: Amounts): void {
+  for (const [name, amount] of amounts) {
+    const other = most.get(name)
+    if (!other || amount.compare(other) > 0) most.set(name, amount)
+  }
+}

@@ -1,0 +1,14 @@
+import {
+  formatGroupVersion,
+  type Kind,
+  newControllerReference,
+  type OwnerReference,
+} from '@coxswain/apimachinery'
+
+/** The reference by which objects that a controller creates for `owner` belong to it. */
+export function controllerReference(
+  kind: Pick<Kind, 'group' | 'version' | 'kind'>,
+  { metadata }: { readonly metadata: { readonly name: string; readonly uid: string } },
+): OwnerReference {
+  return newControllerReference({ apiVersion: formatGroupVersion(kind), kind: kind.kind, metadata })
+}

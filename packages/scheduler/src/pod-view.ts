@@ -1,4 +1,0 @@
-import type { Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
-
-export type PodView = DeepReadonly<Pod>
