@@ -1,5 +1,6 @@
 import type { Container } from '@coxswain/api/core/v1'
 import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import { BoundedMap } from '@coxswain/kit'
 import type { PodView } from './pod-view.ts'
 
 /** Amounts of what nodes have and pods ask for: thousandths of cores, bytes, and whatever else by name. */
@@ -38,14 +39,12 @@ function setAmount(amounts: Amounts, name: string, text: string): void {
 }
 
 /** Pods of one deployment say the same words thousands of times. */
-const parsed = new Map<string, Quantity>()
-const mostParsed = 10_000
+const parsed = new BoundedMap<string, Quantity>(5_000)
 
 export function parseCached(text: string): Quantity {
   let quantity = parsed.get(text)
   if (!quantity) {
     quantity = Quantity.parse(text)
-    if (parsed.size >= mostParsed) parsed.clear()
     parsed.set(text, quantity)
   }
   return quantity

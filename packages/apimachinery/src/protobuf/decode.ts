@@ -3,9 +3,9 @@
  * matter, and empty values are left out where JSON leaves them out; afterwards each message is completed with the zero
  * values that JSON always has.
  */
+import { encodeBase64 } from '@coxswain/kit'
 import { readJson } from '../json/read-json.ts'
 import { setMember } from '../json/value.ts'
-import { toBase64 } from './base64.ts'
 import {
   type ElementType,
   type FieldType,
@@ -148,7 +148,7 @@ class Decoder {
       case 'string':
         return reader.string()
       case 'bytes':
-        return toBase64(reader.bytes())
+        return encodeBase64(reader.bytes())
       case 'bool':
         return reader.int64() !== 0
       case 'int32': {

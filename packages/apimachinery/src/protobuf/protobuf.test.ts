@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { isMachineryError } from '../errors.ts'
-import { fromBase64, toBase64 } from './base64.ts'
 import { createProtobufCodec } from './codec.ts'
 import type { ElementType, FieldType, Message, ScalarType } from './message.ts'
 import { Reader } from './reader.ts'
@@ -164,30 +163,6 @@ describe('protobuf numbers', () => {
     const bytes = new Uint8Array(11).fill(0x80)
     assert.throws(() => new Reader(bytes).int64(), /integer overflow/)
     assert.throws(() => new Reader(bytes).varint(), /integer overflow/)
-  })
-})
-
-describe('base64', () => {
-  it('is that of the platform', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 100 }), bytes => {
-        const text = Buffer.from(bytes).toString('base64')
-        assert.equal(toBase64(bytes), text)
-        assert.deepEqual(fromBase64(text), new Uint8Array(bytes))
-      }),
-      { seed: 1 },
-    )
-    assert.deepEqual(fromBase64('AA\r\nEC\n'), Uint8Array.of(0, 1, 2))
-  })
-
-  it('refuses what is none', () => {
-    for (const text of ['A', 'AAA', '====', 'A===', 'AA=A', 'A A=', 'AA-_', 'é===']) {
-      assert.throws(
-        () => fromBase64(text),
-        error => isMachineryError(error, 'BadProtobuf'),
-        text,
-      )
-    }
   })
 })
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { AsyncQueue } from '@coxswain/kit'
+import { AsyncQueue, encodeText } from '@coxswain/kit'
 import { encodeFrame, FrameParser, opcodes } from '../node/websocket/frames.ts'
 
 const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -93,13 +93,12 @@ function serveChannel(request: IncomingMessage, socket: Duplex, serve: FakeKubel
   socket.on('error', () => {})
   socket.on('end', () => socket.end())
   socket.on('close', () => messages.end())
-  const encoder = new TextEncoder()
   const served = serve({
     url: new URL(request.url ?? '/', 'http://fake'),
     headers: request.headers,
     messages,
     send(channel, data) {
-      const bytes = typeof data === 'string' ? encoder.encode(data) : data
+      const bytes = typeof data === 'string' ? encodeText(data) : data
       const message = new Uint8Array(bytes.length + 1)
       message[0] = channel
       message.set(bytes, 1)

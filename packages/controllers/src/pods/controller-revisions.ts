@@ -1,6 +1,7 @@
 import { ControllerRevision } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
 import { type ApiObject, type DeepReadonly, deepEqual, writeJson } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
 import { controllerOf } from './controller-reference.ts'
 import { sorted, spellHash } from './template-hash.ts'
@@ -74,7 +75,7 @@ function plain(template: TemplateView): TemplateView {
 
 /** The hash in a revision's name: upstream's, so that either controller manager goes on with the other's revisions. */
 export function hashRevision(data: Record<string, unknown>, collisions: number): string {
-  const bytes = new TextEncoder().encode(goJson(data) + String(collisions))
+  const bytes = encodeText(goJson(data) + String(collisions))
   let hash = 0x811c9dc5
   for (const byte of bytes) hash = (Math.imul(hash, 0x01000193) ^ byte) >>> 0
   return spellHash(hash)

@@ -1,3 +1,5 @@
+import { decodeText } from '@coxswain/kit'
+
 /** Just enough DER (X.690) to look into certificates and requests. */
 
 export const tags = {
@@ -62,7 +64,7 @@ export function readObjectIdentifier(content: Uint8Array): string {
 }
 
 export function readText({ tag, content }: DerElement): string {
-  if (tag !== tags.bmpString) return new TextDecoder().decode(content)
+  if (tag !== tags.bmpString) return decodeText(content)
   let text = ''
   for (let i = 0; i + 1 < content.length; i += 2)
     text += String.fromCharCode(content[i]! * 256 + content[i + 1]!)

@@ -1,4 +1,5 @@
 import { sha256 } from '@coxswain/api'
+import { encodeHex } from '@coxswain/kit'
 import { type DerElement, readDer, readObjectIdentifier, readWithin, tags } from './der.ts'
 
 /**
@@ -42,9 +43,7 @@ export function describeSignatureProblem(signed: Signed): string | undefined {
 }
 
 function toNumber(bytes: Uint8Array): bigint {
-  let hex = '0x0'
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0')
-  return BigInt(hex)
+  return BigInt(`0x0${encodeHex(bytes)}`)
 }
 
 /** The two numbers of a SEQUENCE. */

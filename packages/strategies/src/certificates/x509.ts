@@ -1,5 +1,6 @@
+import { decodeBase64Text } from '@coxswain/kit'
 import { type DerElement, readDer, readObjectIdentifier, readText, readWithin, tags } from './der.ts'
-import { decodeBase64, readPem } from './pem.ts'
+import { readPem } from './pem.ts'
 import { describeSignatureProblem } from './signature.ts'
 
 /** What the server looks at in a certificate request. */
@@ -78,5 +79,5 @@ function isCertificate(element: DerElement): boolean {
 }
 
 function textOf(base64: string): string {
-  return new TextDecoder().decode(decodeBase64(base64) ?? new Uint8Array())
+  return decodeBase64Text(base64) ?? ''
 }

@@ -1,8 +1,8 @@
 import { childObject, isObject } from '@coxswain/apimachinery'
+import { decodeBase64Text } from '@coxswain/kit'
 import type { ServerState } from '../../request/context.ts'
 import { guaranteedUpdate } from '../../write/guaranteed-update.ts'
 import type { TokenQuestion } from '../authenticator.ts'
-import { decodeBase64Binary } from '../jwt/base64.ts'
 import type { Jwt } from '../jwt/jwt.ts'
 import { isSameSecret } from '../same-secret.ts'
 import { splitServiceAccountUser } from '../service-account-name.ts'
@@ -108,5 +108,5 @@ async function markUsed(
 
 function tokenOf(data: unknown): string {
   const { token } = isObject(data) ? data : {}
-  return (typeof token === 'string' ? decodeBase64Binary(token) : undefined) ?? ''
+  return (typeof token === 'string' ? decodeBase64Text(token) : undefined) ?? ''
 }

@@ -1,3 +1,5 @@
+import { concatBytes } from '@coxswain/kit'
+
 /** What a frame is (RFC 6455, 5.2). */
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
@@ -45,7 +47,7 @@ export class FrameParser {
   }
 
   push(chunk: Uint8Array): void {
-    this.#held = this.#held.length === 0 ? chunk : join([this.#held, chunk])
+    this.#held = this.#held.length === 0 ? chunk : concatBytes([this.#held, chunk])
     for (let used = this.#parse(); used > 0; used = this.#parse()) this.#held = this.#held.subarray(used)
   }
 
@@ -83,7 +85,7 @@ export class FrameParser {
     this.#pieces.push(payload)
     this.#pieceBytes += payload.length
     if (!isFinal) return
-    const message = this.#pieces.length === 1 ? payload : join(this.#pieces)
+    const message = this.#pieces.length === 1 ? payload : concatBytes(this.#pieces)
     this.#pieces = []
     this.#pieceBytes = 0
     this.#listener.onMessage(message)
@@ -92,14 +94,4 @@ export class FrameParser {
 
 function applyMask(bytes: Uint8Array, mask: Uint8Array): void {
   for (let index = 0; index < bytes.length; index++) bytes[index]! ^= mask[index & 3]!
-}
-
-function join(pieces: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    joined.set(piece, at)
-    at += piece.length
-  }
-  return joined
 }

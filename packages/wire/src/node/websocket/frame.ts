@@ -1,3 +1,5 @@
+import { concatBytes } from '@coxswain/kit'
+
 /** What a frame is (RFC 6455, 5.2). */
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
@@ -114,9 +116,5 @@ export class FrameReader {
 }
 
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (a.length === 0) return b
-  const joined = new Uint8Array(a.length + b.length)
-  joined.set(a)
-  joined.set(b, a.length)
-  return joined
+  return a.length === 0 ? b : concatBytes([a, b])
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Logger, silentLogger } from '@coxswain/kit'
+import { encodeText, type Logger, silentLogger } from '@coxswain/kit'
 import { discardBody, isStream } from '../../body.ts'
 import { describeRequest } from '../../describe-request.ts'
 import { getHeader, getHeaderValues, splitHeaderList } from '../../headers.ts'
@@ -88,7 +88,7 @@ async function converse(
   const protocol = offered.find(name => protocols.includes(name)) ?? ''
   if (protocol === '' && offered.length > 0) {
     const text = `unable to upgrade: unable to negotiate protocol: client supports ${JSON.stringify(offered)}, server accepts ${JSON.stringify(protocols)}`
-    sendPlain(socket, { status: 403, headers: {}, body: new TextEncoder().encode(text) })
+    sendPlain(socket, { status: 403, headers: {}, body: encodeText(text) })
     return
   }
   if (isSpdy) {
