@@ -1,10 +1,10 @@
 import { concatBytes, encodeText } from '@coxswain/kit'
+import { BackwardWriter, ProtobufReader } from '@coxswain/kit/protobuf'
 import { MachineryError } from '../errors.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
+import { malformed } from './malformed.ts'
 import { hasMagic, type Message, type MessageSource, magic } from './message.ts'
-import { Reader } from './reader.ts'
-import { BackwardWriter } from './writer.ts'
 
 /** The content types of protobuf, for one object and for a watch. */
 export const protobufMediaType = 'application/vnd.kubernetes.protobuf'
@@ -147,7 +147,7 @@ function unwrap(bytes: Uint8Array): DefaultKind & { raw: Uint8Array } {
 }
 
 function readEnvelope(bytes: Uint8Array): DefaultKind & { raw: Uint8Array } {
-  const reader = new Reader(bytes)
+  const reader = new ProtobufReader(bytes, malformed)
   let head: Record<string, unknown> = {}
   let raw: Uint8Array = new Uint8Array(0)
   while (!reader.done) {

@@ -1,9 +1,9 @@
 import { decodePaddedBase64 } from '@coxswain/kit'
+import { BackwardWriter } from '@coxswain/kit/protobuf'
 import { MachineryError } from '../errors.ts'
 import { writeJsonBytes } from '../json/write-json.ts'
 import { type ElementType, type Message, type MessageField, maxDepth, type ScalarType } from './message.ts'
 import { parseInstant } from './time.ts'
-import { BackwardWriter } from './writer.ts'
 
 const varintType = 0
 const fixed64Type = 1

@@ -1,5 +1,5 @@
 import { concatBytes } from '@coxswain/kit'
-import { malformed } from './reader.ts'
+import { malformed } from './malformed.ts'
 
 /** Larger frames are refused, as upstream's client does. */
 const maxFrameBytes = 16 * 1024 * 1024

@@ -1,6 +1,7 @@
 import { type FieldError, field, isDNS1035Label, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { decodeBase64Text } from '@coxswain/kit'
-import { readPem, validateClientConfig } from '@coxswain/strategies'
+import { readPem } from '@coxswain/kit/x509'
+import { validateClientConfig } from '@coxswain/strategies'
 
 type Findings = Generator<FieldError, void, undefined>
 

@@ -1,6 +1,6 @@
 import { sha256 } from '@coxswain/api'
 import { encodeHex } from '@coxswain/kit'
-import { type DerElement, readDer, readObjectIdentifier, readWithin, tags } from './der.ts'
+import { type DerElement, derTags, readDer, readObjectIdentifier, readWithin } from '@coxswain/kit/x509'
 
 /**
  * Signatures over SHA-256 with RSA (PKCS #1) and with ECDSA on P-256, as pure functions: the core has no crypto of its own.
@@ -26,9 +26,9 @@ export interface Signed {
 
 /** In Go's words what is wrong with a signature; undefined when it is right or of a kind that is not known here. */
 export function describeSignatureProblem(signed: Signed): string | undefined {
-  const [algorithm] = readWithin(signed.algorithm, tags.sequence) ?? []
-  const [keyAlgorithm, key] = readWithin(signed.publicKey, tags.sequence) ?? []
-  const [keyType, curve] = readWithin(keyAlgorithm, tags.sequence) ?? []
+  const [algorithm] = readWithin(signed.algorithm, derTags.sequence) ?? []
+  const [keyAlgorithm, key] = readWithin(signed.publicKey, derTags.sequence) ?? []
+  const [keyType, curve] = readWithin(keyAlgorithm, derTags.sequence) ?? []
   if (!algorithm || !keyType || !key) return undefined
   const kind = readObjectIdentifier(algorithm.content)
   const keyKind = readObjectIdentifier(keyType.content)
@@ -49,7 +49,7 @@ function toNumber(bytes: Uint8Array): bigint {
 /** The two numbers of a SEQUENCE. */
 function readPair(bytes: Uint8Array): [bigint, bigint] | undefined {
   const [outer] = readDer(bytes) ?? []
-  const [first, second] = readWithin(outer, tags.sequence) ?? []
+  const [first, second] = readWithin(outer, derTags.sequence) ?? []
   return first && second ? [toNumber(first.content), toNumber(second.content)] : undefined
 }
 

@@ -1,4 +1,4 @@
-import { encodeText } from '@coxswain/kit'
+import { encodeText } from '../bytes.ts'
 
 /**
  * Writes protobuf from the end to the beginning, so that the length of a nested message is known when its prefix is

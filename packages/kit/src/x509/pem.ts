@@ -1,4 +1,4 @@
-import { decodePaddedBase64 } from '@coxswain/kit'
+import { decodePaddedBase64 } from '../bytes.ts'
 
 export interface PemBlock {
   readonly type: string
