@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasStoreErrorCode, type Store, type StoreErrorCode, type WatchBatch } from '@coxswain/storage'
+import { isStoreError, type Store, type StoreErrorCode, type WatchBatch } from '@coxswain/storage'
 import { createEtcdStore } from '@coxswain/storage/etcd'
 import { EtcdCluster } from './etcd-cluster.ts'
 
 const timeout = 60_000
-const hasCode = (code: StoreErrorCode) => (error: unknown) => hasStoreErrorCode(error, code)
+const hasCode = (code: StoreErrorCode) => (error: unknown) => isStoreError(error, code)
 const put = (store: Store, key: string, text: string) =>
   store.transact({ operations: [{ type: 'put', key, value: new TextEncoder().encode(text) }] })
 

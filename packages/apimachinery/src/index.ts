@@ -183,7 +183,6 @@ export {
 } from './patch/strategic-diff.ts'
 export { applyStrategicMergePatch, decodeStrategicMergePatch } from './patch/strategic-merge.ts'
 export {
-  BackwardWriter,
   createProtobufCodec,
   type DefaultKind,
   type ElementType,

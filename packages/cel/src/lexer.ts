@@ -1,3 +1,4 @@
+import { encodeText } from '@coxswain/kit'
 import { mostIssues } from './issues.ts'
 import { CelDouble, CelUint, toInt, type Value } from './values.ts'
 
@@ -188,12 +189,11 @@ function unescapeText(body: string, offset: number): string {
 }
 
 function unescapeBytes(body: string, raw: boolean, offset: number): Uint8Array {
-  const encoder = new TextEncoder()
-  if (raw || !body.includes('\\')) return encoder.encode(body)
+  if (raw || !body.includes('\\')) return encodeText(body)
   const out: number[] = []
   let last = 0
   for (const found of body.matchAll(escapePattern)) {
-    for (const item of encoder.encode(body.slice(last, found.index))) out.push(item)
+    for (const item of encodeText(body.slice(last, found.index))) out.push(item)
     last = found.index + found[0].length
     const [, simple, hex, u4, u8, octal] = found
     if (simple !== undefined) out.push((simpleEscapes[simple] ?? simple).charCodeAt(0))
@@ -203,6 +203,6 @@ function unescapeBytes(body: string, raw: boolean, offset: number): Uint8Array {
       throw new SyntaxFault('Syntax error: unable to unescape string: unicode escape in bytes', offset)
     } else throw new SyntaxFault('Syntax error: unable to unescape string', offset)
   }
-  for (const item of encoder.encode(body.slice(last))) out.push(item)
+  for (const item of encodeText(body.slice(last))) out.push(item)
   return Uint8Array.from(out)
 }

@@ -1,3 +1,4 @@
+import { concatBytes } from '@coxswain/kit'
 import { compare, equals, typeOfValue } from './equality.ts'
 import { type Library, type Overload, overload } from './functions.ts'
 import { addDuration, addTimestamp, subtractTimestamps } from './time.ts'
@@ -42,12 +43,7 @@ export function add(a: Value, b: Value): Value {
     if (b.size === 0) return a
     return new ListValue(a.toArray().concat(b.toArray()))
   }
-  if (a instanceof Uint8Array && b instanceof Uint8Array) {
-    const joined = new Uint8Array(a.length + b.length)
-    joined.set(a)
-    joined.set(b, a.length)
-    return joined
-  }
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return concatBytes([a, b])
   if (a instanceof Duration && b instanceof Duration) return addDuration(a, b.nanos)
   if (a instanceof Timestamp && b instanceof Duration) return addTimestamp(a, b.nanos)
   if (a instanceof Duration && b instanceof Timestamp) return addTimestamp(b, a.nanos)

@@ -1,10 +1,11 @@
+import { BoundedMap } from '@coxswain/kit'
 import { RE2JS } from 're2js'
 import { fault } from './values.ts'
 
-const cacheLimit = 500
+const remembered = 250
 /** A pattern may be data: longer ones are compiled each time. */
 const longestRemembered = 1_024
-const cache = new Map<string, RE2JS>()
+const cache = new BoundedMap<string, RE2JS>(remembered)
 
 /** Compiles an RE2 pattern, remembering the most recent ones. Throws a fault with Go's wording. */
 export function compileRegex(pattern: string): RE2JS {
@@ -17,7 +18,6 @@ export function compileRegex(pattern: string): RE2JS {
     return fault(regexProblem(error))
   }
   if (pattern.length > longestRemembered) return compiled
-  if (cache.size >= cacheLimit) cache.delete(cache.keys().next().value as string)
   cache.set(pattern, compiled)
   return compiled
 }

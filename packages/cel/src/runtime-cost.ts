@@ -1,3 +1,4 @@
+import { encodeText } from '@coxswain/kit'
 import { codePointLength } from './text.ts'
 import { isMapValue, isOpaque, ListValue, OptionalValue, type Value } from './values.ts'
 
@@ -45,7 +46,7 @@ function selfCompare(list: Value | undefined): number {
 
 /** The cost of looking at every part of a value. */
 export function traverse(value: Value): number {
-  if (typeof value === 'string') return Math.trunc(new TextEncoder().encode(value).length * stringFactor)
+  if (typeof value === 'string') return Math.trunc(encodeText(value).length * stringFactor)
   if (value instanceof Uint8Array) return Math.trunc(value.length * stringFactor)
   if (value instanceof ListValue)
     return value.toArray().reduce<number>((sum, item) => sum + traverse(item), 0)

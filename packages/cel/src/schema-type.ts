@@ -1,4 +1,5 @@
 import type { Schema } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 import { escapeName } from './escape.ts'
 import { scalarConverter } from './schema-values.ts'
 import {
@@ -165,7 +166,7 @@ function makeObject(schema: Schema, place: Place): SchemaType | undefined {
       if (name === `__${property}__`) accessors.set(property, { property, convert, alias: true })
     }
     if (schema.required?.includes(property) && child.default === undefined) {
-      minSerializedSize += new TextEncoder().encode(property).length + made.minSerializedSize + 4
+      minSerializedSize += encodeText(property).length + made.minSerializedSize + 4
     }
   }
   const type: CelType = {
@@ -212,8 +213,7 @@ function makeString(schema: Schema): SchemaType {
 function maxStringLength(schema: Schema): number {
   if (schema.maxLength !== undefined) return stringBound(schema.maxLength)
   if (schema.enum === undefined || schema.enum.length === 0) return maxRequestBytes - 2
-  const lengthOf = (value: unknown) =>
-    typeof value === 'string' ? new TextEncoder().encode(value).length : 0
+  const lengthOf = (value: unknown) => (typeof value === 'string' ? encodeText(value).length : 0)
   return schema.enum.reduce<number>((longest, value) => Math.max(longest, lengthOf(value)), 0)
 }
 

@@ -1,5 +1,5 @@
 import type { Schema } from '@coxswain/apimachinery'
-import { decodeBase64 } from './libraries/encoders.ts'
+import { decodeBareBase64 } from './libraries/encoders.ts'
 import { parseDuration, parseTimestamp } from './time.ts'
 import {
   CelDouble,
@@ -81,7 +81,8 @@ const toDateTime: Converter = raw => {
 const toBytes: Converter = raw => {
   const text = toText(raw) as string
   return (
-    decodeBase64(text) ?? fault(`Invalid byte formatted string ${text}: illegal base64 data at input byte 0`)
+    decodeBareBase64(text) ??
+    fault(`Invalid byte formatted string ${text}: illegal base64 data at input byte 0`)
   )
 }
 

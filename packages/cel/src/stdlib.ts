@@ -1,3 +1,4 @@
+import { encodeText } from '@coxswain/kit'
 import { typeOfValue } from './equality.ts'
 import { type Library, type Overload, overload } from './functions.ts'
 import { operatorLibrary } from './operators.ts'
@@ -81,13 +82,12 @@ function toDuration(text: string): Duration {
 }
 
 const same = (v: Value): Value => v
-const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 const conversions: readonly Overload[] = [
   overload('bool_to_bool', 'bool(bool): bool', same),
   overload('string_to_bool', 'bool(string): bool', toBool),
   overload('bytes_to_bytes', 'bytes(bytes): bytes', same),
-  overload('string_to_bytes', 'bytes(string): bytes', encode),
+  overload('string_to_bytes', 'bytes(string): bytes', encodeText),
   overload('double_to_double', 'double(double): double', same),
   overload('int64_to_double', 'double(int): double', (v: number | bigint) => new CelDouble(Number(v))),
   overload('string_to_double', 'double(string): double', parseDouble),

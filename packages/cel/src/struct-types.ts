@@ -1,3 +1,4 @@
+import { BoundedMap } from '@coxswain/kit'
 import { type CelType, dynType, stringType } from './types.ts'
 import { fault, ListValue, type MapValue, type Value } from './values.ts'
 
@@ -55,8 +56,7 @@ function objectType(name: string): StructType {
   return { type, create: fields => new StructValue(type, fields) }
 }
 
-const objects = new Map<string, StructType>()
-const mostNames = 1000
+const objects = new BoundedMap<string, StructType>(500)
 
 /** What mutating admission policies write: `JSONPatch`, and `Object` with `Object.spec` and so on, whose fields are all dynamic. */
 export const mutationTypes: StructTypes = name => {
@@ -65,7 +65,6 @@ export const mutationTypes: StructTypes = name => {
   let found = objects.get(name)
   if (found === undefined) {
     found = objectType(name)
-    if (objects.size >= mostNames) objects.clear()
     objects.set(name, found)
   }
   return found

@@ -1,4 +1,4 @@
-import { encodeBase64 } from './libraries/encoders.ts'
+import { encodeBase64 } from '@coxswain/kit'
 import { formatDuration, formatTimestamp } from './time.ts'
 import {
   CelDouble,

@@ -1,3 +1,5 @@
+import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
+
 /** What goes wrong on the client's side before a request or after an answer. */
 export type ClientErrorCode =
   /** A name or namespace that cannot stand in a path, or one that is missing. */
@@ -17,22 +19,9 @@ export type ClientErrorCode =
   /** A stream in both directions over a transport that has none. */
   | 'NoUpgrade'
 
-const brand = Symbol.for('coxswain.client.ClientError')
-
-export class ClientError extends Error {
-  readonly code: ClientErrorCode
-
-  constructor(code: ClientErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'ClientError'
-    this.code = code
-  }
+export class ClientError extends CodedError<ClientErrorCode> {
+  override readonly name: string = 'ClientError'
 }
-
-Object.defineProperty(ClientError.prototype, brand, { value: true })
 
 /** True also for an error made by another copy of this package. With `code`, only for that code. */
-export function isClientError(error: unknown, code?: ClientErrorCode): error is ClientError {
-  if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as unknown as ClientError).code === code
-}
+export const isClientError: IsError<ClientError> = brandErrors(ClientError, 'coxswain.client.ClientError')

@@ -1,5 +1,6 @@
 import type { Status } from '@coxswain/apimachinery'
 import { isStatus, newGenericServerResponse, StatusError } from '@coxswain/apimachinery/wire-format'
+import { decodeText } from '@coxswain/kit'
 import { getHeader, readBody, type WireResponse } from '@coxswain/wire'
 import { decodeJson } from './json.ts'
 import type { RestRequest } from './rest-request.ts'
@@ -26,7 +27,7 @@ export async function readFailure(response: WireResponse, request: RestRequest):
     verb: request.method ?? 'GET',
     ...(request.resource && { resource: request.resource }),
     ...(request.name !== undefined && { name: request.name }),
-    serverMessage: new TextDecoder().decode(body.subarray(0, maxExcerpt)).trim() || 'unknown',
+    serverMessage: decodeText(body.subarray(0, maxExcerpt)).trim() || 'unknown',
     ...(Number.isInteger(retryAfter) && { retryAfterSeconds: retryAfter }),
     unexpected: true,
   })

@@ -1,11 +1,11 @@
 import { writeJsonBytes } from '@coxswain/apimachinery/wire-format'
+import { decodeText } from '@coxswain/kit'
 import { ClientError } from './errors.ts'
 import type { Span } from './omit-managed-fields.ts'
 
 /** An integer of so many digits that a double may not hold it, where a value stands. */
 const longInteger = /[[:,]\s*-?\d{16}/
 const wholeNumber = /^-?\d+$/
-const decoder = new TextDecoder()
 
 export interface DecodeOptions {
   /** What is left out. */
@@ -17,8 +17,8 @@ export interface DecodeOptions {
 /** Reads what a server sent. A whole number that a `number` cannot hold exactly is a `bigint`. */
 export function decodeJson(bytes: Uint8Array, { omit, onNulls }: DecodeOptions = {}): unknown {
   const text = omit
-    ? decoder.decode(bytes.subarray(0, omit.start)) + decoder.decode(bytes.subarray(omit.end))
-    : decoder.decode(bytes)
+    ? decodeText(bytes.subarray(0, omit.start)) + decodeText(bytes.subarray(omit.end))
+    : decodeText(bytes)
   let value: unknown
   try {
     const isLong = hasManyDigits(bytes) && longInteger.test(text)

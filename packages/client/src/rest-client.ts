@@ -1,4 +1,4 @@
-import type { Env } from '@coxswain/kit'
+import { type Env, encodeText } from '@coxswain/kit'
 import {
   discardBody,
   formatQuery,
@@ -61,8 +61,6 @@ export interface RestClient {
    */
   upgrade(request: RestRequest, protocols: readonly string[]): Promise<MessageChannel>
 }
-
-const encoder = new TextEncoder()
 
 export function createRestClient(options: RestClientOptions): RestClient {
   const { transport, env, timeout: defaultTimeout, maxRetries, maxAnswerBytes, rateLimiter } = options
@@ -192,7 +190,7 @@ function encodeRequest(request: RestRequest, common: WireHeaders, signal: AbortS
 
 function encodeBody(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body
-  return typeof body === 'string' ? encoder.encode(body) : encodeJson(body)
+  return typeof body === 'string' ? encodeText(body) : encodeJson(body)
 }
 
 /**

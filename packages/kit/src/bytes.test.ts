@@ -3,9 +3,12 @@ import { describe, it } from 'node:test'
 import {
   concatBytes,
   decodeBase64,
+  decodeBase64Text,
   decodeBase64Url,
+  decodePaddedBase64,
   decodeText,
   encodeBase64,
+  encodeBase64Text,
   encodeBase64Url,
   encodeHex,
   encodeText,
@@ -31,6 +34,19 @@ describe('bytes', () => {
     assert.equal(decodeBase64Url('YQ=='), undefined, 'padding')
     assert.equal(decodeBase64Url('YR'), undefined, 'bits that are cut off')
     assert.equal(decodeBase64Url('+w'), undefined, 'the other alphabet')
+  })
+
+  it('reads padded base64 as Go does', () => {
+    assert.deepEqual(decodePaddedBase64('YW\r\nI='), Uint8Array.of(97, 98))
+    assert.deepEqual(decodePaddedBase64(''), new Uint8Array())
+    for (const text of ['YWI', 'YW I=', 'Y===', '====', 'YW=I', 'YWI=YWI=', 'YW-_'])
+      assert.equal(decodePaddedBase64(text), undefined, text)
+  })
+
+  it('writes and reads the base64 of text', () => {
+    assert.equal(encodeBase64Text('Grüße'), Buffer.from('Grüße').toString('base64'))
+    assert.equal(decodeBase64Text(encodeBase64Text('Grüße')), 'Grüße')
+    assert.equal(decodeBase64Text('*'), undefined)
   })
 
   it('writes hexadecimal, joins pieces and converts text', () => {

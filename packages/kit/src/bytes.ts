@@ -26,21 +26,14 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuff
   return joined
 }
 
-/** Engines that have it read and write base64 natively; others go through `atob` and `btoa`. */
+/** Engines that have it write base64 natively; others go through `btoa`. */
 interface NativeBase64 {
   toBase64(options?: { alphabet?: 'base64' | 'base64url'; omitPadding?: boolean }): string
 }
 
-/** How many bytes become one binary string at a time; more would overflow the stack. */
-const stringChunk = 8_192
-
 function toBinary(bytes: Uint8Array): string {
   let binary = ''
-  for (let at = 0; at < bytes.length; at += stringChunk)
-    binary += String.fromCharCode.apply(
-      undefined,
-      bytes.subarray(at, at + stringChunk) as unknown as number[],
-    )
+  for (const byte of bytes) binary += String.fromCharCode(byte)
   return binary
 }
 
@@ -61,6 +54,24 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
   const bytes = new Uint8Array(binary.length)
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i)
   return bytes
+}
+
+/** As {@link decodeBase64}, but as Go reads base64: it is padded, and only line ends are skipped. */
+export function decodePaddedBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const compact = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\r\n]/g, '') : text
+  if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) return undefined
+  return decodeBase64(compact)
+}
+
+/** The base64 of a text in UTF-8. */
+export function encodeBase64Text(text: string): string {
+  return encodeBase64(encodeText(text))
+}
+
+/** The UTF-8 text behind base64; undefined when it is not base64. */
+export function decodeBase64Text(base64: string): string | undefined {
+  const bytes = decodeBase64(base64)
+  return bytes && decodeText(bytes)
 }
 
 /** Base64url without padding, as tokens have it. */

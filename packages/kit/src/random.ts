@@ -1,3 +1,5 @@
+import { encodeHex } from './bytes.ts'
+
 /** Randomness and ids, as everything outside `kit` sees them. */
 export interface Random {
   /** A number in [0, 1). */
@@ -41,8 +43,7 @@ function createRandom(next32: () => number): Random {
 function formatUuid(bytes: Uint8Array): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x40
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  let hex = ''
-  for (const byte of bytes) hex += (byte + 0x100).toString(16).slice(1)
+  const hex = encodeHex(bytes)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 

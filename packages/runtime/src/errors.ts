@@ -1,3 +1,5 @@
+import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
+
 export type RuntimeErrorCode =
   /** A definition that contradicts itself: two controllers of one name, `owns` without `for`. */
   | 'BadDefinition'
@@ -18,34 +20,25 @@ export type RuntimeErrorCode =
   /** A reconcile failed in a way that trying again cannot mend. */
   | 'Terminal'
 
-const brand = Symbol.for('coxswain.runtime.RuntimeError')
-
 /** What this package throws besides what the client throws. Callers decide by `code`. */
-export class RuntimeError extends Error {
-  readonly code: RuntimeErrorCode
-
-  constructor(code: RuntimeErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'RuntimeError'
-    this.code = code
-  }
+export class RuntimeError extends CodedError<RuntimeErrorCode> {
+  override readonly name: string = 'RuntimeError'
 }
-
-Object.defineProperty(RuntimeError.prototype, brand, { value: true })
 
 /** True also for an error made by another copy of this package. With `code`, only for that code. */
-export function isRuntimeError(error: unknown, code?: RuntimeErrorCode): error is RuntimeError {
-  if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as { code?: unknown }).code === code
-}
+export const isRuntimeError: IsError<RuntimeError> = brandErrors(
+  RuntimeError,
+  'coxswain.runtime.RuntimeError',
+)
 
 /**
  * Thrown by a reconcile when trying again is of no use: it is logged and counted, and the object is looked at again only
  * when something happens to it.
  */
 export class TerminalError extends RuntimeError {
+  override readonly name = 'TerminalError'
+
   constructor(message: string, options?: ErrorOptions) {
     super('Terminal', message, options)
-    this.name = 'TerminalError'
   }
 }

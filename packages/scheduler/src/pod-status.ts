@@ -2,7 +2,7 @@ import { Pod } from '@coxswain/api/core/v1'
 import { formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
 import { isSameCondition, type PodView, podCondition } from '@coxswain/kinds'
-import type { Clock } from '@coxswain/kit'
+import { type Clock, decodeText, encodeText } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
 import type { Evict } from './evict.ts'
 
@@ -138,8 +138,6 @@ export function tellPreempted(
 }
 
 function cut(message: string): string {
-  const bytes = new TextEncoder().encode(message)
-  return bytes.length <= longestNote
-    ? message
-    : `${new TextDecoder().decode(bytes.subarray(0, longestNote - 4))} ...`
+  const bytes = encodeText(message)
+  return bytes.length <= longestNote ? message : `${decodeText(bytes.subarray(0, longestNote - 4))} ...`
 }

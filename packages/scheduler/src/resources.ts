@@ -1,5 +1,7 @@
 import { Quantity } from '@coxswain/apimachinery'
-import { isPodLevelResource, type PodView, podRequests, type ResourceList } from '@coxswain/kinds'
+import type { PodView } from '@coxswain/kinds'
+import { isPodLevelResource, podRequests, type ResourceList } from '@coxswain/kinds'
+import { BoundedMap } from '@coxswain/kit'
 
 /** Amounts of what nodes have and pods ask for: thousandths of cores, bytes, and whatever else by name. */
 export interface Amounts {
@@ -42,14 +44,12 @@ function setAmount(amounts: Amounts, name: string, quantity: Quantity): void {
 }
 
 /** Pods of one deployment say the same words thousands of times. */
-const parsed = new Map<string, Quantity>()
-const mostParsed = 10_000
+const parsed = new BoundedMap<string, Quantity>(5_000)
 
 export function parseCached(text: string): Quantity {
   let quantity = parsed.get(text)
   if (!quantity) {
     quantity = Quantity.parse(text)
-    if (parsed.size >= mostParsed) parsed.clear()
     parsed.set(text, quantity)
   }
   return quantity

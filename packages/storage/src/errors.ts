@@ -1,3 +1,5 @@
+import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
+
 /** Why a store could not do what was asked. The package README says what to do about each. */
 export type StoreErrorCode =
   | 'Compacted'
@@ -37,49 +39,38 @@ export interface StoreErrorOptions {
   readonly compactedRevision?: number
 }
 
-const brand = Symbol.for('coxswain.StoreError')
-
-/** Decide with {@link hasStoreErrorCode}, never with `instanceof`: two copies of the package may be loaded. */
-export class StoreError extends Error {
+/** Decide with {@link isStoreError}, never with `instanceof`: two copies of the package may be loaded. */
+export class StoreError extends CodedError<StoreErrorCode> {
   override readonly name = 'StoreError'
-  readonly code: StoreErrorCode
   readonly compactedRevision: number | undefined
 
   constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
-    this.code = code
+    super(code, message, 'cause' in options ? { cause: options.cause } : undefined)
     this.compactedRevision = options.compactedRevision
   }
 }
 
-Object.defineProperty(StoreError.prototype, brand, { value: true })
-
-export function isStoreError(error: unknown): error is StoreError {
-  return typeof error === 'object' && error !== null && brand in error
-}
-
-export function hasStoreErrorCode(error: unknown, code: StoreErrorCode): error is StoreError {
-  return isStoreError(error) && error.code === code
-}
+/** With `code`, only for that code. */
+export const isStoreError: IsError<StoreError> = brandErrors(StoreError, 'coxswain.StoreError')
 
 /** History before the revision asked for is gone: read the present state and go on from there. */
 export function isCompacted(error: unknown): error is StoreError {
-  return hasStoreErrorCode(error, 'Compacted')
+  return isStoreError(error, 'Compacted')
 }
 
 /** The revision asked for does not exist yet. */
 export function isFutureRevision(error: unknown): error is StoreError {
-  return hasStoreErrorCode(error, 'FutureRevision')
+  return isStoreError(error, 'FutureRevision')
 }
 
 /** The consumer of a watch lags too far behind: watch again from where it stopped, or read anew. */
 export function isSlowWatcher(error: unknown): error is StoreError {
-  return hasStoreErrorCode(error, 'SlowWatcher')
+  return isStoreError(error, 'SlowWatcher')
 }
 
 /** The write may or may not have happened, now or later: read before trying again. */
 export function isUnknownOutcome(error: unknown): error is StoreError {
-  return hasStoreErrorCode(error, 'UnknownOutcome')
+  return isStoreError(error, 'UnknownOutcome')
 }
 
 export function createCompacted(revision: number, compactedRevision?: number): StoreError {

@@ -8,7 +8,6 @@
  * @module
  */
 export {
-  hasStoreErrorCode,
   isCompacted,
   isFutureRevision,
   isSlowWatcher,

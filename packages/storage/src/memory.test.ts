@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createRealEnv, type StepRecord, VirtualWorld } from '@coxswain/kit'
-import { hasStoreErrorCode, type StoreErrorCode } from './errors.ts'
+import { isStoreError, type StoreErrorCode } from './errors.ts'
 import { createMemoryStore, type MemoryStore } from './memory.ts'
 import type { Store, WatchBatch } from './store.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
-const hasCode = (code: StoreErrorCode) => (error: unknown) => hasStoreErrorCode(error, code)
+const hasCode = (code: StoreErrorCode) => (error: unknown) => isStoreError(error, code)
 
 function put(store: Store, key: string, text: string, modRevision?: number) {
   const conditions = modRevision === undefined ? [] : [{ key, modRevision }]

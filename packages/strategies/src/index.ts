@@ -11,7 +11,6 @@ export {
 } from './admissionregistration/expressions/compile.ts'
 export { defaultClientConfig, validateClientConfig } from './admissionregistration/webhook-client.ts'
 export { bootstrapApiServices } from './apiregistration/bootstrap.ts'
-export { readPem } from './certificates/pem.ts'
 export type { SignedMessage, VerifySignature } from './certificates/signature.ts'
 export { readCertificateRequest } from './certificates/x509.ts'
 export { validateNamespaceFinalizers } from './core/namespace.ts'

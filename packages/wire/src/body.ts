@@ -1,3 +1,4 @@
+import { concatBytes } from '@coxswain/kit'
 import { TransportError } from './errors.ts'
 import type { WireBody } from './message.ts'
 
@@ -31,17 +32,9 @@ export async function discardBody(body: WireBody | undefined): Promise<void> {
   if (isStream(body)) await body[Symbol.asyncIterator]().return?.()
 }
 
+/** All chunks in one; a single one is not copied. */
 export function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!
-  let length = 0
-  for (const chunk of chunks) length += chunk.length
-  const joined = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    joined.set(chunk, at)
-    at += chunk.length
-  }
-  return joined
+  return chunks.length === 1 ? chunks[0]! : concatBytes(chunks)
 }
 
 function checkLength(bytes: Uint8Array, limit: number): Uint8Array {

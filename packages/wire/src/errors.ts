@@ -1,3 +1,5 @@
+import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
+
 /** Why there is no answer, or only a part of one. */
 export type TransportErrorCode =
   /** No connection came about: refused, unreachable, unknown host, proxy said no. */
@@ -23,24 +25,18 @@ export interface TransportErrorOptions {
   readonly sent?: boolean
 }
 
-const brand = Symbol.for('coxswain.wire.TransportError')
-
-export class TransportError extends Error {
-  readonly code: TransportErrorCode
+export class TransportError extends CodedError<TransportErrorCode> {
+  override readonly name = 'TransportError'
   readonly sent: boolean
 
   constructor(code: TransportErrorCode, message: string, options: TransportErrorOptions = {}) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
-    this.code = code
+    super(code, message, 'cause' in options ? { cause: options.cause } : undefined)
     this.sent = options.sent ?? true
-    this.name = 'TransportError'
   }
 }
 
-Object.defineProperty(TransportError.prototype, brand, { value: true })
-
 /** True for the errors of any copy of this package; with `code`, for that one only. */
-export function isTransportError(error: unknown, code?: TransportErrorCode): error is TransportError {
-  if (typeof error !== 'object' || error === null || !(brand in error)) return false
-  return code === undefined || (error as unknown as TransportError).code === code
-}
+export const isTransportError: IsError<TransportError> = brandErrors(
+  TransportError,
+  'coxswain.wire.TransportError',
+)

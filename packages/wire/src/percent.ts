@@ -1,3 +1,5 @@
+import { encodeText } from '@coxswain/kit'
+
 const lossy = new TextDecoder('utf-8')
 
 export interface Decoded {
@@ -23,7 +25,7 @@ export function encodeSegment(segment: string): string {
 
 function decodeBytes(text: string): Decoded | undefined {
   const bytes: number[] = []
-  const plain = new TextEncoder().encode(text)
+  const plain = encodeText(text)
   for (let i = 0; i < plain.length; i++) {
     if (plain[i] !== 0x25) {
       bytes.push(plain[i]!)

@@ -1,8 +1,8 @@
 import type { ResourceInfo } from '@coxswain/apimachinery'
+import { BoundedMap, encodeBase64, encodeText } from '@coxswain/kit'
 import { sha256 } from './sha256.ts'
 
-const known = new Map<string, string>()
-const mostKnown = 10_000
+const known = new BoundedMap<string, string>(5_000)
 
 /** Discovery's `storageVersionHash`: eight bytes of the hash of the group, version and kind that is stored. */
 export function storageVersionHash(info: ResourceInfo): string | undefined {
@@ -11,12 +11,7 @@ export function storageVersionHash(info: ResourceInfo): string | undefined {
   const key = `${info.storedAs?.group ?? info.group}/${version}/${info.kind}`
   let hash = known.get(key)
   if (hash === undefined) {
-    hash = btoa(
-      Array.from(sha256(new TextEncoder().encode(key)).subarray(0, 8), byte =>
-        String.fromCharCode(byte),
-      ).join(''),
-    )
-    if (known.size >= mostKnown) known.clear()
+    hash = encodeBase64(sha256(encodeText(key)).subarray(0, 8))
     known.set(key, hash)
   }
   return hash

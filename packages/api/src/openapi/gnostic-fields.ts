@@ -3,7 +3,9 @@
  * named values, a value of any form is YAML text (JSON is YAML), and what may be one of several things has a message around
  * it.
  */
-import { BackwardWriter, writeJson } from '@coxswain/apimachinery'
+
+import { writeJson } from '@coxswain/apimachinery'
+import { BackwardWriter } from '@coxswain/kit/protobuf'
 import type { Definition } from '../table/definition.ts'
 import type { Members } from './members.ts'
 

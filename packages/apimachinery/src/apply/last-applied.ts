@@ -1,3 +1,4 @@
+import { encodeText } from '@coxswain/kit'
 import { getOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
 import { printJson } from '../internal/print-value.ts'
 import { difference, type FieldSet } from './field-set.ts'
@@ -66,10 +67,9 @@ function print(config: PlainObject): string {
 }
 
 function byteSize(annotations: PlainObject): number {
-  const encoder = new TextEncoder()
   let size = 0
   for (const [key, value] of Object.entries(annotations)) {
-    size += encoder.encode(key).length + encoder.encode(String(value)).length
+    size += encodeText(key).length + encodeText(String(value)).length
   }
   return size
 }

@@ -1,3 +1,4 @@
+import { BoundedMap, encodeText } from '@coxswain/kit'
 import { goPrint } from '../internal/go-print.ts'
 import { parseInt64 } from '../internal/parse-int.ts'
 import { compareCodePoints, printJson } from '../internal/print-value.ts'
@@ -12,15 +13,13 @@ import type { ListType } from './type-node.ts'
 export type PathElement = string
 
 /** Elements of fields that were asked for lately: a text that is known already is found faster than a new one is made. */
-const fieldElements = new Map<string, PathElement>()
-const mostElements = 4096
+const fieldElements = new BoundedMap<string, PathElement>(2048)
 
 /** The element of a field. */
 export function fieldElement(key: string): PathElement {
   let element = fieldElements.get(key)
   if (element === undefined) {
     element = `f:${key}`
-    if (fieldElements.size >= mostElements) fieldElements.clear()
     if (key.length <= 64) fieldElements.set(key, element)
   }
   return element
@@ -118,11 +117,10 @@ export function readElement(text: string): PathElement | undefined {
 /** The JSON after `k:` or `v:`; whole numbers beyond 2^53 are bigints. */
 function readExact(text: string): unknown {
   const json = text.slice(2)
-  return manyDigits.test(json) ? readJson(encoder.encode(json), { literals: false }).value : JSON.parse(json)
+  return manyDigits.test(json) ? readJson(encodeText(json), { literals: false }).value : JSON.parse(json)
 }
 
 const manyDigits = /\d{16}/
-const encoder = new TextEncoder()
 
 function parse(text: string, isObject: boolean): unknown {
   let value: unknown

@@ -1,4 +1,4 @@
-const encoder = new TextEncoder()
+import { encodeText } from '@coxswain/kit'
 
 const printed: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
   if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
@@ -8,6 +8,6 @@ const printed: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
 /** How Go's time package quotes what it was given: plain quotes, every byte beyond printable ASCII as `\xNN`. */
 export function timeQuote(text: string): string {
   let out = '"'
-  for (const byte of encoder.encode(text)) out += printed[byte]
+  for (const byte of encodeText(text)) out += printed[byte]
   return `${out}"`
 }

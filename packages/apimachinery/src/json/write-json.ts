@@ -1,3 +1,5 @@
+import { encodeText } from '@coxswain/kit'
+
 /**
  * Writes a JSON value as compact text, members in their own order, bigint as digits. What has no JSON form is treated as
  * `JSON.stringify` treats it: an undefined member is left out, NaN becomes null. The depth is not limited by the stack.
@@ -14,11 +16,9 @@ export function writeJson(value: unknown): string {
   }
 }
 
-const encoder = new TextEncoder()
-
 /** As {@link writeJson}, in UTF-8. */
 export function writeJsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
-  return encoder.encode(writeJson(value))
+  return encodeText(writeJson(value))
 }
 
 /** An array or object being written: `next` is the member that comes next. */

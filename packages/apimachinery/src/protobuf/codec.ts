@@ -1,9 +1,10 @@
+import { concatBytes, encodeText } from '@coxswain/kit'
+import { BackwardWriter, ProtobufReader } from '@coxswain/kit/protobuf'
 import { MachineryError } from '../errors.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
+import { malformed } from './malformed.ts'
 import { hasMagic, type Message, type MessageSource, magic } from './message.ts'
-import { Reader } from './reader.ts'
-import { BackwardWriter } from './writer.ts'
 
 /** The content types of protobuf, for one object and for a watch. */
 export const protobufMediaType = 'application/vnd.kubernetes.protobuf'
@@ -81,7 +82,7 @@ export function createProtobufCodec(source: MessageSource): ProtobufCodec {
           writer.bytes(raw)
           writer.varint(raw.length + length)
           writer.tag(2, 2)
-          return { begin: concat([magic, headOf(list), writer.finish()]), end: envelopeEnd }
+          return { begin: concatBytes([magic, headOf(list), writer.finish()]), end: envelopeEnd }
         },
       }
     },
@@ -96,8 +97,8 @@ export function createProtobufCodec(source: MessageSource): ProtobufCodec {
 
     encodeWatchEvent(event) {
       const object = codec.encode(event.object)
-      return concat([
-        lengthPrefixed(1, new TextEncoder().encode(event.type)),
+      return concatBytes([
+        lengthPrefixed(1, encodeText(event.type)),
         lengthPrefixed(2, lengthPrefixed(1, object)),
       ])
     },
@@ -132,7 +133,7 @@ function headOf({ apiVersion, kind }: DefaultKind): Uint8Array {
 }
 
 function wrap(head: DefaultKind, raw: Uint8Array): Uint8Array<ArrayBuffer> {
-  return concat([magic, headOf(head), lengthPrefixed(2, raw), envelopeEnd])
+  return concatBytes([magic, headOf(head), lengthPrefixed(2, raw), envelopeEnd])
 }
 
 function unwrap(bytes: Uint8Array): DefaultKind & { raw: Uint8Array } {
@@ -146,7 +147,7 @@ function unwrap(bytes: Uint8Array): DefaultKind & { raw: Uint8Array } {
 }
 
 function readEnvelope(bytes: Uint8Array): DefaultKind & { raw: Uint8Array } {
-  const reader = new Reader(bytes)
+  const reader = new ProtobufReader(bytes, malformed)
   let head: Record<string, unknown> = {}
   let raw: Uint8Array = new Uint8Array(0)
   while (!reader.done) {
@@ -164,14 +165,4 @@ function lengthPrefixed(number: number, bytes: Uint8Array): Uint8Array {
   writer.varint(bytes.length)
   writer.tag(number, 2)
   return writer.finish()
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    result.set(part, at)
-    at += part.length
-  }
-  return result
 }

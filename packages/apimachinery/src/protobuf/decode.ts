@@ -3,9 +3,12 @@
  * matter, and empty values are left out where JSON leaves them out; afterwards each message is completed with the zero
  * values that JSON always has.
  */
+
+import { encodeBase64 } from '@coxswain/kit'
+import { ProtobufReader } from '@coxswain/kit/protobuf'
 import { readJson } from '../json/read-json.ts'
 import { setMember } from '../json/value.ts'
-import { toBase64 } from './base64.ts'
+import { malformed } from './malformed.ts'
 import {
   type ElementType,
   type FieldType,
@@ -15,7 +18,6 @@ import {
   maxDepth,
   type ScalarType,
 } from './message.ts'
-import { malformed, Reader } from './reader.ts'
 import { formatMicroTime, formatTime } from './time.ts'
 
 type Values = Record<string, unknown>
@@ -41,12 +43,12 @@ interface Parts {
 }
 
 class Decoder {
-  readonly #reader: Reader
+  readonly #reader: ProtobufReader
   readonly #envelope: DecodeEnvelope
   #depth = 0
 
   constructor(bytes: Uint8Array, envelope: DecodeEnvelope) {
-    this.#reader = new Reader(bytes)
+    this.#reader = new ProtobufReader(bytes, malformed)
     this.#envelope = envelope
   }
 
@@ -148,7 +150,7 @@ class Decoder {
       case 'string':
         return reader.string()
       case 'bytes':
-        return toBase64(reader.bytes())
+        return encodeBase64(reader.bytes())
       case 'bool':
         return reader.int64() !== 0
       case 'int32': {

@@ -1,9 +1,9 @@
+import { decodePaddedBase64 } from '@coxswain/kit'
+import { BackwardWriter } from '@coxswain/kit/protobuf'
 import { MachineryError } from '../errors.ts'
 import { writeJsonBytes } from '../json/write-json.ts'
-import { fromBase64 } from './base64.ts'
 import { type ElementType, type Message, type MessageField, maxDepth, type ScalarType } from './message.ts'
 import { parseInstant } from './time.ts'
-import { BackwardWriter } from './writer.ts'
 
 const varintType = 0
 const fixed64Type = 1
@@ -110,7 +110,7 @@ class Encoder {
         writer.float64(this.#asNumber(value))
         return fixed64Type
       case 'bytes': {
-        const bytes = fromBase64(this.#asString(value))
+        const bytes = readBase64(this.#asString(value))
         writer.bytes(bytes)
         writer.varint(bytes.length)
         return bytesType
@@ -232,4 +232,11 @@ function byCodePoints(a: string, b: string): number {
     i += x > 0xffff ? 2 : 1
   }
   return a.length - b.length
+}
+
+function readBase64(text: string): Uint8Array {
+  const bytes = decodePaddedBase64(text)
+  if (bytes) return bytes
+  const shown = text.length > 40 ? `${text.slice(0, 40)}...` : text
+  throw new MachineryError('BadProtobuf', `not base64: ${JSON.stringify(shown)}`)
 }

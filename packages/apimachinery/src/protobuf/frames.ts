@@ -1,4 +1,5 @@
-import { malformed } from './reader.ts'
+import { concatBytes } from '@coxswain/kit'
+import { malformed } from './malformed.ts'
 
 /** Larger frames are refused, as upstream's client does. */
 const maxFrameBytes = 16 * 1024 * 1024
@@ -20,7 +21,7 @@ export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGener
     pending.push(chunk)
     total += chunk.length
     if (total < needed) continue
-    let rest = pending.length === 1 ? chunk : join(pending, total)
+    let rest = pending.length === 1 ? chunk : concatBytes(pending)
     for (needed = bytesNeeded(rest); rest.length >= needed && needed > 4; needed = bytesNeeded(rest)) {
       yield rest.subarray(4, needed)
       rest = rest.subarray(needed)
@@ -37,14 +38,4 @@ function bytesNeeded(bytes: Uint8Array): number {
   const size = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0)
   if (size === 0 || size > maxFrameBytes) throw malformed(`frame of ${size} bytes`)
   return size + 4
-}
-
-function join(parts: readonly Uint8Array[], total: number): Uint8Array {
-  const joined = new Uint8Array(total)
-  let at = 0
-  for (const part of parts) {
-    joined.set(part, at)
-    at += part.length
-  }
-  return joined
 }

@@ -17,4 +17,3 @@ export type {
   ScalarType,
   WellKnownType,
 } from './message.ts'
-export { BackwardWriter } from './writer.ts'

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { BackwardWriter, ProtobufReader } from '@coxswain/kit/protobuf'
 import fc from 'fast-check'
 import { isMachineryError } from '../errors.ts'
-import { fromBase64, toBase64 } from './base64.ts'
 import { createProtobufCodec } from './codec.ts'
 import type { ElementType, FieldType, Message, ScalarType } from './message.ts'
-import { Reader } from './reader.ts'
 import { formatMicroTime, formatTime, parseInstant } from './time.ts'
-import { BackwardWriter } from './writer.ts'
 
 const scalar = (name: ScalarType, pointer = false): ElementType => ({ form: 'scalar', scalar: name, pointer })
 
@@ -156,38 +154,14 @@ describe('protobuf numbers', () => {
     ]) {
       const writer = new BackwardWriter()
       writer.int64(value)
-      assert.equal(new Reader(writer.finish()).int64(), value)
+      assert.equal(new ProtobufReader(writer.finish()).int64(), value)
     }
   })
 
   it('of more than ten bytes are refused', () => {
     const bytes = new Uint8Array(11).fill(0x80)
-    assert.throws(() => new Reader(bytes).int64(), /integer overflow/)
-    assert.throws(() => new Reader(bytes).varint(), /integer overflow/)
-  })
-})
-
-describe('base64', () => {
-  it('is that of the platform', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 100 }), bytes => {
-        const text = Buffer.from(bytes).toString('base64')
-        assert.equal(toBase64(bytes), text)
-        assert.deepEqual(fromBase64(text), new Uint8Array(bytes))
-      }),
-      { seed: 1 },
-    )
-    assert.deepEqual(fromBase64('AA\r\nEC\n'), Uint8Array.of(0, 1, 2))
-  })
-
-  it('refuses what is none', () => {
-    for (const text of ['A', 'AAA', '====', 'A===', 'AA=A', 'A A=', 'AA-_', 'é===']) {
-      assert.throws(
-        () => fromBase64(text),
-        error => isMachineryError(error, 'BadProtobuf'),
-        text,
-      )
-    }
+    assert.throws(() => new ProtobufReader(bytes).int64(), /integer overflow/)
+    assert.throws(() => new ProtobufReader(bytes).varint(), /integer overflow/)
   })
 })
 

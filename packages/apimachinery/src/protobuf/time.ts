@@ -1,5 +1,5 @@
 import { parseTime } from '../time.ts'
-import { malformed } from './reader.ts'
+import { malformed } from './malformed.ts'
 
 /** Seconds and nanoseconds since 1970; undefined for Go's zero time. */
 export interface Instant {

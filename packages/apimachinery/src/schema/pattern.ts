@@ -1,3 +1,4 @@
+import { BoundedMap } from '@coxswain/kit'
 import { RE2JS } from 're2js'
 
 /** A regular expression of RE2: linear time, no look-around, no back-references. */
@@ -12,9 +13,8 @@ const compiled = new Map<string, Pattern | string>()
 let weight = 0
 const weightLimit = 40_000
 
-/** What was found out about patterns that nobody has matched yet: undefined for good ones. */
-const verdicts = new Map<string, string | undefined>()
-const verdictLimit = 10_000
+/** What was found out about patterns that nobody has matched yet: null for good ones. */
+const verdicts = new BoundedMap<string, string | null>(5_000)
 const longestRemembered = 1_024
 
 /** Compiles on first use and keeps the result. Returns the reason when the pattern is not one of RE2's. */
@@ -33,13 +33,13 @@ export function compilePattern(source: string): Pattern | string {
 
 /** Why a pattern is not one of RE2's. Keeps nothing but the answer: a definition may have thousands of patterns. */
 export function checkPattern(source: string): string | undefined {
-  if (verdicts.has(source)) return verdicts.get(source)
-  const known = compiled.get(source) ?? compile(source)
-  const verdict = typeof known === 'string' ? known : undefined
-  if (source.length > longestRemembered) return verdict
-  if (verdicts.size >= verdictLimit) verdicts.clear()
-  verdicts.set(source, verdict)
-  return verdict
+  let verdict = verdicts.get(source)
+  if (verdict === undefined) {
+    const known = compiled.get(source) ?? compile(source)
+    verdict = typeof known === 'string' ? known : null
+    if (source.length <= longestRemembered) verdicts.set(source, verdict)
+  }
+  return verdict ?? undefined
 }
 
 function compile(source: string): RE2JS | string {

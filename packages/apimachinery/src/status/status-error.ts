@@ -1,6 +1,5 @@
+import { brandErrors, type IsError } from '@coxswain/kit'
 import type { Status, StatusCause, StatusDetails } from './status.ts'
-
-const brand = Symbol.for('coxswain.apimachinery.StatusError')
 
 /**
  * A failure that is, or becomes, the answer of an API server. Decide with `isNotFound(e)`, `isConflict(e)` and friends,
@@ -26,12 +25,11 @@ export class StatusError extends Error {
   }
 }
 
-Object.defineProperty(StatusError.prototype, brand, { value: true })
-
 /** True also for an error made by another copy of this package. */
-export function isStatusError(error: unknown): error is StatusError {
-  return typeof error === 'object' && error !== null && brand in error
-}
+export const isStatusError: IsError<StatusError> = brandErrors(
+  StatusError,
+  'coxswain.apimachinery.StatusError',
+)
 
 /** The StatusError that `error` is or was caused by, looking through `cause`s. */
 export function findStatusError(error: unknown): StatusError | undefined {

@@ -1,3 +1,4 @@
+import { decodeText, encodeText } from '@coxswain/kit'
 import { constructFromEvents, EVENT_ALIAS, type Event, parseEvents, YAMLException } from 'js-yaml'
 import { isMachineryError, MachineryError } from '../errors.ts'
 import { maxJsonBytes, readJson } from '../json/read-json.ts'
@@ -39,11 +40,11 @@ export function readYaml(
  */
 export function readYamlDocuments(input: string | Uint8Array, options: ReadYamlOptions = {}): YamlDocument[] {
   const limits = { ...defaults, ...options }
-  const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input
+  const bytes = typeof input === 'string' ? encodeText(input) : input
   if (bytes.length > limits.maxBytes) throw new MachineryError('JsonTooLarge', `limit is ${limits.maxBytes}`)
   const json = readAsJson(bytes, limits.maxBytes)
   if (json !== undefined) return [json]
-  const text = typeof input === 'string' ? input : new TextDecoder().decode(input)
+  const text = typeof input === 'string' ? input : decodeText(input)
   const events = attempt(() => parseEvents(text, { maxDepth }))
   const hasAliases = events.some(event => event.type === EVENT_ALIAS)
   const problems: string[] = []
@@ -83,7 +84,7 @@ function construct(source: string, events: Event[], maxAliases: number, problems
 /** Repeated members of a JSON text in YAML's words, unless it is so long that reading it again costs too much. */
 function describeRepeated(bytes: Uint8Array, duplicates: readonly string[]): string[] {
   if (bytes.length <= rereadLimit) {
-    const text = new TextDecoder().decode(bytes)
+    const text = decodeText(bytes)
     try {
       return duplicateProblems(findDuplicateKeys(text, parseEvents(text, { maxDepth })))
     } catch {

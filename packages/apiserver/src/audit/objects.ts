@@ -1,6 +1,7 @@
 import { builtinProtobuf } from '@coxswain/api'
 import { isObject, protobufMediaType, readJson } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
+import { concatBytes } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 
@@ -13,13 +14,7 @@ export function readRequestObject({ request }: RequestContext): unknown {
 /** What the client got, when it came in one piece. */
 export function readResponseObject({ body, headers }: WireResponse): unknown {
   if (body === undefined || Symbol.asyncIterator in body) return undefined
-  const pieces = body instanceof Uint8Array ? [body] : body
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
+  const bytes = body instanceof Uint8Array ? body : concatBytes(body)
   return readObject(bytes, getHeader(headers, 'content-type') ?? '')
 }
 

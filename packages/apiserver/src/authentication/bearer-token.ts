@@ -1,6 +1,5 @@
-import { decodeText } from '@coxswain/kit'
+import { decodeBase64Url, decodeText } from '@coxswain/kit'
 import { getHeader, type WireRequest } from '@coxswain/wire'
-import { decodeBase64Url } from './jwt/base64.ts'
 
 /** What browsers, which cannot set headers on a WebSocket, offer as one of its protocols. */
 const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'

@@ -1,7 +1,7 @@
 import { isObject, parseTime } from '@coxswain/apimachinery'
+import { decodeBase64Text } from '@coxswain/kit'
 import type { UserInfo } from '../request/context.ts'
 import { forOwnAudiences, type TokenAuthenticator } from './authenticator.ts'
-import { decodeBase64Binary } from './jwt/base64.ts'
 import { isSameSecret } from './same-secret.ts'
 
 const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
@@ -18,7 +18,7 @@ export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((t
   if (type !== secretType) return undefined
   const read = (key: string): string => {
     const value = isObject(data) ? data[key] : undefined
-    return (typeof value === 'string' ? decodeBase64Binary(value) : undefined) ?? ''
+    return (typeof value === 'string' ? decodeBase64Text(value) : undefined) ?? ''
   }
   if (!isSameSecret(read('token-secret'), secret) || read('token-id') !== id) return undefined
   if (hasExpired(read('expiration'), server.clock.now())) return undefined

@@ -1,6 +1,5 @@
 import { sha256 } from '@coxswain/api'
-import type { Clock } from '@coxswain/kit'
-import { encodeText } from '@coxswain/kit'
+import { BoundedMap, type Clock, encodeText } from '@coxswain/kit'
 import type { TokenAnswer, TokenAuthenticator } from './authenticator.ts'
 
 export interface TokenCacheOptions {
@@ -9,7 +8,7 @@ export interface TokenCacheOptions {
   readonly ttl: number
 }
 
-const limit = 32_768
+const limit = 16_384
 
 /** Neither a token nor its length is kept. */
 function keyOf(token: string, audiences: readonly string[]): string {
@@ -28,14 +27,12 @@ interface Entry {
  */
 export function cacheTokens(ask: TokenAuthenticator, { clock, ttl }: TokenCacheOptions): TokenAuthenticator {
   if (ttl <= 0) return ask
-  const kept = new Map<string, Entry>()
+  const kept = new BoundedMap<string, Entry>(limit)
   const pending = new Map<string, Promise<TokenAnswer>>()
 
   function keep(key: string, answer: TokenAnswer): TokenAnswer {
     if (answer && 'error' in answer) return answer
-    kept.delete(key)
     kept.set(key, { answer, until: clock.now() + ttl })
-    if (kept.size > limit) kept.delete(kept.keys().next().value!)
     return answer
   }
 

@@ -1,5 +1,7 @@
 import { type FieldError, field, isDNS1035Label, isObject, type JsonObject } from '@coxswain/apimachinery'
-import { readPem, validateClientConfig } from '@coxswain/strategies'
+import { decodeBase64Text } from '@coxswain/kit'
+import { readPem } from '@coxswain/kit/x509'
+import { validateClientConfig } from '@coxswain/strategies'
 
 type Findings = Generator<FieldError, void, undefined>
 
@@ -86,12 +88,8 @@ function* validateBundle(bundle: unknown, path: field.Path): Findings {
 /** Whether the base64 of a bundle holds a certificate. */
 export function isReadableBundle(bundle: unknown): boolean {
   if (typeof bundle !== 'string') return false
-  let text: string
-  try {
-    text = atob(bundle)
-  } catch {
-    return false
-  }
+  const text = decodeBase64Text(bundle)
+  if (text === undefined) return false
   for (const { type, headers } of readPem(text)) if (type === 'CERTIFICATE' && headers === 0) return true
   return false
 }

@@ -1,4 +1,5 @@
 import type { StatusError } from '@coxswain/apimachinery'
+import { BoundedMap } from '@coxswain/kit'
 import type { WireResponse } from '@coxswain/wire'
 import { type Mode, modes } from '../authentication/impersonation/modes.ts'
 import {
@@ -13,7 +14,7 @@ import type { Filter, Next } from '../request/filter.ts'
 import { withoutHeaders } from '../request/without-headers.ts'
 
 /** How many impersonators are remembered with the mode that let them. */
-const rememberedUsers = 10_000
+const rememberedUsers = 5_000
 const longestRemembered = 256
 
 /**
@@ -22,7 +23,7 @@ const longestRemembered = 256
  */
 export function createImpersonate(authorizer: Authorizer): Filter {
   /** By the impersonator's name. What is remembered only decides which mode is tried first. */
-  const lastMode = new Map<string, Mode>()
+  const lastMode = new BoundedMap<string, Mode>(rememberedUsers)
 
   return (context, next) => {
     const wanted = readWantedUser(context.request.headers)
@@ -40,7 +41,7 @@ export function createImpersonate(authorizer: Authorizer): Filter {
       const answer = await mode(wanted, { authorizer, user: requester, info })
       if (!answer) continue
       if ('user' in answer) {
-        remember(requester.name, mode)
+        if (requester.name.length <= longestRemembered) lastMode.set(requester.name, mode)
         context.user = answer.user
         context.impersonation = { requester, constraint: answer.constraint }
         return await next(context)
@@ -48,12 +49,5 @@ export function createImpersonate(authorizer: Authorizer): Filter {
       refusal ??= answer
     }
     throw refusal ?? new Error('all impersonation modes failed')
-  }
-
-  function remember(name: string, mode: Mode): void {
-    if (name.length > longestRemembered) return
-    lastMode.delete(name)
-    lastMode.set(name, mode)
-    if (lastMode.size > rememberedUsers) lastMode.delete(lastMode.keys().next().value!)
   }
 }

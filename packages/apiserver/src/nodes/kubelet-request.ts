@@ -5,6 +5,7 @@ import {
   newUnknownError,
   type StatusError,
 } from '@coxswain/apimachinery'
+import { decodeText } from '@coxswain/kit'
 import {
   discardBody,
   formatQuery,
@@ -71,7 +72,7 @@ export async function readFromKubelet(
     await discardBody(body)
     throw newUnknownError(`Get "https://${kubelet.host}${targetOf(asked)}": redirects forbidden`)
   }
-  const text = new TextDecoder().decode(await readStart(body))
+  const text = decodeText(await readStart(body))
   throw statusOf(status, text, resource, name)
 }
 

@@ -1,3 +1,4 @@
+import { encodeText } from '@coxswain/kit'
 import type { Conversation, MessageChannel } from '@coxswain/wire'
 import type { PortStream } from './node-connection.ts'
 
@@ -29,7 +30,7 @@ async function talk(channel: MessageChannel, ports: readonly number[], dial: Dia
         return await dial(port)
       } catch (error) {
         const text = `error forwarding port ${port} to pod: ${(error as Error).message}`
-        await send(index * 2 + 1, new TextEncoder().encode(text))
+        await send(index * 2 + 1, encodeText(text))
         return undefined
       }
     }),

@@ -1,5 +1,5 @@
 import { isStatusError, newInternalError, type Status } from '@coxswain/apimachinery'
-import { AsyncQueue } from '@coxswain/kit'
+import { AsyncQueue, decodeText, encodeText } from '@coxswain/kit'
 import type { Conversation, MessageChannel } from '@coxswain/wire'
 import type { TerminalStreams } from './node-connection.ts'
 
@@ -20,8 +20,6 @@ export interface CommandRequest {
   readonly stdin: boolean
   readonly tty: boolean
 }
-
-const encoder = new TextEncoder()
 
 /** The conversation of `exec` and `attach`: streams in messages, and at the end a Status. */
 export function createCommandConversation(request: CommandRequest, run: RunCommand): Conversation {
@@ -60,7 +58,7 @@ async function talk(channel: MessageChannel, request: CommandRequest, run: RunCo
     ...(request.tty && { sizes }),
     signal: left.signal,
   })
-  await send(channels.error, encoder.encode(JSON.stringify(status)))
+  await send(channels.error, encodeText(JSON.stringify(status)))
   stdin.end()
   sizes.end()
   void received
@@ -68,7 +66,7 @@ async function talk(channel: MessageChannel, request: CommandRequest, run: RunCo
 
 function pushSize(sizes: AsyncQueue<{ width: number; height: number }>, data: Uint8Array): void {
   try {
-    const { Width, Height } = JSON.parse(new TextDecoder().decode(data)) as Record<string, unknown>
+    const { Width, Height } = JSON.parse(decodeText(data)) as Record<string, unknown>
     if (typeof Width === 'number' && typeof Height === 'number') sizes.push({ width: Width, height: Height })
   } catch {
     // not a size: nothing to do about it

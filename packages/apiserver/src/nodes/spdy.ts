@@ -1,3 +1,4 @@
+import { decodeText, encodeText } from '@coxswain/kit'
 import type { Conversation, MessageChannel } from '@coxswain/wire'
 import type { PortStream } from './node-connection.ts'
 import { type CommandRequest, outcomeOf, type RunCommand } from './remote-command.ts'
@@ -18,8 +19,6 @@ const commandProtocols: readonly string[] = ['v4.channel.k8s.io']
 const portProtocol = 'portforward.k8s.io'
 /** SPDY inside a WebSocket, as kubectl does it since 1.31. */
 const portProtocols: readonly string[] = [portProtocol, `SPDY/3.1+${portProtocol}`]
-
-const encoder = new TextEncoder()
 
 /** `exec` and `attach` for clients that know no WebSocket: a SPDY stream for each of the command's. */
 export function createSpdyCommandConversation(
@@ -60,7 +59,7 @@ export function createSpdyCommandConversation(
       signal: left.signal,
     })
     const error = streams.get('error')!
-    await error.write(encoder.encode(JSON.stringify(status)))
+    await error.write(encodeText(JSON.stringify(status)))
     for (const stream of streams.values()) await stream.end()
     await Promise.race([session.catch(() => {}), untilEnd(error)])
   }
@@ -75,9 +74,8 @@ async function untilEnd({ data }: SpdyStream): Promise<void> {
 async function* readSizes(
   data: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ readonly width: number; readonly height: number }, void, undefined> {
-  const decoder = new TextDecoder()
   for await (const chunk of data) {
-    for (const line of decoder.decode(chunk).split('\n')) {
+    for (const line of decodeText(chunk).split('\n')) {
       const match = /"Width":(\d+).*"Height":(\d+)/.exec(line)
       if (match) yield { width: Number(match[1]), height: Number(match[2]) }
     }
@@ -123,7 +121,7 @@ async function forward(
   try {
     connection = await dial(port)
   } catch (cause) {
-    await error.write(encoder.encode(`error forwarding port ${port} to pod: ${(cause as Error).message}`))
+    await error.write(encodeText(`error forwarding port ${port} to pod: ${(cause as Error).message}`))
     await error.end()
     await data.reset()
     return

@@ -1,4 +1,4 @@
-import type { Env } from '@coxswain/kit'
+import { decodeBase64Text, type Env, encodeBase64Text } from '@coxswain/kit'
 import type { WireHeaders } from '@coxswain/wire'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Outbound, Target } from './outbound.ts'
@@ -137,13 +137,11 @@ function placeOfUrl(url: string): Place {
 }
 
 function decodeBundle(bundle: string | undefined): string | undefined {
-  return bundle === undefined || bundle === '' ? undefined : atob(bundle)
+  return bundle === undefined || bundle === '' ? undefined : decodeBase64Text(bundle)
 }
 
 function headersOf({ token, username, password }: WebhookCredentials): WireHeaders | undefined {
   if (token !== undefined && token !== '') return { authorization: `Bearer ${token}` }
   if (username === undefined && password === undefined) return undefined
-  const bytes = new TextEncoder().encode(`${username ?? ''}:${password ?? ''}`)
-  const text = Array.from(bytes, byte => String.fromCharCode(byte)).join('')
-  return { authorization: `Basic ${btoa(text)}` }
+  return { authorization: `Basic ${encodeBase64Text(`${username ?? ''}:${password ?? ''}`)}` }
 }

@@ -1,5 +1,5 @@
 import { isObject, newBadRequest, readJson } from '@coxswain/apimachinery'
-import { encodeText } from '@coxswain/kit'
+import { decodeBase64, encodeBase64Url, encodeText } from '@coxswain/kit'
 
 /** Where a list goes on: after which key, and at which revision (-1: whatever is current). */
 export interface ContinueToken {
@@ -8,10 +8,8 @@ export interface ContinueToken {
   readonly start: string
 }
 
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-
 export function encodeContinueToken(token: ContinueToken): string {
-  return toBase64Url(
+  return encodeBase64Url(
     encodeText(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.start })),
   )
 }
@@ -49,32 +47,10 @@ export function decodeContinueToken(text: string): ContinueToken {
   return { revision: rv, start }
 }
 
-function toBase64Url(bytes: Uint8Array): string {
-  let text = ''
-  for (let i = 0; i < bytes.length; i += 3) {
-    const left = bytes.length - i
-    const word = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0)
-    text += alphabet[word >> 18]! + alphabet[(word >> 12) & 63]!
-    if (left > 1) text += alphabet[(word >> 6) & 63]!
-    if (left > 2) text += alphabet[word & 63]!
-  }
-  return text
-}
-
+/** As Go reads it: unused bits of the last character may be anything. */
 function fromBase64Url(text: string): Uint8Array {
-  const out: number[] = []
-  let bits = 0
-  let held = 0
-  for (let i = 0; i < text.length; i++) {
-    const value = alphabet.indexOf(text[i]!)
-    if (value < 0) throw new Error(`illegal base64 data at input byte ${i}`)
-    held = (held << 6) | value
-    bits += 6
-    if (bits >= 8) {
-      bits -= 8
-      out.push((held >> bits) & 255)
-      held &= (1 << bits) - 1
-    }
-  }
-  return Uint8Array.from(out)
+  const illegal = text.search(/[^A-Za-z0-9_-]/)
+  const bytes = illegal < 0 ? decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/')) : undefined
+  if (!bytes) throw new Error(`illegal base64 data at input byte ${illegal < 0 ? text.length : illegal}`)
+  return bytes
 }

@@ -1,4 +1,5 @@
 import { writeJson } from '@coxswain/apimachinery'
+import { BoundedMap } from '@coxswain/kit'
 
 /**
  * The part of kubectl's JSONPath that printer columns use: fields, `['quoted']` fields, indexes (also negative),
@@ -8,8 +9,7 @@ export type JsonPath = (root: unknown) => readonly unknown[]
 
 type Step = (values: readonly unknown[]) => unknown[]
 
-const compiled = new Map<string, JsonPath>()
-const compiledLimit = 2_000
+const compiled = new BoundedMap<string, JsonPath>(1_000)
 const longestRemembered = 1_024
 
 /** Throws an Error that says what is wrong with the path. */
@@ -19,7 +19,6 @@ export function compileJsonPath(text: string): JsonPath {
   const steps = parse(text)
   const path: JsonPath = root => steps.reduce<readonly unknown[]>((values, step) => step(values), [root])
   if (text.length > longestRemembered) return path
-  if (compiled.size >= compiledLimit) compiled.clear()
   compiled.set(text, path)
   return path
 }

@@ -1,3 +1,5 @@
+import { BoundedMap } from '@coxswain/kit'
+
 /** The encodings the server speaks. */
 export type Encoding = 'json' | 'yaml' | 'protobuf'
 
@@ -27,9 +29,8 @@ const encodings: Readonly<Record<string, Encoding>> = {
 }
 
 /** What the headers that came lately mean, and how many are kept: clients have few of them, and send them always. */
-const remembered = new Map<string, Accepted>()
+const remembered = new BoundedMap<string, Accepted>(64)
 const longestRemembered = 512
-const mostRemembered = 128
 
 /** {@link negotiate} where everything is spoken, `protobuf` only if that is said: remembered by header. */
 export function negotiateObject(accept: string | undefined, protobuf: boolean): Accepted | undefined {
@@ -39,7 +40,6 @@ export function negotiateObject(accept: string | undefined, protobuf: boolean): 
   if (known) return known
   const accepted = negotiate(accept, encoding => encoding !== 'protobuf' || protobuf)
   if (!accepted || accept.length > longestRemembered) return accepted
-  if (remembered.size >= mostRemembered) remembered.clear()
   remembered.set(key, accepted)
   return accepted
 }

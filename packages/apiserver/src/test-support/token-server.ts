@@ -1,5 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { encodeText, TaskGroup, VirtualWorld } from '@coxswain/kit'
+import { decodeText, encodeText, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import type { PeerCertificate, WireHeaders } from '@coxswain/wire'
 import type { ServiceAccountOptions } from '../authentication/service-account/issuer.ts'
@@ -64,7 +64,7 @@ export async function startTestServer(
         ...(peerError !== undefined && { peerError }),
       }),
     )
-    const text = new TextDecoder().decode(answer.body as Uint8Array)
+    const text = decodeText(answer.body as Uint8Array)
     return {
       status: answer.status,
       headers: answer.headers,

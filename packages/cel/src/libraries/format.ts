@@ -9,7 +9,7 @@ import { type Library, overload } from '../functions.ts'
 import { parseTimestamp } from '../time.ts'
 import { opaqueOf } from '../types.ts'
 import { ListValue, noneValue, type OpaqueValue, OptionalValue, type Value } from '../values.ts'
-import { decodeBase64 } from './encoders.ts'
+import { decodeBareBase64 } from './encoders.ts'
 import { parseRequestUri } from './url.ts'
 
 export const formatType: ReturnType<typeof opaqueOf> = opaqueOf('kubernetes.NamedFormat')
@@ -47,7 +47,7 @@ function isDateTime(text: string): boolean {
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
 
 function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && decodeBase64(text) !== undefined
+  return text.length % 4 === 0 && decodeBareBase64(text) !== undefined
 }
 
 function uriProblems(text: string): readonly string[] {

@@ -1,3 +1,4 @@
+import { decodeText, encodeHex, encodeText } from '@coxswain/kit'
 import { compareText, typeOfValue } from '../equality.ts'
 import { formatDouble, halfEven } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
@@ -96,7 +97,7 @@ function display(value: Value): string {
   if (typeof value !== 'object') return String(value)
   if (value instanceof CelDouble) return formatDouble(value.value)
   if (value instanceof CelUint) return String(value.value)
-  if (value instanceof Uint8Array) return new TextDecoder().decode(value)
+  if (value instanceof Uint8Array) return decodeText(value)
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
   if (value instanceof TypeValue) return value.type.name
@@ -158,7 +159,7 @@ function scientific(value: Value): string {
 }
 
 function hexadecimal(value: Value): string {
-  if (typeof value === 'string') return hexadecimal(new TextEncoder().encode(value))
-  if (value instanceof Uint8Array) return [...value].map(b => b.toString(16).padStart(2, '0')).join('')
+  if (typeof value === 'string') return hexadecimal(encodeText(value))
+  if (value instanceof Uint8Array) return encodeHex(value)
   return isInt(value) || value instanceof CelUint ? whole(value, 16) : wrong('x', value)
 }

@@ -1,3 +1,4 @@
+import { decodeText, encodeHex, encodeText } from '@coxswain/kit'
 import { compareText, typeOfValue } from '../equality.ts'
 import { formatDouble, halfEven } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
@@ -73,7 +74,7 @@ function display(value: Value): string {
 function displayObject(value: Exclude<Value, null>): string {
   if (value instanceof CelDouble) return displayDouble(value.value)
   if (value instanceof CelUint) return String(value.value)
-  if (value instanceof Uint8Array) return new TextDecoder().decode(value)
+  if (value instanceof Uint8Array) return decodeText(value)
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
   if (value instanceof TypeValue) return value.type.name
@@ -131,8 +132,8 @@ function radix(value: Value, base: number, clause: string): string {
 }
 
 function hexadecimal(value: Value): string {
-  if (typeof value === 'string') return hexadecimal(new TextEncoder().encode(value))
-  if (value instanceof Uint8Array) return [...value].map(b => b.toString(16).padStart(2, '0')).join('')
+  if (typeof value === 'string') return hexadecimal(encodeText(value))
+  if (value instanceof Uint8Array) return encodeHex(value)
   if (isInt(value)) return value.toString(16)
   if (value instanceof CelUint) return value.value.toString(16)
   return wrong('hex', value, 'integers, byte buffers, and strings')

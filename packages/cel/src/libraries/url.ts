@@ -1,3 +1,4 @@
+import { decodeText, encodeText } from '@coxswain/kit'
 import { type Library, overload } from '../functions.ts'
 import { opaqueOf } from '../types.ts'
 import { EntryMap, fault, ListValue, type MapKey, type OpaqueValue, type Value } from '../values.ts'
@@ -104,7 +105,7 @@ function badEscape(text: string): string | undefined {
 /** What Go leaves as it is in a path. */
 function escapePath(path: string): string {
   return path.replace(/[^A-Za-z0-9\-_.~$&+,/:;=@!'()*%[\]]/gu, c =>
-    [...new TextEncoder().encode(c)].map(b => `%${b.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+    [...encodeText(c)].map(b => `%${b.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   )
 }
 
@@ -142,9 +143,9 @@ function unescapeQuery(text: string): string {
   const plain = text.replaceAll('+', ' ')
   for (const found of plain.matchAll(/%([0-9a-fA-F]{2})|[^%]+/g)) {
     if (found[1] !== undefined) bytes.push(Number.parseInt(found[1], 16))
-    else for (const item of new TextEncoder().encode(found[0])) bytes.push(item)
+    else for (const item of encodeText(found[0])) bytes.push(item)
   }
-  return new TextDecoder().decode(Uint8Array.from(bytes))
+  return decodeText(Uint8Array.from(bytes))
 }
 
 function toUrl(text: string): UrlValue {

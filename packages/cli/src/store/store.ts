@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
-import { hasStoreErrorCode, isStoreError } from '@coxswain/storage'
+import { isStoreError } from '@coxswain/storage'
 import { backupStore, checkStore, restoreStore, type StoreReport } from '@coxswain/storage/sqlite'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { type ControlAnswer, type ControlRequest, controlSocketPath } from '../up/control-socket.ts'
@@ -45,7 +45,7 @@ export async function runRestore(file: string, options: StoreCommandOptions): Pr
   try {
     print(`restored from ${file}`, restoreStore(directoryOf(options), resolve(file)))
   } catch (error) {
-    if (!hasStoreErrorCode(error, 'Locked')) throw toCommandError(error, file)
+    if (!isStoreError(error, 'Locked')) throw toCommandError(error, file)
     const answer = await ask(resolve(options.dataDir), { command: 'restore', file: resolve(file) })
     if (!answer.ok) throw new CommandError(`the running server could not restore ${file}: ${answer.error}`)
     process.stdout.write(`restored from ${file} into the running server: revision ${answer.revision}\n`)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Env } from '@coxswain/kit'
-import { createMemoryStore, hasStoreErrorCode, type Store } from '@coxswain/storage'
+import { createMemoryStore, isStoreError, type Store } from '@coxswain/storage'
 import { CommandError, explainSystemError } from '../exit.ts'
 import { readCertificates, readFlagFile, readPrivateKey } from './access/flag-file.ts'
 
@@ -29,8 +29,8 @@ export async function loadStore(options: StoreOptions, dataDir: string, env: Env
     try {
       return await openSqliteStore({ directory, env })
     } catch (error) {
-      if (hasStoreErrorCode(error, 'Corrupt')) throw error
-      const hint = hasStoreErrorCode(error, 'Locked') ? '; is another coxswain using it?' : ''
+      if (isStoreError(error, 'Corrupt')) throw error
+      const hint = isStoreError(error, 'Locked') ? '; is another coxswain using it?' : ''
       const reason = `${explainSystemError(error)}${hint}`
       throw new CommandError(`the store in ${directory} cannot be opened: ${reason}`, { cause: error })
     }
@@ -61,7 +61,7 @@ async function loadEtcd(options: StoreOptions, env: Env): Promise<StoreOpener> {
     } catch (error) {
       await store?.close()
       throw new CommandError(`${where} cannot be used: ${(error as Error).message}; see --etcd-servers`, {
-        exitCode: hasStoreErrorCode(error, 'InvalidArgument') ? 2 : 1,
+        exitCode: isStoreError(error, 'InvalidArgument') ? 2 : 1,
         cause: error,
       })
     } finally {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { createRealEnv, type LogLevel } from '@coxswain/kit'
 import { createPinoLogger, createTurnTakingScheduler } from '@coxswain/kit/node'
-import { hasStoreErrorCode } from '@coxswain/storage'
+import { isStoreError } from '@coxswain/storage'
 import { CommandError, unwrapSuppressed } from '../exit.ts'
 import type { AdmissionFlags } from './access/admission-options.ts'
 import type { AuditFlags } from './access/audit-options.ts'
@@ -90,7 +90,7 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
 
 /** Damage is found when the store is opened, or when what is in it is read. */
 function explain(error: unknown, dataDir: string): unknown {
-  if (!hasStoreErrorCode(error, 'Corrupt')) return error
+  if (!isStoreError(error, 'Corrupt')) return error
   return new CommandError(
     `the store in ${dataDir} is damaged: ${error.message}; see: coxswain store check, restore a backup with: coxswain store restore FILE`,
     { cause: error },

@@ -23,7 +23,6 @@ import {
 } from '../test-support/fake-kubelet.ts'
 import { startScripted } from '../test-support/scripted-server.ts'
 import { listenForwarded, withCredentials, withUpgrade } from './index.ts'
-import { encodeFrame, FrameParser, opcodes } from './websocket/frames.ts'
 
 const pod = { namespace: 'default', name: 'web' }
 const env = createRealEnv()
@@ -327,41 +326,5 @@ describe('logs', () => {
     assert.deepEqual(lines, ['0', '1', '2'])
     await server[Symbol.asyncDispose]()
     assert.equal(ended, true)
-  })
-})
-
-describe('WebSocket frames', () => {
-  it('come out as they went in, whatever their length, mask, and cuts', () => {
-    for (const length of [0, 1, 125, 126, 65_535, 65_536]) {
-      for (const mask of [undefined, Uint8Array.of(1, 2, 3, 4)]) {
-        const payload = Uint8Array.from({ length }, (_, index) => index)
-        const frame = encodeFrame(opcodes.binary, payload, mask)
-        const messages: Uint8Array[] = []
-        const listener = { onMessage: (message: Uint8Array) => messages.push(message), onControl: () => {} }
-        const parser = new FrameParser(listener, 1 << 20)
-        for (let at = 0; at < frame.length; at += 7_001) parser.push(frame.subarray(at, at + 7_001))
-        assert.deepEqual(messages, [payload])
-      }
-    }
-  })
-
-  it('join fragments, with control frames in between', () => {
-    const seen: string[] = []
-    const parser = new FrameParser(
-      { onMessage: message => seen.push(text(message)), onControl: opcode => seen.push(String(opcode)) },
-      100,
-    )
-    const part = (opcode: number, final: boolean, content: string): Uint8Array => {
-      const frame = encodeFrame(opcode, new TextEncoder().encode(content))
-      if (!final) frame[0]! &= 0x7f
-      return frame
-    }
-    parser.push(part(opcodes.text, false, 'hel'))
-    parser.push(part(opcodes.ping, true, 'x'))
-    parser.push(part(opcodes.continuation, true, 'lo'))
-    assert.deepEqual(seen, ['9', 'hello'])
-    assert.throws(() => parser.push(part(opcodes.continuation, true, 'x')), /within/)
-    const long = new FrameParser({ onMessage: () => {}, onControl: () => {} }, 10)
-    assert.throws(() => long.push(part(opcodes.text, true, 'x'.repeat(11))), /too long/)
   })
 })

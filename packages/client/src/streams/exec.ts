@@ -1,4 +1,5 @@
 import type { ObjectKey } from '@coxswain/apimachinery'
+import { decodeText } from '@coxswain/kit'
 import { readBody } from '@coxswain/wire'
 import type { Client } from '../client.ts'
 import type { CallOptions } from '../options.ts'
@@ -80,5 +81,5 @@ export async function execute(
 }
 
 async function readText(stream: AsyncIterable<Uint8Array>): Promise<string> {
-  return new TextDecoder().decode(await readBody(stream))
+  return decodeText(await readBody(stream))
 }

@@ -1,4 +1,5 @@
 import type { ObjectKey } from '@coxswain/apimachinery'
+import { decodeText } from '@coxswain/kit'
 import { TransportError } from '@coxswain/wire'
 import type { Client } from '../client.ts'
 import type { CallOptions } from '../options.ts'
@@ -60,7 +61,7 @@ async function receive(channel: MessageChannel, data: OutputStream): Promise<voi
     }
     if (content.length === 0) continue
     if (stream === errorStream) {
-      const reason = new TextDecoder().decode(content)
+      const reason = decodeText(content)
       throw new TransportError('ConnectFailed', `the port cannot be reached: ${reason}`)
     }
     await data.push(content)

@@ -1,5 +1,6 @@
 import type { Status } from '@coxswain/apimachinery'
 import { isStatus, StatusError } from '@coxswain/apimachinery/wire-format'
+import { decodeText, encodeText } from '@coxswain/kit'
 import { joinChunks, TransportError } from '@coxswain/wire'
 import { decodeJson } from '../json.ts'
 import type { MessageChannel } from './message-channel.ts'
@@ -38,8 +39,6 @@ const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 2
 /** Newest first. */
 export const remoteCommandProtocols: readonly string[] = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 
-const encoder = new TextEncoder()
-
 export function createRemoteProcess(channel: MessageChannel): RemoteProcess {
   const stdout = new OutputStream()
   const stderr = new OutputStream()
@@ -50,12 +49,12 @@ export function createRemoteProcess(channel: MessageChannel): RemoteProcess {
     stdout,
     stderr,
     exited,
-    write: data => send(channels.stdin, typeof data === 'string' ? encoder.encode(data) : data),
+    write: data => send(channels.stdin, typeof data === 'string' ? encodeText(data) : data),
     async end() {
       if (channel.protocol === 'v5.channel.k8s.io') await send(channels.close, Uint8Array.of(channels.stdin))
     },
     resize: ({ width, height }) =>
-      send(channels.resize, encoder.encode(JSON.stringify({ Width: width, Height: height }))),
+      send(channels.resize, encodeText(JSON.stringify({ Width: width, Height: height }))),
     [Symbol.asyncDispose]: () => channel[Symbol.asyncDispose](),
   }
 }
@@ -110,7 +109,7 @@ function readStatus(bytes: Uint8Array): Status {
     value = undefined
   }
   if (isStatus(value)) return value
-  const message = new TextDecoder().decode(bytes)
+  const message = decodeText(bytes)
   return {
     kind: 'Status',
     apiVersion: 'v1',

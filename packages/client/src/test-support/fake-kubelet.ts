@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { AsyncQueue } from '@coxswain/kit'
-import { encodeFrame, FrameParser, opcodes } from '../node/websocket/frames.ts'
-
-const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+import { AsyncQueue, encodeText } from '@coxswain/kit'
+import { acceptKey } from '@coxswain/wire/node/client'
+import { closePayload, encodeFrame, FrameReader, opcodes } from '@coxswain/wire/websocket'
 
 /** One upgraded connection as the server sees it. */
 export interface ServedChannel {
@@ -58,9 +56,7 @@ export async function startFakeKubelet(options: FakeKubeletOptions): Promise<Fak
     }
     const offered = String(request.headers['sec-websocket-protocol']).split(', ')
     const protocol = protocols.find(each => offered.includes(each)) ?? 'none'
-    const accept = createHash('sha1')
-      .update(request.headers['sec-websocket-key'] + magic)
-      .digest('base64')
+    const accept = acceptKey(request.headers['sec-websocket-key'] ?? '')
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\nsec-websocket-protocol: ${protocol}\r\n\r\n`,
     )
@@ -79,33 +75,33 @@ export async function startFakeKubelet(options: FakeKubeletOptions): Promise<Fak
 
 function serveChannel(request: IncomingMessage, socket: Duplex, serve: FakeKubeletOptions['serve']): void {
   const messages = new AsyncQueue<Uint8Array>()
-  const parser = new FrameParser(
+  const parser = new FrameReader(
     {
       onMessage: message => messages.push(message),
       onControl: opcode => {
         if (opcode !== opcodes.close) return
-        if (!socket.writableEnded) socket.end(encodeFrame(opcodes.close, Uint8Array.of(3, 232)))
+        if (!socket.writableEnded) socket.end(encodeFrame(opcodes.close, closePayload(1000)))
       },
+      onError: () => socket.destroy(),
     },
-    1 << 24,
+    { from: 'client' },
   )
   socket.on('data', (chunk: Uint8Array) => parser.push(chunk))
   socket.on('error', () => {})
   socket.on('end', () => socket.end())
   socket.on('close', () => messages.end())
-  const encoder = new TextEncoder()
   const served = serve({
     url: new URL(request.url ?? '/', 'http://fake'),
     headers: request.headers,
     messages,
     send(channel, data) {
-      const bytes = typeof data === 'string' ? encoder.encode(data) : data
+      const bytes = typeof data === 'string' ? encodeText(data) : data
       const message = new Uint8Array(bytes.length + 1)
       message[0] = channel
       message.set(bytes, 1)
       socket.write(encodeFrame(opcodes.binary, message))
     },
-    close: () => void socket.end(encodeFrame(opcodes.close, Uint8Array.of(3, 232))),
+    close: () => void socket.end(encodeFrame(opcodes.close, closePayload(1000))),
     destroy: () => void socket.destroy(),
     raw: bytes => void socket.write(bytes),
   })

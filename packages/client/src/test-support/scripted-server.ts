@@ -1,4 +1,4 @@
-import { createRealEnv, type Env } from '@coxswain/kit'
+import { createRealEnv, decodeText, type Env, encodeText } from '@coxswain/kit'
 import { createInProcessTransport, type Handler, type WireRequest, type WireResponse } from '@coxswain/wire'
 import type { Client } from '../client.ts'
 import { type ClientOptions, createClient } from '../create-client.ts'
@@ -34,7 +34,7 @@ export function startScripted(
       method,
       target: query === '' ? path : `${path}?${decodeURIComponent(query)}`,
       headers,
-      body: body && JSON.parse(new TextDecoder().decode(body)),
+      body: body && JSON.parse(decodeText(body)),
     })
     const answer = answers[Math.min(seen.length, answers.length) - 1]!
     return typeof answer === 'function' ? answer(request) : answer
@@ -48,18 +48,16 @@ export function startScripted(
   }
 }
 
-const encoder = new TextEncoder()
-
 export function json(value: unknown, status = 200, headers: WireResponse['headers'] = {}): WireResponse {
   return {
     status,
     headers: { 'content-type': 'application/json', ...headers },
-    body: encoder.encode(JSON.stringify(value)),
+    body: encodeText(JSON.stringify(value)),
   }
 }
 
 export function text(value: string, status = 200, headers: WireResponse['headers'] = {}): WireResponse {
-  return { status, headers: { 'content-type': 'text/plain', ...headers }, body: encoder.encode(value) }
+  return { status, headers: { 'content-type': 'text/plain', ...headers }, body: encodeText(value) }
 }
 
 export function failure(code: number, reason: string, message = reason): WireResponse {
@@ -72,7 +70,7 @@ export function failure(code: number, reason: string, message = reason): WireRes
 /** A stream of these texts. */
 export function stream(...chunks: readonly string[]): WireResponse {
   async function* body() {
-    for (const chunk of chunks) yield encoder.encode(chunk)
+    for (const chunk of chunks) yield encodeText(chunk)
   }
   return { status: 200, headers: { 'content-type': 'application/json' }, body: body() }
 }

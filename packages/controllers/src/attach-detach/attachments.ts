@@ -3,6 +3,7 @@ import { type Node, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import type { VolumeAttachment } from '@coxswain/api/storage/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import { isPodTerminal, type PodView } from '@coxswain/kinds'
+import { encodeHex, encodeText } from '@coxswain/kit'
 import type { OperatorClient } from '@coxswain/runtime'
 import { listPodsWith, type VolumeView } from '../persistent-volume/volumes.ts'
 
@@ -28,8 +29,8 @@ export function asAttachable(volume: VolumeView): AttachableVolume | undefined {
 
 /** The same for the same volume and node, so that it is never made twice. */
 export function attachmentName({ handle, driver }: AttachableVolume, node: string): string {
-  const hash = sha256(new TextEncoder().encode(`${handle}${driver}${node}`))
-  return `csi-${[...hash].map(byte => byte.toString(16).padStart(2, '0')).join('')}`
+  const hash = sha256(encodeText(`${handle}${driver}${node}`))
+  return `csi-${encodeHex(hash)}`
 }
 
 /** Whether several nodes may have it at one time; who says nothing lets the driver decide. */

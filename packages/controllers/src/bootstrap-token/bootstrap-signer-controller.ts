@@ -1,6 +1,6 @@
 import { ConfigMap, Secret } from '@coxswain/api/core/v1'
 import { deepEqual } from '@coxswain/apimachinery'
-import { minOf } from '@coxswain/kit'
+import { encodeBase64Url, encodeText, minOf } from '@coxswain/kit'
 import {
   defineOperator,
   type Operator,
@@ -53,14 +53,7 @@ async function reconcile({ client, key, clock }: ReconcileContext, hmac: Hmac): 
 
 /** A JSON Web Signature without what it signs. */
 function sign(hmac: Hmac, content: string, id: string, secret: string): string {
-  const header = base64Url(new TextEncoder().encode(JSON.stringify({ alg: 'HS256', kid: id })))
-  const payload = base64Url(new TextEncoder().encode(content))
-  return `${header}..${base64Url(hmac(secret, `${header}.${payload}`))}`
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
+  const header = encodeBase64Url(encodeText(JSON.stringify({ alg: 'HS256', kid: id })))
+  const payload = encodeBase64Url(encodeText(content))
+  return `${header}..${encodeBase64Url(hmac(secret, `${header}.${payload}`))}`
 }

@@ -1,5 +1,6 @@
 import { Secret } from '@coxswain/api/core/v1'
 import { type DeepReadonly, type ObjectKey, parseTime } from '@coxswain/apimachinery'
+import { decodeBase64Text } from '@coxswain/kit'
 import type { OperatorClient, Predicate } from '@coxswain/runtime'
 
 export const tokenNamespace = 'kube-system'
@@ -31,7 +32,7 @@ export async function listTokens(client: OperatorClient): Promise<BootstrapToken
 
 function tokenOf({ metadata, type, data = {} }: DeepReadonly<Secret>): BootstrapToken | undefined {
   if (type !== 'bootstrap.kubernetes.io/token') return undefined
-  const read = (name: string) => (data[name] === undefined ? '' : atob(data[name]))
+  const read = (name: string) => decodeBase64Text(data[name] ?? '') ?? ''
   const expiration = read('expiration')
   const id = read('token-id')
   const secret = read('token-secret')

@@ -1,6 +1,7 @@
 import { SubjectAccessReview } from '@coxswain/api/authorization/v1'
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
 import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import { decodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import type { CertificateIssuer, RequestedCertificate } from './signing-controller.ts'
 
@@ -26,7 +27,7 @@ async function reconcile(
 ): Promise<void> {
   const request = await client.get(CertificateSigningRequest, key)
   if (!request || request.spec.signerName !== nodeSigner || isDecided(request)) return
-  const wanted = issuer.read(atob(request.spec.request))
+  const wanted = issuer.read(decodeBase64Text(request.spec.request) ?? '')
   if (!isKubeletClient(request, wanted)) return
   const isSelf = request.spec.username === wanted.commonName
   const ways = [

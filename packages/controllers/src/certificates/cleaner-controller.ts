@@ -1,6 +1,6 @@
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
 import { type DeepReadonly, isNotFound } from '@coxswain/apimachinery'
-import { minOf } from '@coxswain/kit'
+import { decodeBase64Text, minOf } from '@coxswain/kit'
 import { defineOperator, type Operator, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 
 export interface CertificateCleanerOptions {
@@ -50,7 +50,8 @@ function endOf(
     return type === 'Approved' ? [since + (isIssued ? doneFor : pendingFor) + 1] : []
   })
   const isApproved = conditions.some(({ type }) => type === 'Approved')
-  const expiry = isIssued && isApproved ? expiresAt?.(atob(status!.certificate!)) : undefined
+  const expiry =
+    isIssued && isApproved ? expiresAt?.(decodeBase64Text(status!.certificate!) ?? '') : undefined
   if (expiry !== undefined) ends.push(expiry + 1)
   return ends.length === 0 ? undefined : minOf(ends)
 }

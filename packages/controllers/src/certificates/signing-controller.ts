@@ -1,5 +1,7 @@
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import { type DeepReadonly, isStatusConditionTrue, type KindOf } from '@coxswain/apimachinery'
+import type { DeepReadonly, KindOf } from '@coxswain/apimachinery'
+import { isStatusConditionTrue } from '@coxswain/apimachinery'
+import { decodeBase64Text, encodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
 /** What a certificate is asked for. */
@@ -37,13 +39,13 @@ export function createCertificateSigningController(issuer: CertificateIssuer): O
         const request = await client.get(CertificateSigningRequest, key)
         if (!request || !isDue(request)) return
         const { spec, status = {} } = request
-        const text = new TextDecoder().decode(decodeBase64(spec.request))
+        const text = decodeBase64Text(spec.request) ?? ''
         const problem = findProblem(spec, issuer.read(text))
         const seconds = spec.expirationSeconds
         const change =
           problem === undefined
             ? {
-                certificate: btoa(
+                certificate: encodeBase64Text(
                   issuer.sign(text, seconds === undefined ? undefined : Math.max(seconds, shortest)),
                 ),
               }
@@ -86,8 +88,4 @@ function findProblem(
   return usages.includes('client auth')
     ? undefined
     : 'missing required usage for client certificate: client auth'
-}
-
-function decodeBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), character => character.charCodeAt(0))
 }

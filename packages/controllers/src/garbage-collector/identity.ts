@@ -1,4 +1,5 @@
 import type { OwnerReference } from '@coxswain/apimachinery'
+import { BoundedMap } from '@coxswain/kit'
 
 /** What a reference says of an object, besides its namespace. */
 export interface Coordinates {
@@ -74,21 +75,17 @@ function orderOf({ kind, apiVersion, namespace, name, uid }: Identity): string {
 
 /** Owners that are known not to exist: a uid never comes back. Keeps the latest, not all. */
 export class AbsentOwners {
-  readonly #keys = new Set<string>()
-  readonly #limit: number
+  readonly #keys: BoundedMap<string, true>
 
-  constructor(limit = 500) {
-    this.#limit = limit
+  constructor(limit = 250) {
+    this.#keys = new BoundedMap(limit)
   }
 
   add(identity: Identity): void {
-    const key = orderOf(identity)
-    this.#keys.delete(key)
-    this.#keys.add(key)
-    if (this.#keys.size > this.#limit) this.#keys.delete(this.#keys.values().next().value!)
+    this.#keys.set(orderOf(identity), true)
   }
 
   has(identity: Identity): boolean {
-    return this.#keys.has(orderOf(identity))
+    return this.#keys.get(orderOf(identity)) ?? false
   }
 }

@@ -1,5 +1,6 @@
 import { Secret, ServiceAccount } from '@coxswain/api/core/v1'
 import { type DeepReadonly, isConflict, isNotFound, type KindOf } from '@coxswain/apimachinery'
+import { encodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
 export interface TokenControllerOptions {
@@ -72,7 +73,7 @@ async function fill(
   const namespace = metadata.namespace!
   const name = account.metadata.name
   const uid = account.metadata.uid
-  const certificate = btoa(rootCa)
+  const certificate = encodeBase64Text(rootCa)
   const isComplete =
     data['ca.crt'] === certificate &&
     data.namespace !== undefined &&
@@ -93,8 +94,8 @@ async function fill(
     data: {
       ...data,
       'ca.crt': certificate,
-      namespace: btoa(namespace),
-      token: data.token ?? btoa(await sign(claims)),
+      namespace: encodeBase64Text(namespace),
+      token: data.token ?? encodeBase64Text(await sign(claims)),
     },
   }
 }

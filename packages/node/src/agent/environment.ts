@@ -1,5 +1,6 @@
 import type { Container, Pod, ResourceFieldSelector } from '@coxswain/api/core/v1'
 import { type DeepReadonly, parseQuantity } from '@coxswain/apimachinery'
+import { decodeBase64Text } from '@coxswain/kit'
 import { expand } from './expand.ts'
 
 /** What the agent looks up for a Pod; undefined for what does not exist. */
@@ -16,12 +17,6 @@ export interface PodSources {
 /** What a Pod asks for and is not there: the container waits, with this reason. */
 export class ConfigError extends Error {
   override readonly name = 'CreateContainerConfigError'
-}
-
-const decoder = new TextDecoder()
-
-export function decodeBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), character => character.codePointAt(0)!)
 }
 
 /** The variables of a container, later ones over earlier ones. @throws ConfigError */
@@ -43,7 +38,7 @@ export async function makeEnvironment(
       const found = await sources.secret(secretRef.name ?? '')
       if (!found && !secretRef.optional) throw new ConfigError(`secret "${secretRef.name}" not found`)
       for (const [key, value] of Object.entries(found?.data ?? {}))
-        own.set(prefix + key, decoder.decode(decodeBase64(value)))
+        own.set(prefix + key, decodeBase64Text(value) ?? '')
     }
   }
   for (const { name, value = '', valueFrom } of container.env ?? []) {
@@ -68,7 +63,7 @@ export async function makeEnvironment(
     } else if (secretKeyRef) {
       const { name: from = '', key, optional } = secretKeyRef
       const found = ownValue((await sources.secret(from))?.data, key)
-      if (found !== undefined) own.set(name, decoder.decode(decodeBase64(found)))
+      if (found !== undefined) own.set(name, decodeBase64Text(found) ?? '')
       else if (!optional)
         throw new ConfigError(`couldn't find key ${key} in Secret ${pod.metadata.namespace}/${from}`)
     }

@@ -1,5 +1,6 @@
 import type { Pod } from '@coxswain/api/core/v1'
 import { type DeepReadonly, isStatusError } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 import type { ContainerRuntime, LogOptions } from '../container-runtime.ts'
 import { NodeStats } from './node-stats.ts'
 
@@ -127,18 +128,16 @@ function listOf(items: readonly object[]): object {
   return { kind: 'PodList', apiVersion: 'v1', metadata: {}, items }
 }
 
-const encoder = new TextEncoder()
-
 function json(value: object): NodeAnswer {
   const headers = { 'content-type': 'application/json' }
-  return { status: 200, headers, body: encoder.encode(JSON.stringify(value)) }
+  return { status: 200, headers, body: encodeText(JSON.stringify(value)) }
 }
 
 function metrics(lines: string): NodeAnswer {
   const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-  return { status: 200, headers, body: encoder.encode(lines) }
+  return { status: 200, headers, body: encodeText(lines) }
 }
 
 function text(status: number, body: string): NodeAnswer {
-  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: encoder.encode(body) }
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: encodeText(body) }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '@coxswain/kit'
+import { type Clock, encodeText } from '@coxswain/kit'
 import type { LogOptions } from '../container-runtime.ts'
 import { createLogFilter, formatLogLine } from './log-lines.ts'
 
@@ -81,7 +81,6 @@ export async function* readMemoryLog(
   if (!log) return
   const { tailLines, signal, follow } = options
   const filter = createLogFilter(options)
-  const encoder = new TextEncoder()
   let left = options.limitBytes ?? Number.POSITIVE_INFINITY
   let next = tailLines === undefined ? 0 : Math.max(0, log.length - tailLines)
   let wake: (() => void) | undefined
@@ -99,7 +98,7 @@ export async function* readMemoryLog(
         continue
       }
       next = found.index + 1
-      const bytes = encoder.encode(filter(found.line.slice(0, -1))).subarray(0, left)
+      const bytes = encodeText(filter(found.line.slice(0, -1))).subarray(0, left)
       left -= bytes.length
       if (bytes.length > 0) yield bytes
       if (left <= 0) return

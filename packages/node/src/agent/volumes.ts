@@ -7,8 +7,9 @@ import type {
   VolumeProjection,
 } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import { decodeBase64, encodeText } from '@coxswain/kit'
 import type { PodVolume, VolumeFile } from '../container-runtime.ts'
-import { ConfigError, decodeBase64, type PodSources, readField, readResource } from './environment.ts'
+import { ConfigError, type PodSources, readField, readResource } from './environment.ts'
 
 export interface VolumeSources extends PodSources {
   /** A token of the Pod's service account, good for as long as the Pod lives. */
@@ -18,7 +19,6 @@ export interface VolumeSources extends PodSources {
 }
 
 const defaultMode = 0o644
-const encoder = new TextEncoder()
 
 /** Whether files of the Pod follow something that may change. */
 export function needsRefresh({ spec }: DeepReadonly<Pod>): boolean {
@@ -119,15 +119,17 @@ async function addProjection(
     const found = await sources.configMap(configMap.name ?? '')
     if (!found && !configMap.optional) throw new ConfigError(`configmap "${configMap.name}" not found`)
     const content = new Map<string, Uint8Array>()
-    for (const [key, value] of Object.entries(found?.data ?? {})) content.set(key, encoder.encode(value))
-    for (const [key, value] of Object.entries(found?.binaryData ?? {})) content.set(key, decodeBase64(value))
+    for (const [key, value] of Object.entries(found?.data ?? {})) content.set(key, encodeText(value))
+    for (const [key, value] of Object.entries(found?.binaryData ?? {}))
+      content.set(key, decodeBase64(value) ?? new Uint8Array())
     addKeys(files, content, configMap, mode, 'configmap references non-existent config key')
   }
   if (secret) {
     const found = await sources.secret(secret.name ?? '')
     if (!found && !secret.optional) throw new ConfigError(`secret "${secret.name}" not found`)
     const content = new Map<string, Uint8Array>()
-    for (const [key, value] of Object.entries(found?.data ?? {})) content.set(key, decodeBase64(value))
+    for (const [key, value] of Object.entries(found?.data ?? {}))
+      content.set(key, decodeBase64(value) ?? new Uint8Array())
     addKeys(files, content, secret, mode, 'references non-existent secret key')
   }
   for (const { path, fieldRef, resourceFieldRef, mode: own } of downwardAPI?.items ?? []) {
@@ -136,14 +138,14 @@ async function addProjection(
       : resourceFieldRef
         ? readResource(pod, resourceFieldRef, sources.capacity)
         : ''
-    files.set(path, { data: encoder.encode(text), mode: own ?? mode })
+    files.set(path, { data: encodeText(text), mode: own ?? mode })
   }
   if (serviceAccountToken) {
     const { audience, expirationSeconds, path } = serviceAccountToken
     const token = await sources.token(audience, expirationSeconds)
     const owner = commonUser(pod)
     // Only the containers may read it: nothing else keeps the machine's other users from it.
-    files.set(path, { data: encoder.encode(token), mode: 0o600, ...(owner !== undefined && { owner }) })
+    files.set(path, { data: encodeText(token), mode: 0o600, ...(owner !== undefined && { owner }) })
   }
 }
 

@@ -1,4 +1,4 @@
-import { AsyncQueue, type Clock } from '@coxswain/kit'
+import { AsyncQueue, type Clock, encodeText } from '@coxswain/kit'
 import { MemoryLog, readMemoryLog } from '../agent/memory-log.ts'
 import type {
   ContainerExit,
@@ -53,7 +53,6 @@ interface InProcessPod {
 }
 
 const killedCode = 137
-const encoder = new TextEncoder()
 
 /** Containers that are functions of this process: for tests, on a virtual clock too, and for the browser. */
 export function createInProcessRuntime({ images, clock }: InProcessRuntimeOptions): ContainerRuntime {
@@ -132,7 +131,7 @@ function startFunction(
   const print = (stream: 'stdout' | 'stderr', line: string) => {
     if (log.hasEnded) return
     log.print(stream, line)
-    for (const io of listeners) void io[stream](encoder.encode(`${line}\n`))
+    for (const io of listeners) void io[stream](encodeText(`${line}\n`))
   }
   if (!spec.stdin) stdin.end()
   const context: FunctionContext = {

@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
+import { BackwardWriter } from '@coxswain/kit/protobuf'
 import type { NetworkProbe, ProbeOutcome } from '../container-runtime.ts'
 
 const method = '/grpc.health.v1.Health/Check'
@@ -79,18 +80,14 @@ function call(session: ClientHttp2Session, request: Uint8Array, timeout: number)
 
 /** One frame: no compression, its length, and a message whose first field is the service's name. */
 function encodeRequest(service: string): Uint8Array {
-  const name = Buffer.from(service)
-  const message = name.length === 0 ? Buffer.alloc(0) : Buffer.concat([encodeField(name.length), name])
+  const writer = new BackwardWriter()
+  if (service !== '') {
+    writer.varint(writer.text(service))
+    writer.tag(1, 2)
+  }
   const header = Buffer.alloc(5)
-  header.writeUInt32BE(message.length, 1)
-  return Buffer.concat([header, message])
-}
-
-function encodeField(length: number): Uint8Array {
-  const bytes = [(1 << 3) | 2]
-  let rest = length
-  for (; rest > 127; rest >>>= 7) bytes.push((rest & 127) | 128)
-  return Uint8Array.from([...bytes, rest])
+  header.writeUInt32BE(writer.length, 1)
+  return Buffer.concat([header, writer.finish()])
 }
 
 /** The first field of the message in the frame, a small number; 0 when it is not there. */

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { encodeText } from '@coxswain/kit'
 import { createLogFilter } from '../agent/log-lines.ts'
 import type { LogOptions } from '../container-runtime.ts'
 import { type LogFile, maxFiles } from './log-file.ts'
@@ -21,7 +22,6 @@ export async function* readLogFile(
   using cursor = new LogCursor(path, live)
   if (tailLines !== undefined) cursor.seekTail(tailLines)
   const news = follow && live ? new News(live, signal) : undefined
-  const encoder = new TextEncoder()
   const print = createLogFilter(options)
   let left = limitBytes
   try {
@@ -35,7 +35,7 @@ export async function* readLogFile(
       // Others get their turn: there may be megabytes, and a reader that takes them all.
       await setImmediate()
       if (text === '') continue
-      const bytes = encoder.encode(text).subarray(0, left)
+      const bytes = encodeText(text).subarray(0, left)
       left -= bytes.length
       yield bytes
       if (left <= 0) return

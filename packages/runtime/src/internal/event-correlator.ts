@@ -1,6 +1,5 @@
-import type { Clock } from '@coxswain/kit'
+import { BoundedMap, type Clock } from '@coxswain/kit'
 import type { EventInput } from './kinds.ts'
-import { LruMap } from './lru-map.ts'
 
 const cacheSize = 4096
 /** More different messages than this about one thing within the window are told as one. */
@@ -26,9 +25,9 @@ interface Seen {
 /** Keeps repetition and floods away from the server, by the rules and numbers of client-go's `tools/record`. */
 export class EventCorrelator {
   readonly #clock: Clock
-  readonly #seen = new LruMap<string, Seen>(cacheSize)
-  readonly #similar = new LruMap<string, { messages: Set<string>; last: number }>(cacheSize)
-  readonly #budgets = new LruMap<string, { tokens: number; last: number }>(cacheSize)
+  readonly #seen = new BoundedMap<string, Seen>(cacheSize)
+  readonly #similar = new BoundedMap<string, { messages: Set<string>; last: number }>(cacheSize)
+  readonly #budgets = new BoundedMap<string, { tokens: number; last: number }>(cacheSize)
 
   constructor(clock: Clock) {
     this.#clock = clock

@@ -1,8 +1,7 @@
-import type { Clock } from '@coxswain/kit'
+import { BoundedMap, type Clock } from '@coxswain/kit'
 import type { ApiCall } from '../operator-client.ts'
 import type { ReconcileRecord } from '../reconcile-record.ts'
 import type { Trigger } from '../trigger.ts'
-import { LruMap } from './lru-map.ts'
 
 /** So many reconciles of one object without an error, within this time. */
 const count = 20
@@ -12,7 +11,7 @@ const silence = 300_000
 /** How many objects are remembered, and how much of each. */
 const remembered = 10_000
 const rememberedWrites = 50
-const rememberedCauses = 100
+const rememberedCauses = 50
 
 /** The last `count` times that something happened. */
 class Recently {
@@ -35,7 +34,7 @@ interface Recent {
   /** What its last writes left behind, as {@link stateOf} names it. */
   readonly writes: string[]
   /** By what happened to another object; only kept while reconciles are frequent. */
-  causes: Map<string, Recently> | undefined
+  causes: BoundedMap<string, Recently> | undefined
   warned: number
 }
 
@@ -46,7 +45,7 @@ interface Recent {
  */
 export class HotLoopDetector {
   readonly #clock: Clock
-  readonly #recent = new LruMap<string, Recent>(remembered)
+  readonly #recent = new BoundedMap<string, Recent>(remembered)
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -112,12 +111,11 @@ const alwaysNew = /^(metadata\.g|status\.observedG)eneration: |\d{4}-\d\d-\d\dT/
 /** Whether the same has happened to the same object again and again. */
 function isRepeated({ type, object, changed = [] }: Trigger, recent: Recent, now: number): boolean {
   if (object === undefined || type === 'Initial' || type === 'Resync') return false
-  recent.causes ??= new Map()
+  recent.causes ??= new BoundedMap(rememberedCauses)
   const { causes } = recent
   const cause = `${type} ${object} ${changed.filter(change => !alwaysNew.test(change)).join()}`
   let times = causes.get(cause)
   if (!times) {
-    if (causes.size >= rememberedCauses) causes.delete(causes.keys().next().value!)
     times = new Recently()
     causes.set(cause, times)
   }

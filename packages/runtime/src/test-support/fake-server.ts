@@ -11,7 +11,7 @@ import {
   optimisticLockMessage,
   type StatusError,
 } from '@coxswain/apimachinery'
-import type { Env } from '@coxswain/kit'
+import { decodeText, type Env, encodeText } from '@coxswain/kit'
 import { type Handler, parseQuery, type WireRequest, type WireResponse } from '@coxswain/wire'
 
 type Stored = ApiObject & { spec?: unknown; status?: unknown }
@@ -39,9 +39,6 @@ export interface LoggedCall {
   readonly agent: string
   readonly body: unknown
 }
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
 
 /** Just enough of an API server to run operators against, with its hands on every request. Accepts any resource. */
 export class FakeServer {
@@ -71,7 +68,7 @@ export class FakeServer {
   }
 
   readonly handler: Handler = async request => {
-    const body = request.body?.length ? JSON.parse(decoder.decode(request.body)) : undefined
+    const body = request.body?.length ? JSON.parse(decodeText(request.body)) : undefined
     const agent = String(request.headers['user-agent'] ?? '')
     const call = { time: this.#env.clock.now(), method: request.method, path: request.path, agent, body }
     this.calls.push(call)
@@ -336,14 +333,14 @@ function bookmark(revision: number): unknown {
 }
 
 function encode(event: unknown): Uint8Array {
-  return encoder.encode(`${JSON.stringify(event)}\n`)
+  return encodeText(`${JSON.stringify(event)}\n`)
 }
 
 function respond(status: number, body: unknown): WireResponse {
   return {
     status,
     headers: { 'content-type': 'application/json' },
-    body: encoder.encode(JSON.stringify(body)),
+    body: encodeText(JSON.stringify(body)),
   }
 }
 

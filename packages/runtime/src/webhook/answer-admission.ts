@@ -9,10 +9,9 @@ import {
   type Status,
   writeJsonBytes,
 } from '@coxswain/apimachinery'
-import type { Env } from '@coxswain/kit'
+import { type Env, encodeBase64 } from '@coxswain/kit'
 import type { OperatorClient } from '../operator-client.ts'
 import type { AdmissionContext, AdmissionSubject, Incoming, Verdict } from './admission.ts'
-import { encodeBase64 } from './base64.ts'
 import { createJsonPatch } from './json-diff.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 import type { WebhookDefinition } from './webhook-builder.ts'

@@ -1,7 +1,6 @@
 import { isAlreadyExists, isConflict, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
 import type { CallOptions, Client } from '@coxswain/client'
-import type { Clock, Logger } from '@coxswain/kit'
-import { decodeText, encodeText } from './base64.ts'
+import { type Clock, decodeBase64Text, encodeBase64Text, type Logger } from '@coxswain/kit'
 import { type Secret, secretKind } from './kinds.ts'
 
 /** A certificate and its private key, in PEM. */
@@ -173,12 +172,12 @@ function dataOf({ ca, server, retired = '' }: Material): Record<string, string> 
     'tls.crt': server.certificate,
     'tls.key': server.key,
   }
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, encodeText(text)]))
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, encodeBase64Text(text)]))
 }
 
 /** Undefined when anything is missing. */
 function materialOf({ data = {} }: Secret): Material | undefined {
-  const text = (name: string): string => decodeText(data[name] ?? '') ?? ''
+  const text = (name: string): string => decodeBase64Text(data[name] ?? '') ?? ''
   const ca = { certificate: text('ca.crt'), key: text('ca.key') }
   const server = { certificate: text('tls.crt'), key: text('tls.key') }
   const retired = text('ca-retired.crt')

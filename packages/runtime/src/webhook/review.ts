@@ -1,5 +1,6 @@
 import type { GroupVersionKind, GroupVersionResource, Status } from '@coxswain/apimachinery'
 import { readJson, writeJsonBytes } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireRequest, type WireResponse } from '@coxswain/wire'
 import type { AdmissionOperation, AdmissionUser } from './admission.ts'
 
@@ -97,7 +98,7 @@ export function writeReview(
 }
 
 export function plainAnswer(code: number, message: string): WireResponse {
-  const body = new TextEncoder().encode(`${message}\n`)
+  const body = encodeText(`${message}\n`)
   return { status: code, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
 }
 

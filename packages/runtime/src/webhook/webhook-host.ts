@@ -1,8 +1,14 @@
 import type { ObjectKey } from '@coxswain/apimachinery'
 import type { Client } from '@coxswain/client'
-import { type Backoff, createAbortError, createBackoff, type Env, isReported } from '@coxswain/kit'
+import {
+  type Backoff,
+  createAbortError,
+  createBackoff,
+  type Env,
+  encodeBase64Text,
+  isReported,
+} from '@coxswain/kit'
 import type { Handler } from '@coxswain/wire'
-import { encodeText } from './base64.ts'
 import { type CertificateMaker, CertificateRotation, type WebhookKeyPair } from './certificates.ts'
 import type { ConfigurationInput, WebhookAddress } from './configurations.ts'
 import { type InstalledConversion, WebhookInjector } from './injector.ts'
@@ -158,7 +164,7 @@ export class WebhookHost {
     return {
       definitions,
       address: this.#address,
-      ...(certificates && { caBundle: encodeText(certificates.caBundle) }),
+      ...(certificates && { caBundle: encodeBase64Text(certificates.caBundle) }),
     }
   }
 

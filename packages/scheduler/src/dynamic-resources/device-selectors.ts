@@ -7,18 +7,17 @@ import {
   deviceVariable,
   type SelectableDevice,
 } from '@coxswain/cel'
+import { BoundedMap } from '@coxswain/kit'
 
 /** What a selector may cost when it runs. */
 const costLimit = 1_000_000
 
 /** There are few expressions: those of the classes, and those of templates. */
-const mostCompiled = 100
-const compiled = new Map<string, Compilation>()
+const compiled = new BoundedMap<string, Compilation>(50)
 
 function compile(expression: string): Compilation {
   let compilation = compiled.get(expression)
   if (!compilation) {
-    if (compiled.size >= mostCompiled) compiled.delete(compiled.keys().next().value!)
     const variables = { device: deviceVariable }
     compilation = compileExpression(expression, { variables, environment: deviceEnvironment() })
     compiled.set(expression, compilation)

@@ -1,3 +1,4 @@
+import { decodeText, encodeText } from '@coxswain/kit'
 import { isStoreError, type StoreErrorCode } from '../errors.ts'
 import type {
   Change,
@@ -39,9 +40,6 @@ export interface ConformanceCase {
   run(context: Context): Promise<void>
 }
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-
 /** What a case works with: a store, keys of its own, and short words for common things. */
 export class Context {
   readonly store: Store
@@ -61,7 +59,7 @@ export class Context {
   }
 
   put(name: string, text: string, ttl?: number): Operation {
-    const value = encoder.encode(text)
+    const value = encodeText(text)
     return { type: 'put', key: this.key(name), value, ...(ttl === undefined ? {} : { ttl }) }
   }
 
@@ -173,7 +171,7 @@ function countChanges(batches: readonly WatchBatch[]): number {
 }
 
 export function textOf(kv: KeyValue): string {
-  return decoder.decode(kv.value)
+  return decodeText(kv.value)
 }
 
 export function revisionOf(change: Change): number {

@@ -1,3 +1,4 @@
+import { encodeText } from '@coxswain/kit'
 import { type ConformanceCase, check, equal, rejects, textOf } from './context.ts'
 
 /** get and range. */
@@ -237,7 +238,7 @@ export const readCases: readonly ConformanceCase[] = [
   {
     name: 'a value that is a part of a larger buffer is stored as that part',
     async run(c) {
-      const buffer = new TextEncoder().encode('before-wanted-after')
+      const buffer = encodeText('before-wanted-after')
       await c.write({ type: 'put', key: c.key('a'), value: buffer.subarray(7, 13) })
       equal(await c.text('a'), 'wanted', 'value')
     },

@@ -1,3 +1,4 @@
+import { decodeText } from '@coxswain/kit'
 import type { KeyValue } from '../store.ts'
 import type { Interval, Model } from './linearizable.ts'
 
@@ -43,11 +44,9 @@ export interface StoreState {
   readonly keys: ReadonlyMap<string, Seen>
 }
 
-const decoder = new TextDecoder()
-
 export function toSeen(kv: KeyValue): Seen {
   const { modRevision, createRevision, version } = kv
-  return { value: decoder.decode(kv.value), modRevision, createRevision, version }
+  return { value: decodeText(kv.value), modRevision, createRevision, version }
 }
 
 /** The store, one operation after the other. Revisions tell the order, so the search hardly ever has a choice. */

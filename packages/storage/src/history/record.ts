@@ -1,5 +1,5 @@
-import type { Random } from '@coxswain/kit'
-import { hasStoreErrorCode, isStoreError } from '../errors.ts'
+import { encodeText, type Random } from '@coxswain/kit'
+import { isStoreError } from '../errors.ts'
 import type { Operation, Store, TransactionResult, WatchBatch } from '../store.ts'
 import { checkLinearizable } from './linearizable.ts'
 import {
@@ -36,8 +36,6 @@ export interface History {
   readonly operations: readonly RecordedInterval[]
   readonly watches: readonly RecordedWatch[]
 }
-
-const encoder = new TextEncoder()
 
 /** Lets clients work on the stores at the same time, watches them, and remembers what each of them saw. */
 export async function recordHistory(options: WorkloadOptions): Promise<History> {
@@ -173,7 +171,7 @@ class Recorder {
         const { revision } = await this.#options.stores[0]!.get(`${this.#prefix}a`)
         return revision
       } catch (error) {
-        if (tries === 20 || hasStoreErrorCode(error, 'Closed')) throw error
+        if (tries === 20 || isStoreError(error, 'Closed')) throw error
       }
     }
   }
@@ -235,7 +233,7 @@ class Recorder {
     const { conditions, writes } = what
     const operations = writes.map(
       ({ key, value }): Operation =>
-        value === undefined ? { type: 'delete', key } : { type: 'put', key, value: encoder.encode(value) },
+        value === undefined ? { type: 'delete', key } : { type: 'put', key, value: encodeText(value) },
     )
     const call = ++this.#time
     let result: TransactionResult
@@ -243,7 +241,7 @@ class Recorder {
       result = await store.transact({ conditions, operations })
     } catch (error) {
       assertTransient(error)
-      if (hasStoreErrorCode(error, 'UnknownOutcome')) {
+      if (isStoreError(error, 'UnknownOutcome')) {
         this.operations.push({
           call,
           return: Number.POSITIVE_INFINITY,

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   validateConditions,
 } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, objectOf, textOf, validateQualifiedName } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
@@ -245,7 +246,7 @@ function* validateAuditAnnotations(
     const expression = textOf(annotation.valueExpression).trim()
     if (expression === '')
       yield field.required(at.child('valueExpression'), 'valueExpression is not specified')
-    else if (new TextEncoder().encode(expression).length > maxValueExpression)
+    else if (encodeText(expression).length > maxValueExpression)
       yield field.required(
         at.child('valueExpression'),
         `must not exceed ${maxValueExpression} bytes in length`,

@@ -1,4 +1,4 @@
-import { type DerElement, readObjectIdentifier, readWithin, tags } from './der.ts'
+import { type DerElement, derTags, readObjectIdentifier, readWithin } from '@coxswain/kit/x509'
 
 /** A signature with everything it takes to verify it. */
 export interface SignedMessage {
@@ -60,7 +60,7 @@ export function describeSignatureProblem(
   verify: VerifySignature | undefined,
 ): string | undefined {
   const algorithm = readAlgorithm(signed.algorithm)
-  const [keyAlgorithm] = readWithin(signed.publicKey, tags.sequence) ?? []
+  const [keyAlgorithm] = readWithin(signed.publicKey, derTags.sequence) ?? []
   const key = keys[readIdentifier(keyAlgorithm)]
   if (!verify || !algorithm || !key) return unsupported
   const { scheme, hash } = algorithm
@@ -77,15 +77,15 @@ export function describeSignatureProblem(
 function readAlgorithm(identifier: DerElement): Algorithm | undefined {
   const oid = readIdentifier(identifier)
   if (oid !== rsaPss) return algorithms[oid]
-  const [, parameters] = readWithin(identifier, tags.sequence) ?? []
-  const [tagged] = readWithin(parameters, tags.sequence) ?? []
-  const [digest] = readWithin(tagged, tags.context0) ?? []
+  const [, parameters] = readWithin(identifier, derTags.sequence) ?? []
+  const [tagged] = readWithin(parameters, derTags.sequence) ?? []
+  const [digest] = readWithin(tagged, derTags.context0) ?? []
   const hash = hashes[readIdentifier(digest)]
   return hash && { scheme: 'RSA-PSS', hash }
 }
 
 /** The OID of an AlgorithmIdentifier; empty where there is none. */
 function readIdentifier(identifier: DerElement | undefined): string {
-  const [oid] = readWithin(identifier, tags.sequence) ?? []
-  return oid?.tag === tags.objectIdentifier ? readObjectIdentifier(oid.content) : ''
+  const [oid] = readWithin(identifier, derTags.sequence) ?? []
+  return oid?.tag === derTags.objectIdentifier ? readObjectIdentifier(oid.content) : ''
 }

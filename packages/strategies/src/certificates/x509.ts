@@ -1,61 +1,46 @@
-import { type DerElement, readDer, readObjectIdentifier, readText, readWithin, tags } from './der.ts'
-import { decodeBase64, readPem } from './pem.ts'
+import { decodeBase64Text } from '@coxswain/kit'
+import {
+  type DerElement,
+  derTags,
+  readDer,
+  readPem,
+  readWithin,
+  readX509Name,
+  type X509Name,
+} from '@coxswain/kit/x509'
 import type { Signed } from './signature.ts'
 
 /** What the server looks at in a certificate request. */
-export interface CertificateRequest {
-  readonly commonName: string
-  readonly organizations: readonly string[]
+export interface CertificateRequest extends X509Name {
   /** Made with the key that the certificate is requested for. Not verified. */
   readonly signed: Signed
 }
-
-const commonName = '2.5.4.3'
-const organization = '2.5.4.10'
 
 /**
  * Parses the base64 of a PEM request (PKCS #10) without verifying its signature. A text says why it cannot be parsed, in Go's
  * words where they are known.
  */
 export function readCertificateRequest(base64: string): CertificateRequest | string {
-  const [block] = readPem(textOf(base64))
+  const [block] = readPem(decodeBase64Text(base64) ?? '')
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
   const malformed = 'asn1: structure error: the certificate request is malformed'
   const outer = readDer(block.bytes)
   if (!outer?.[0]) return malformed
   if (outer.length > 1) return 'asn1: syntax error: trailing data'
-  const [info, algorithm, signature] = readWithin(outer[0], tags.sequence) ?? []
-  if (!info || algorithm?.tag !== tags.sequence || signature?.tag !== tags.bitString) return malformed
-  const [, subject, publicKey] = readWithin(info, tags.sequence) ?? []
-  const name = readName(subject)
-  if (publicKey?.tag !== tags.sequence || !name) return malformed
+  const [info, algorithm, signature] = readWithin(outer[0], derTags.sequence) ?? []
+  if (!info || algorithm?.tag !== derTags.sequence || signature?.tag !== derTags.bitString) return malformed
+  const [, subject, publicKey] = readWithin(info, derTags.sequence) ?? []
+  const name = readX509Name(subject)
+  if (publicKey?.tag !== derTags.sequence || !name) return malformed
   const signed = { message: info.whole, algorithm, signature: signature.content, publicKey }
   return { ...name, signed }
-}
-
-/** As Go reads a name: the last common name counts, organizations in their order. */
-function readName(name: DerElement | undefined): Omit<CertificateRequest, 'signed'> | undefined {
-  const sets = readWithin(name, tags.sequence)
-  if (!sets) return undefined
-  let common = ''
-  const organizations: string[] = []
-  for (const set of sets) {
-    for (const attribute of readWithin(set, tags.set) ?? []) {
-      const [type, value] = readWithin(attribute, tags.sequence) ?? []
-      if (type?.tag !== tags.objectIdentifier || !value) return undefined
-      const oid = readObjectIdentifier(type.content)
-      if (oid === commonName) common = readText(value)
-      if (oid === organization) organizations.push(readText(value))
-    }
-  }
-  return { commonName: common, organizations }
 }
 
 /** What is wrong with the base64 of PEM certificates; undefined when nothing is, or there are none. */
 export function describeCertificateProblem(base64: string): string | undefined {
   if (base64 === '') return undefined
   let blocks = 0
-  for (const block of readPem(textOf(base64))) {
+  for (const block of readPem(decodeBase64Text(base64) ?? '')) {
     if (block.type !== 'CERTIFICATE')
       return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(block.type)}`
     if (block.headers > 0) return 'no PEM block headers are permitted'
@@ -69,16 +54,12 @@ export function describeCertificateProblem(base64: string): string | undefined {
 }
 
 function isCertificate(element: DerElement): boolean {
-  const [body, algorithm, signature] = readWithin(element, tags.sequence) ?? []
-  const fields = readWithin(body, tags.sequence)
+  const [body, algorithm, signature] = readWithin(element, derTags.sequence) ?? []
+  const fields = readWithin(body, derTags.sequence)
   return (
     fields !== undefined &&
     fields.length >= 6 &&
-    algorithm?.tag === tags.sequence &&
-    signature?.tag === tags.bitString
+    algorithm?.tag === derTags.sequence &&
+    signature?.tag === derTags.bitString
   )
-}
-
-function textOf(base64: string): string {
-  return new TextDecoder().decode(decodeBase64(base64) ?? new Uint8Array())
 }

@@ -1,12 +1,11 @@
 import { isMachineryError, readJson } from '@coxswain/apimachinery'
-
-const encoder = new TextEncoder()
+import { encodeText } from '@coxswain/kit'
 
 /** What Go says about text that is not the JSON of an object; undefined when it is. */
 export function describeJsonMapError(text: string): string | undefined {
   let value: unknown
   try {
-    value = readJson(encoder.encode(text)).value
+    value = readJson(encodeText(text)).value
   } catch (error) {
     if (isMachineryError(error)) return error.message
     throw error

@@ -7,11 +7,12 @@ import {
   type JsonObject,
   validateImmutableField,
 } from '@coxswain/apimachinery'
+import { decodeBase64Text, encodeBase64Text } from '@coxswain/kit'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
 import { type Findings, invalidBecause, recordOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { validateImmutableData } from './config-map.ts'
-import { decodeBase64, decodedLength, encodeBase64, maxDataBytes } from './data.ts'
+import { decodedLength, maxDataBytes } from './data.ts'
 import { describeJsonMapError } from './json-text.ts'
 import { describePairProblem } from './tls-pair.ts'
 
@@ -43,7 +44,7 @@ function absorbStringData(object: JsonObject): void {
   delete object.stringData
   if (Object.keys(plain).length === 0) return
   const data = childObject(object, 'data')
-  for (const [key, text] of Object.entries(plain)) data[key] = encodeBase64(text)
+  for (const [key, text] of Object.entries(plain)) data[key] = encodeBase64Text(text)
 }
 
 function* validateSecret(object: JsonObject): Findings {
@@ -95,7 +96,7 @@ function* requireJson(key: string, data: Record<string, string>, path: field.Pat
     yield field.required(path.key(key))
     return
   }
-  const problem = describeJsonMapError(decodeBase64(data[key] ?? ''))
+  const problem = describeJsonMapError(decodeBase64Text(data[key] ?? '') ?? '')
   if (problem !== undefined) yield field.invalid(path.key(key), '<secret contents redacted>', problem)
 }
 
@@ -109,6 +110,6 @@ function validateSecretUpdate(object: JsonObject, old: JsonObject): readonly Fie
 function warnAboutTls(object: JsonObject): string[] {
   if (object.type !== 'kubernetes.io/tls') return []
   const { 'tls.crt': certificate = '', 'tls.key': key = '' } = recordOf(object.data)
-  const problem = describePairProblem(decodeBase64(certificate), decodeBase64(key))
+  const problem = describePairProblem(decodeBase64Text(certificate) ?? '', decodeBase64Text(key) ?? '')
   return problem === undefined ? [] : [problem]
 }

@@ -1,16 +1,10 @@
-/** A block between `-----BEGIN X-----` and `-----END X-----`. */
-const block = /-----BEGIN ([^\n-]+)-----\r?\n([\s\S]*?)-----END \1-----/g
+import { readPem } from '@coxswain/kit/x509'
 
 const isCertificate = (type: string): boolean => type === 'CERTIFICATE'
 const isPrivateKey = (type: string): boolean => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY')
 
 function blockTypes(pem: string): string[] {
-  return [...pem.matchAll(block)].filter(([, , body]) => isBase64(body ?? '')).map(([, type]) => type ?? '')
-}
-
-function isBase64(body: string): boolean {
-  const text = body.replace(/^([^\n:]+:[^\n]*\n)+\r?\n/, '').replace(/\s/g, '')
-  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0
+  return Array.from(readPem(pem), ({ type }) => type)
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   validateLabelName,
   writeJson,
 } from '@coxswain/apimachinery'
+import { encodeText } from '@coxswain/kit'
 import { type Findings, invalidBecause, listOf, numberOf, stringsOf, textOf } from '../shared/reading.ts'
 import { findSelectorProblem } from './device-selector.ts'
 import { validateDriverName, validateFullyQualifiedName, validateItems, validateSet } from './names.ts'
@@ -121,7 +122,7 @@ export function* validateSelectors(selectors: unknown, path: field.Path): Findin
 function* validateSelector(selector: JsonObject, path: field.Path): Findings {
   const { cel } = selector
   if (!isObject(cel)) yield field.required(path.child('cel'))
-  else if (new TextEncoder().encode(textOf(cel.expression)).length > maxExpression)
+  else if (encodeText(textOf(cel.expression)).length > maxExpression)
     yield field.tooLong(path.child('cel', 'expression'), maxExpression)
   else {
     const at = path.child('cel', 'expression')
@@ -226,6 +227,6 @@ export function* validateConfiguration(config: JsonObject, path: field.Path, sto
 /** Any JSON object. A negative `max` is none. */
 export function* validateRaw(value: unknown, path: field.Path, max: number): Findings {
   if (value === undefined || value === null) yield field.required(path)
-  else if (max >= 0 && new TextEncoder().encode(writeJson(value)).length > max) yield field.tooLong(path, max)
+  else if (max >= 0 && encodeText(writeJson(value)).length > max) yield field.tooLong(path, max)
   else if (!isObject(value)) yield field.invalid(path, '<value omitted>', 'must be a valid JSON object')
 }

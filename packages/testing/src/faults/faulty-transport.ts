@@ -1,4 +1,4 @@
-import { aborted, type Env } from '@coxswain/kit'
+import { aborted, type Env, encodeText } from '@coxswain/kit'
 import {
   isStream,
   joinChunks,
@@ -45,7 +45,6 @@ export const noTransportFaults: TransportFaults = {
   slow: 0,
 }
 
-const encoder = new TextEncoder()
 const rubbish = [
   '<html>502 Bad Gateway</html>\n',
   '{"type":"ADDED","object":\n',
@@ -83,7 +82,7 @@ export function createFaultyTransport(inner: Transport, env: Env, faults: () => 
   }
 
   function rubbishBytes(): Uint8Array {
-    return encoder.encode(rubbish[random.below(rubbish.length)])
+    return encodeText(rubbish[random.below(rubbish.length)]!)
   }
 
   async function* corrupt(
@@ -97,7 +96,7 @@ export function createFaultyTransport(inner: Transport, env: Env, faults: () => 
         throw signal.reason
       }
       if (happens('expire')) {
-        yield encoder.encode(`${JSON.stringify({ type: 'ERROR', object: expired })}\n`)
+        yield encodeText(`${JSON.stringify({ type: 'ERROR', object: expired })}\n`)
         return
       }
       if (happens('truncate')) {
@@ -134,13 +133,13 @@ function answerOf(status: Failure, headers: Readonly<Record<string, string>> = {
   return {
     status: status.code,
     headers: { ...type, ...headers },
-    body: encoder.encode(JSON.stringify(status)),
+    body: encodeText(JSON.stringify(status)),
   }
 }
 
 const expired = statusOf({ reason: 'Expired', code: 410 })
 const gatewayAnswers: readonly WireResponse[] = [
-  { status: 503, headers: { 'content-type': 'text/html' }, body: encoder.encode('<html>unavailable</html>') },
+  { status: 503, headers: { 'content-type': 'text/html' }, body: encodeText('<html>unavailable</html>') },
   answerOf(statusOf({ reason: 'TooManyRequests', code: 429 }), { 'retry-after': '1' }),
   answerOf(statusOf({ reason: 'TooManyRequests', code: 429 })),
   answerOf(statusOf({ reason: 'InternalError', code: 500 })),

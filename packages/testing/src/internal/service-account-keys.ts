@@ -1,5 +1,6 @@
 import { sha256 } from '@coxswain/api'
 import type { ServiceAccountOptions } from '@coxswain/apiserver'
+import { encodeBase64Url, encodeHex } from '@coxswain/kit'
 
 /** Bytes of the modulus, and so of a signature. */
 const length = 256
@@ -69,7 +70,7 @@ function createTestServiceAccounts(): ServiceAccountOptions {
       {
         keyId,
         algorithms: ['RS256'],
-        jwk: { use: 'sig', kty: 'RSA', kid: keyId, alg: 'RS256', n: base64Url(toBytes(n)), e: 'AQAB' },
+        jwk: { use: 'sig', kty: 'RSA', kid: keyId, alg: 'RS256', n: encodeBase64Url(toBytes(n)), e: 'AQAB' },
         verify: (_algorithm, input, signature) =>
           signature.length === length && power(toNumber(signature), e, n) === pad(input),
       },
@@ -78,7 +79,7 @@ function createTestServiceAccounts(): ServiceAccountOptions {
 }
 
 function pad(input: Uint8Array): bigint {
-  const tail = `00${digestInfo}${toHex(sha256(input))}`
+  const tail = `00${digestInfo}${encodeHex(sha256(input))}`
   return BigInt(`0x0001${'f'.repeat(length * 2 - 4 - tail.length)}${tail}`)
 }
 
@@ -91,24 +92,11 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return result
 }
 
-function toHex(bytes: Uint8Array): string {
-  let hex = ''
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0')
-  return hex
-}
-
 function toNumber(bytes: Uint8Array): bigint {
-  return BigInt(`0x${toHex(bytes)}`)
+  return BigInt(`0x${encodeHex(bytes)}`)
 }
 
 function toBytes(value: bigint): Uint8Array {
   const hex = value.toString(16).padStart(length * 2, '0')
   return Uint8Array.from({ length }, (_, i) => Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16))
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
 }

@@ -1,5 +1,5 @@
 import { createClient } from '@coxswain/client'
-import { aborted, createSeededRandom, type VirtualWorld } from '@coxswain/kit'
+import { aborted, createSeededRandom, encodeText, type VirtualWorld } from '@coxswain/kit'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
 import { isStream, type Transport, type WireRequest, type WireResponse } from '@coxswain/wire'
 import type { Cluster } from '../cluster.ts'
@@ -114,7 +114,7 @@ export class Mortal {
 const conflict: WireResponse = {
   status: 409,
   headers: { 'content-type': 'application/json' },
-  body: new TextEncoder().encode(
+  body: encodeText(
     JSON.stringify({
       kind: 'Status',
       apiVersion: 'v1',

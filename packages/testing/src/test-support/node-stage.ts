@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ContainerStatus, Event, Pod } from '@coxswain/api/core/v1'
-import { VirtualWorld } from '@coxswain/kit'
+import { decodeText, VirtualWorld } from '@coxswain/kit'
 import type { NodeAgent } from '@coxswain/node'
 import { type Cluster, startCluster } from '../cluster.ts'
 
@@ -79,7 +79,7 @@ export async function logOf(
       signal,
     })
     let text = ''
-    for await (const chunk of log) text += new TextDecoder().decode(chunk)
+    for await (const chunk of log) text += decodeText(chunk)
     return text
   }
   return await cluster.run(read())

@@ -1,3 +1,4 @@
+import { concatBytes, encodeText } from '@coxswain/kit'
 import type { ByteStream } from '../byte-stream.ts'
 import { isTransportError, TransportError } from '../errors.ts'
 import type { WireHeaders } from '../message.ts'
@@ -179,15 +180,12 @@ async function sendBody(
   }
 }
 
-const lastChunk = new TextEncoder().encode('0\r\n\r\n')
+const lineEnd = encodeText('\r\n')
+const lastChunk = encodeText('0\r\n\r\n')
 
 function frameOf(chunk: Uint8Array): Uint8Array {
-  const size = new TextEncoder().encode(`${chunk.length.toString(16)}\r\n`)
-  const frame = new Uint8Array(size.length + chunk.length + 2)
-  frame.set(size)
-  frame.set(chunk, size.length)
-  frame.set([0x0d, 0x0a], size.length + chunk.length)
-  return frame
+  const size = encodeText(`${chunk.length.toString(16)}\r\n`)
+  return concatBytes([size, chunk, lineEnd])
 }
 
 function unsendable(what: string): TransportError {

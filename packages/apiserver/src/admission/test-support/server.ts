@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '@coxswain/apimachinery'
-import { createRealEnv, createSeededRandom, TaskGroup } from '@coxswain/kit'
+import { createRealEnv, createSeededRandom, decodeText, encodeText, TaskGroup } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, readBody, type WireRequest } from '@coxswain/wire'
 import { createCertificate, createHttpTransport, serve } from '@coxswain/wire/node'
@@ -49,9 +49,9 @@ export async function startServer(options: Partial<ApiServerOptions> = {}) {
       query,
       headers: { 'content-type': type, ...headers },
       signal: group.signal,
-      ...(body !== undefined && { body: new TextEncoder().encode(JSON.stringify(body)) }),
+      ...(body !== undefined && { body: encodeText(JSON.stringify(body)) }),
     })
-    const text = new TextDecoder().decode(await readBody(answer.body))
+    const text = decodeText(await readBody(answer.body))
     const warnings = [answer.headers.warning ?? []].flat() as string[]
     return {
       status: answer.status,
@@ -133,17 +133,17 @@ export async function serveHooks(hooks: Readonly<Record<string, Hook>>) {
     readonly wire: WireRequest
   }[] = []
   const handler: Handler = async wire => {
-    const review = JSON.parse(new TextDecoder().decode(wire.body))
+    const review = JSON.parse(decodeText(wire.body!))
     requests.push({ path: wire.path, request: review.request, wire })
     const hook = hooks[wire.path]
-    if (!hook) return { status: 404, headers: {}, body: new TextEncoder().encode('404 page not found\n') }
+    if (!hook) return { status: 404, headers: {}, body: encodeText('404 page not found\n') }
     const made = await hook(review.request, wire)
     const response = { uid: review.request.uid, ...made }
     const answer = 'raw' in made ? made.raw : { kind: review.kind, apiVersion: review.apiVersion, response }
     return {
       status: 200,
       headers: { 'content-type': 'application/json' },
-      body: new TextEncoder().encode(JSON.stringify(answer)),
+      body: encodeText(JSON.stringify(answer)),
     }
   }
   const server = await serve({

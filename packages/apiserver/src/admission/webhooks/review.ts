@@ -6,6 +6,7 @@ import {
   StatusError,
   writeJsonBytes,
 } from '@coxswain/apimachinery'
+import { decodeBase64 } from '@coxswain/kit'
 import { createAdmissionRequest } from '../admission-request.ts'
 import type { Attributes } from '../attributes.ts'
 import type { VersionedObjects } from '../versions.ts'
@@ -128,12 +129,7 @@ function describeProblem(
 /** Empty when there is nothing, undefined when it is no base64. */
 function readBase64(text: unknown): Uint8Array | undefined {
   if (text === undefined || text === null) return new Uint8Array()
-  if (typeof text !== 'string') return undefined
-  try {
-    return Uint8Array.from(atob(text), character => character.charCodeAt(0))
-  } catch {
-    return undefined
-  }
+  return typeof text === 'string' ? decodeBase64(text) : undefined
 }
 
 /** The answer to a request that a webhook has denied: a failure whatever the webhook says, with a code of 400 or more. */

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
-import { decodeText, encodeText } from '@coxswain/kit'
-import { decodeBase64Url, encodeBase64Url } from './base64.ts'
+import { decodeBase64Url, decodeText, encodeBase64Url, encodeText } from '@coxswain/kit'
 import type { SignatureAlgorithm, SigningKey, VerificationKey } from './keys.ts'
 
 /** A JSON web token that has been read and not been verified: what it claims may be a lie. */

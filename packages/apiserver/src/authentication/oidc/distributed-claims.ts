@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { BoundedMap } from '@coxswain/kit'
 import { isSignedBy, type Jwt, parseJwt } from '../jwt/jwt.ts'
 import type { Jwk, VerificationKey } from '../jwt/keys.ts'
 import { type FetchOptions, fetchText } from './fetch-text.ts'
@@ -13,7 +14,7 @@ export interface ClaimResolverOptions extends FetchOptions {
 }
 
 /** Most issuers of claims that are remembered with their keys. */
-const issuerLimit = 100
+const issuerLimit = 50
 
 /**
  * Fetches a claim that a verified token only says where to find (OpenID Connect Core, 5.6.2): another token, which its own
@@ -21,7 +22,7 @@ const issuerLimit = 100
  */
 export class ClaimResolver {
   readonly #options: ClaimResolverOptions
-  readonly #keySets = new Map<string, KeySet>()
+  readonly #keySets = new BoundedMap<string, KeySet>(issuerLimit)
 
   constructor(options: ClaimResolverOptions) {
     this.#options = options
@@ -63,7 +64,6 @@ export class ClaimResolver {
     if (!keySet) {
       keySet = new KeySet({ ...this.#options, issuer: iss })
       this.#keySets.set(iss, keySet)
-      if (this.#keySets.size > issuerLimit) this.#keySets.delete(this.#keySets.keys().next().value!)
     }
     if (keySet.keys && isSignedBy(jwt, keySet.keys)) return undefined
     const failure = await keySet.refresh()

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@coxswain/kit'
 import type { TokenAnswer, TokenAuthenticator, TokenQuestion } from '../authenticator.ts'
 import { credentialIdKey, intersect } from '../authenticator.ts'
 import { isSignedBy, type Jwt, parseJwtOnce, readAudience } from '../jwt/jwt.ts'
@@ -15,12 +16,12 @@ const grace = 10_000
 /** How long a token outlives the deletion of the pod, secret or node it is bound to, while that lingers. */
 const boundGrace = 60_000
 /** Signatures that have been checked once are not checked again. Everything else is, each time. */
-const rememberedTokens = 1000
+const rememberedTokens = 500
 const longestRemembered = 8 * 1024
 
 /** Tokens of secrets, then tokens that were asked for. */
 export function createServiceAccountAuthenticators(accounts: ServiceAccounts): TokenAuthenticator[] {
-  const verified = new Map<string, Jwt>()
+  const verified = new BoundedMap<string, Jwt>(rememberedTokens)
 
   /** What is wrong with the signature, as upstream says it; undefined for tokens of other issuers. */
   function verify(
@@ -38,7 +39,6 @@ export function createServiceAccountAuthenticators(accounts: ServiceAccounts): T
     if (!isSignedBy(jwt, keys)) return 'go-jose/go-jose: error in cryptographic primitive'
     if (token.length > longestRemembered) return jwt
     verified.set(token, jwt)
-    if (verified.size > rememberedTokens) verified.delete(verified.keys().next().value!)
     return jwt
   }
 

@@ -1,6 +1,6 @@
 import { isObject } from '@coxswain/apimachinery'
+import { decodeBase64Text } from '@coxswain/kit'
 import type { TokenQuestion } from '../authenticator.ts'
-import { decodeBase64Binary } from '../jwt/base64.ts'
 import type { Jwt } from '../jwt/jwt.ts'
 import { isSameSecret } from '../same-secret.ts'
 import { splitServiceAccountUser } from '../service-account-name.ts'
@@ -78,5 +78,5 @@ export function checkLegacyToken(
 
 function tokenOf(data: unknown): string {
   const { token } = isObject(data) ? data : {}
-  return (typeof token === 'string' ? decodeBase64Binary(token) : undefined) ?? ''
+  return (typeof token === 'string' ? decodeBase64Text(token) : undefined) ?? ''
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery'
-import { type Env, TaskGroup, VirtualWorld } from '@coxswain/kit'
+import { decodeText, type Env, encodeText, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import type { ApiServerOptions } from '../../options.ts'
 import { type ApiServer, createApiServer } from '../../server.ts'
@@ -50,10 +50,10 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
           notAfter: Number.MAX_SAFE_INTEGER,
         },
         signal: group.signal,
-        ...(body !== undefined && { body: new TextEncoder().encode(JSON.stringify(body)) }),
+        ...(body !== undefined && { body: encodeText(JSON.stringify(body)) }),
       }),
     )
-    const text = answer.body instanceof Uint8Array ? new TextDecoder().decode(answer.body) : ''
+    const text = answer.body instanceof Uint8Array ? decodeText(answer.body) : ''
     return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : { text } }
   }
   return {

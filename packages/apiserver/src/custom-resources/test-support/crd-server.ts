@@ -1,4 +1,4 @@
-import { TaskGroup, VirtualWorld } from '@coxswain/kit'
+import { decodeText, encodeText, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { createInProcessTransport, type WireBody, type WireHeaders } from '@coxswain/wire'
 import type { Outbound } from '../../outbound/outbound.ts'
@@ -54,7 +54,7 @@ export async function startCrdServer(options: { readonly outbound?: Outbound } =
         query,
         headers: { 'content-type': type, ...headers },
         signal: group.signal,
-        ...(body !== undefined && { body: new TextEncoder().encode(text) }),
+        ...(body !== undefined && { body: encodeText(text) }),
       }),
     )
   }
@@ -64,7 +64,7 @@ export async function startCrdServer(options: { readonly outbound?: Outbound } =
       const sent = { body, ...(type && { type }), ...(headers && { headers }) }
       const answer = await request(method, url, sent)
       await world.settle()
-      const text = new TextDecoder().decode(answer.body as Uint8Array)
+      const text = decodeText(answer.body as Uint8Array)
       const { warning = [] } = answer.headers
       return {
         status: answer.status,
@@ -93,7 +93,7 @@ function readEvents(world: VirtualWorld, body: AsyncIterable<Uint8Array>): Async
       while (ready.length === 0) {
         const chunk = await world.run(chunks.next())
         if (chunk.done) return { done: true, value: undefined }
-        const lines = new TextDecoder().decode(chunk.value).split('\n').filter(Boolean)
+        const lines = decodeText(chunk.value).split('\n').filter(Boolean)
         ready.push(...lines.map(line => JSON.parse(line)))
       }
       return { done: false, value: ready.shift() }

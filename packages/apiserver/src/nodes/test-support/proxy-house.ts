@@ -1,4 +1,4 @@
-import { TaskGroup, VirtualWorld } from '@coxswain/kit'
+import { decodeText, encodeText, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import {
   type ByteStream,
@@ -88,13 +88,13 @@ export async function openProxyHouse(options: HouseOptions = {}): Promise<ProxyH
   const send = async (method: string, target: string, more: Partial<WireRequest> = {}) => {
     const read = async () => {
       const { status, headers, body } = await raw(method, target, more)
-      return { status, headers, text: new TextDecoder().decode(await readBody(body)) }
+      return { status, headers, text: decodeText(await readBody(body)) }
     }
     const reply = await world.run(read())
     return { ...reply, message: reply.text.startsWith('{') ? String(JSON.parse(reply.text).message) : '' }
   }
   const write = async (method: string, path: string, object: object, type = 'application/json') => {
-    const body = new TextEncoder().encode(JSON.stringify(object))
+    const body = encodeText(JSON.stringify(object))
     const { status, text } = await send(method, path, { body, headers: { 'content-type': type } })
     if (status >= 300) throw new Error(text)
   }

@@ -1,6 +1,5 @@
+import { encodeText } from '@coxswain/kit'
 import type { ByteStream } from '@coxswain/wire'
-
-const encoder = new TextEncoder()
 
 /** A server that answers what it has heard so far, a connection at a time. */
 export interface ScriptedBackend {
@@ -40,7 +39,7 @@ export function createScriptedBackend(
             const next = answer(heard[at]!)
             if (next && next.say !== said) {
               said = next.say
-              yield encoder.encode(next.say)
+              yield encodeText(next.say)
               if (next.end) return
             } else await wait
           }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
-import type { Env } from '@coxswain/kit'
+import { decodeText, type Env, encodeText } from '@coxswain/kit'
 import {
   type ExtenderConfiguration,
   type PluginFactory,
@@ -93,10 +93,10 @@ function connectExtender(extender: ExtenderConfiguration, { clock }: Env): PostJ
         path: pathname,
         query: search.slice(1),
         headers: { 'content-type': 'application/json' },
-        body: new TextEncoder().encode(JSON.stringify(body)),
+        body: encodeText(JSON.stringify(body)),
         signal: abort.signal,
       })
-      const answer = new TextDecoder().decode(await readBody(response.body))
+      const answer = decodeText(await readBody(response.body))
       if (response.status !== 200) throw new Error(`${url} answered with code ${response.status}`)
       return JSON.parse(answer) as unknown
     } finally {

@@ -1,5 +1,6 @@
 import { newBadRequest, newNotFound } from '@coxswain/apimachinery'
 import type { NodeConnection } from '@coxswain/apiserver'
+import { decodeText } from '@coxswain/kit'
 import { refuseToSimulate } from '@coxswain/node/host'
 import { formatQuery, isStream, readBody, type Transport } from '@coxswain/wire'
 
@@ -25,7 +26,7 @@ export function createSimulatedConnection(nodes: ReadonlySet<string>, transport:
       })
       if (status === 200) return isStream(body) ? body : whole(await readBody(body))
       if (status === 404) throw newNotFound({ group: '', resource: 'pods' }, name)
-      throw newBadRequest(new TextDecoder().decode(await readBody(body)))
+      throw newBadRequest(decodeText(await readBody(body)))
     },
     exec: async () => {
       throw refuseToSimulate('exec')

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { AsyncQueue } from '@coxswain/kit'
 import { TransportError } from '@coxswain/wire'
+import { closePayload, encodeFrame, FrameReader, opcodes } from '@coxswain/wire/websocket'
 import type { MessageChannel } from '../../streams/message-channel.ts'
-import { encodeFrame, FrameParser, opcodes } from './frames.ts'
 
 const maxMessageBytes = 64 * 1024 * 1024
 /** So many messages may wait for their reader before the peer is held back. */
@@ -23,25 +23,22 @@ export class SocketChannel implements MessageChannel {
   constructor(socket: Duplex, protocol: string, head: Uint8Array) {
     this.#socket = socket
     this.protocol = protocol
-    const parser = new FrameParser(
+    const reader = new FrameReader(
       {
         onMessage: message => {
           this.#received.push(message)
           if (this.#received.size >= waitingLimit) socket.pause()
         },
         onControl: (opcode, payload) => this.#onControl(opcode, payload),
+        onError: reason => {
+          const cause = new Error(reason)
+          this.#received.fail(new TransportError('BadMessage', 'what came is no WebSocket', { cause }))
+          socket.destroy()
+        },
       },
-      maxMessageBytes,
+      { from: 'server', maxMessageBytes },
     )
-    const read = (chunk: Uint8Array): void => {
-      try {
-        parser.push(chunk)
-      } catch (cause) {
-        this.#received.fail(new TransportError('BadMessage', 'what came is no WebSocket', { cause }))
-        socket.destroy()
-      }
-    }
-    socket.on('data', read)
+    socket.on('data', (chunk: Uint8Array) => reader.push(chunk))
     socket.on('error', () => {}) // 'close' follows
     socket.on('end', () => socket.end())
     socket.on('close', () => {
@@ -49,7 +46,7 @@ export class SocketChannel implements MessageChannel {
       else this.#received.fail(new TransportError('ConnectionLost', 'the connection broke'))
       this.#closed.resolve()
     })
-    if (head.length > 0) read(head)
+    if (head.length > 0) reader.push(head)
   }
 
   get messages(): AsyncIterable<Uint8Array> {
@@ -81,7 +78,7 @@ export class SocketChannel implements MessageChannel {
     if (!this.#closing && !this.#socket.destroyed) {
       this.#closing = true
       this.#socket.resume()
-      this.#socket.write(encodeFrame(opcodes.close, Uint8Array.of(0x03, 0xe8), newMask()))
+      this.#socket.write(encodeFrame(opcodes.close, closePayload(1000), newMask()))
       const timer = setTimeout(() => this.#socket.destroy(), closeTimeout)
       this.#closed.promise.then(() => clearTimeout(timer))
       if (this.#peerClosed) this.#socket.end()

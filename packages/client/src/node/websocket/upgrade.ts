@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
@@ -9,7 +9,7 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
-import { type ClientTls, connect } from '@coxswain/wire/node/client'
+import { acceptKey, type ClientTls, connect } from '@coxswain/wire/node/client'
 import type { MessageChannel, UpgradingTransport } from '../../streams/message-channel.ts'
 import { SocketChannel } from './socket-channel.ts'
 
@@ -23,7 +23,6 @@ export interface UpgradeOptions {
 const handshakeTimeout = 30_000
 /** How much of a refusal is read. */
 const maxRefusalBytes = 1024 * 1024
-const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 /** Loaded when it is needed: an `import` of it brings all of undici along. */
 const { request: httpRequest } = process.getBuiltinModule('node:http')
 
@@ -123,9 +122,7 @@ function accept(
   key: string,
   protocols: readonly string[],
 ): MessageChannel {
-  const expected = createHash('sha1')
-    .update(key + magic)
-    .digest('base64')
+  const expected = acceptKey(key)
   const protocol = getHeader(headers, 'sec-websocket-protocol') ?? ''
   if (getHeader(headers, 'sec-websocket-accept') !== expected || !protocols.includes(protocol)) {
     socket.destroy()

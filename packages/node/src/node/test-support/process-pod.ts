@@ -1,3 +1,4 @@
+import { decodeText } from '@coxswain/kit'
 import type { ContainerSpec } from '../../container-runtime.ts'
 
 /** Processes are told apart by it on the whole machine, where others may run the same. */
@@ -25,6 +26,6 @@ export const specOf = (script: string, more: Partial<ContainerSpec> = {}): Conta
 
 export async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let text = ''
-  for await (const chunk of chunks) text += new TextDecoder().decode(chunk)
+  for await (const chunk of chunks) text += decodeText(chunk)
   return text
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
-import type { Env } from '@coxswain/kit'
+import { BoundedMap, type Env } from '@coxswain/kit'
 import { Client, credentials } from '@grpc/grpc-js'
 import { ProtoWriter, readFields } from '../etcd/protobuf.ts'
 import { createAesGcm, createSeededAesGcm, type Transformer } from './transformer.ts'
@@ -27,7 +27,7 @@ type Annotation = readonly [name: string, value: Uint8Array]
 const statusPeriod = 60_000
 /** A seed is used for writing no longer than this after the plug-in was last known to be well. */
 const longestUse = 3 * 60_000
-const rememberedSeeds = 1_000
+const rememberedSeeds = 500
 const seedType = 1
 
 /**
@@ -37,7 +37,7 @@ const seedType = 1
 export class Kms implements Transformer, AsyncDisposable {
   readonly #options: KmsOptions
   readonly #client: Client
-  readonly #known = new Map<string, Transformer>()
+  readonly #known = new BoundedMap<string, Transformer>(rememberedSeeds)
   #current: { readonly sealed: Sealed; readonly transformer: Transformer } | undefined
   #checkedAt = Number.NEGATIVE_INFINITY
   #refreshing: Promise<void> | undefined
@@ -73,7 +73,7 @@ export class Kms implements Transformer, AsyncDisposable {
       const answer = await this.#call('Decrypt', request.finish())
       const seed = fieldOf(answer, 1)
       transformer = isSeed ? createSeededAesGcm(seed) : createAesGcm(seed)
-      this.#remember(id, transformer)
+      this.#known.set(id, transformer)
     }
     return await transformer.decrypt(data, key)
   }
@@ -135,13 +135,8 @@ export class Kms implements Transformer, AsyncDisposable {
       throw new Error(`the KMS plug-in ${name} answered with ${sealed.ciphertext.length} bytes for a key`)
     if (sealed.keyId === '') throw new Error(`the KMS plug-in ${name} named no key`)
     const transformer = createSeededAesGcm(seed)
-    this.#remember(idOf(sealed, true), transformer)
+    this.#known.set(idOf(sealed, true), transformer)
     this.#current = { sealed, transformer }
-  }
-
-  #remember(id: string, transformer: Transformer): void {
-    this.#known.set(id, transformer)
-    if (this.#known.size > rememberedSeeds) this.#known.delete(this.#known.keys().next().value!)
   }
 
   #call(method: string, request: Uint8Array): Promise<Uint8Array> {

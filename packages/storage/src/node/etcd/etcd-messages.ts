@@ -1,4 +1,5 @@
-import { ProtoWriter, readFields, toText } from './protobuf.ts'
+import { decodeText } from '@coxswain/kit'
+import { ProtoWriter, readFields } from './protobuf.ts'
 
 /*
  * The part of etcd's v3 API that the store uses, field numbers as in its rpc.proto and kv.proto. Keys are bytes here,
@@ -130,7 +131,7 @@ export function encodeLeaseRevoke(id: number): Uint8Array {
 
 /** The server's version, as in `3.5.21`. */
 export function decodeStatusVersion(message: Uint8Array): string {
-  for (const { field, bytes } of readFields(message)) if (field === 2) return toText(bytes)
+  for (const { field, bytes } of readFields(message)) if (field === 2) return decodeText(bytes)
   return ''
 }
 
@@ -187,7 +188,7 @@ export function decodeWatch(message: Uint8Array): WatchResponse {
     else if (field === 3) response.created = number === 1
     else if (field === 4) response.canceled = number === 1
     else if (field === 5) response.compactRevision = number
-    else if (field === 6) response.cancelReason = toText(bytes)
+    else if (field === 6) response.cancelReason = decodeText(bytes)
     else if (field === 7) response.fragment = number === 1
     else if (field === 11) response.events.push(decodeEvent(bytes))
   }

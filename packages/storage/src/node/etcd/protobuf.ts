@@ -1,12 +1,13 @@
-import { Buffer } from 'node:buffer'
+import { encodeText } from '@coxswain/kit'
+import { BackwardWriter, ProtobufReader } from '@coxswain/kit/protobuf'
 
 /** Writes the fields of one protobuf message. As proto3 does, it leaves out what is zero or empty. */
 export class ProtoWriter {
-  readonly #parts: Uint8Array[] = []
+  readonly #fields: { readonly field: number; readonly value: number | Uint8Array }[] = []
 
   /** A whole number from 0 to 2^53. */
   number(field: number, value: number): this {
-    if (value !== 0) this.#parts.push(varint(field * 8), varint(value))
+    if (value !== 0) this.#fields.push({ field, value })
     return this
   }
 
@@ -15,34 +16,34 @@ export class ProtoWriter {
   }
 
   bytes(field: number, value: Uint8Array): this {
-    if (value.length > 0) this.#parts.push(varint(field * 8 + 2), varint(value.length), value)
-    return this
+    return value.length > 0 ? this.message(field, value) : this
   }
 
   text(field: number, value: string): this {
-    return this.bytes(field, Buffer.from(value, 'utf8'))
+    return this.bytes(field, encodeText(value))
   }
 
   /** An embedded message; written even when it is empty, because its presence means something. */
   message(field: number, value: Uint8Array): this {
-    this.#parts.push(varint(field * 8 + 2), varint(value.length), value)
+    this.#fields.push({ field, value })
     return this
   }
 
-  finish(): Buffer {
-    return Buffer.concat(this.#parts)
+  finish(): Uint8Array {
+    const writer = new BackwardWriter()
+    for (let i = this.#fields.length - 1; i >= 0; i--) {
+      const { field, value } = this.#fields[i]!
+      if (typeof value === 'number') {
+        writer.varint(value)
+        writer.tag(field, 0)
+      } else {
+        writer.bytes(value)
+        writer.varint(value.length)
+        writer.tag(field, 2)
+      }
+    }
+    return writer.finish()
   }
-}
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = []
-  let rest = value
-  while (rest >= 0x80) {
-    bytes.push((rest % 0x80) | 0x80)
-    rest = Math.floor(rest / 0x80)
-  }
-  bytes.push(rest)
-  return Uint8Array.from(bytes)
 }
 
 /** One field as it was read: a number for varints, bytes for everything with a length. */
@@ -54,33 +55,20 @@ export interface ProtoField {
 
 const noBytes = new Uint8Array(0)
 
-/** The fields of a message in their order. Numbers beyond 2^53 lose precision; bytes are views on `message`. */
+/**
+ * The fields of a message in their order, but for those of a fixed length, which no message here has. Numbers beyond 2^53
+ * lose precision; bytes are views on `message`.
+ */
 export function* readFields(message: Uint8Array): Generator<ProtoField, void, undefined> {
-  let at = 0
-  const readVarint = (): number => {
-    let value = 0
-    for (let scale = 1; ; scale *= 0x80) {
-      const byte = message[at++]
-      if (byte === undefined) throw new Error('a protobuf message ends early')
-      value += (byte & 0x7f) * scale
-      if (byte < 0x80) return value
-    }
+  const reader = new ProtobufReader(
+    message,
+    reason => new Error(`a protobuf message is malformed: ${reason}`),
+  )
+  while (!reader.done) {
+    const tag = reader.varint()
+    const field = Math.floor(tag / 8)
+    if (tag % 8 === 0) yield { field, number: reader.varint(), bytes: noBytes }
+    else if (tag % 8 === 2) yield { field, number: 0, bytes: reader.bytes() }
+    else reader.skip(tag % 8)
   }
-  while (at < message.length) {
-    const tag = readVarint()
-    const field = tag >>> 3
-    const type = tag & 7
-    if (type === 0) {
-      yield { field, number: readVarint(), bytes: noBytes }
-      continue
-    }
-    const length = type === 2 ? readVarint() : type === 1 ? 8 : type === 5 ? 4 : -1
-    if (length < 0 || at + length > message.length) throw new Error('a protobuf message is malformed')
-    yield { field, number: 0, bytes: message.subarray(at, at + length) }
-    at += length
-  }
-}
-
-export function toText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { BoundedMap } from '@coxswain/kit'
 import { createCompacted, isStoreError } from '../../errors.ts'
 import { prefixEnd } from '../../internal/sorted-map.ts'
 import { validateRevision } from '../../internal/validate.ts'
@@ -190,14 +191,13 @@ export class SnapshotReader {
 
 /** How many keys there were in a span at a revision: asked again with every page of a list. */
 export class CountMemory {
-  readonly #counts = new Map<string, number>()
+  readonly #counts = new BoundedMap<string, number>(500)
 
   get(start: string, end: string, revision: number): number | undefined {
     return this.#counts.get(`${revision} ${start} ${end}`)
   }
 
   set(start: string, end: string, revision: number, count: number): void {
-    if (this.#counts.size >= 1000) this.#counts.clear()
     this.#counts.set(`${revision} ${start} ${end}`, count)
   }
 }

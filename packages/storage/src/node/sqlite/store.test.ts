@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, it } from 'node:test'
 import { createSeededRandom } from '@coxswain/kit'
-import { hasStoreErrorCode, type StoreErrorCode } from '../../errors.ts'
+import { isStoreError, type StoreErrorCode } from '../../errors.ts'
 import { checkHistory, recordHistory } from '../../history/record.ts'
 import type { Store, WatchBatch } from '../../store.ts'
 import { backupStore, checkStore, openSqliteStore, restoreIntoStore, restoreStore } from './index.ts'
@@ -29,7 +29,7 @@ const newDirectory = () => join(root, String(directories++))
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (value: Uint8Array | undefined) => value && new TextDecoder().decode(value)
-const hasCode = (code: StoreErrorCode) => (error: unknown) => hasStoreErrorCode(error, code)
+const hasCode = (code: StoreErrorCode) => (error: unknown) => isStoreError(error, code)
 
 async function put(store: Store, key: string, value: string, ttl?: number): Promise<number> {
   const operation = { type: 'put' as const, key, value: bytes(value), ...(ttl ? { ttl } : {}) }

@@ -1,6 +1,5 @@
+import { encodeText } from '@coxswain/kit'
 import type { ByteStream } from '../../byte-stream.ts'
-
-const encoder = new TextEncoder()
 
 /** A peer that says its lines and closes, and notes what it hears. */
 export interface ScriptedStream extends ByteStream {
@@ -21,7 +20,7 @@ export function scriptStream(
     isDestroyed: () => isDestroyed,
     data: (async function* () {
       for (const line of lines) {
-        if (typeof line === 'string') yield encoder.encode(line)
+        if (typeof line === 'string') yield encodeText(line)
         else await Promise.race([line, gone.promise])
         if (isDestroyed) return
       }

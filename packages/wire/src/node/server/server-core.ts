@@ -1,4 +1,4 @@
-import type { Logger } from '@coxswain/kit'
+import { encodeText, type Logger } from '@coxswain/kit'
 import { describeRequest } from '../../describe-request.ts'
 import type { Handler, WireResponse } from '../../message.ts'
 import { BodyBudget } from './body-budget.ts'
@@ -15,7 +15,7 @@ export type PassThrough = (path: string) => boolean
 export const noRoom: WireResponse = {
   status: 429,
   headers: { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '1' },
-  body: new TextEncoder().encode('Too many requests, please try again later.\n'),
+  body: encodeText('Too many requests, please try again later.\n'),
 }
 
 export interface ServerCoreOptions {

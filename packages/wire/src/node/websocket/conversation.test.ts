@@ -4,11 +4,10 @@ import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { constants, createDeflate, createInflate } from 'node:zlib'
 import type { Conversation, Handler, MessageChannel } from '../../message.ts'
+import { encodeFrame, FrameReader, opcodes } from '../../websocket/frames.ts'
 import { serve } from '../server/serve.ts'
 import { headerDictionary } from '../spdy/dictionary.ts'
 import { acceptSpdy } from '../spdy/session.ts'
-import { encodeFrame, opcodes } from './frame.ts'
-import { MessageReader } from './message-reader.ts'
 import { createWebSocketUpgrade } from './upgrade.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -133,15 +132,14 @@ describe('a conversation', () => {
   })
 })
 
-describe('MessageReader', () => {
+describe('messages of a client', () => {
   it('gives up on what is no message of a client', () => {
     const problems = (chunk: Uint8Array) => {
       const errors: string[] = []
-      const reader = new MessageReader({
-        onMessage: () => {},
-        onControl: () => {},
-        onError: reason => errors.push(reason),
-      })
+      const reader = new FrameReader(
+        { onMessage: () => {}, onControl: () => {}, onError: reason => errors.push(reason) },
+        { from: 'client' },
+      )
       reader.push(chunk)
       reader.push(mask(opcodes.text, bytes('late')))
       return errors

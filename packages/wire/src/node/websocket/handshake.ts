@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto'
 import { getHeader } from '../../headers.ts'
 import type { WireHeaders } from '../../message.ts'
+import { acceptKey } from '../client/accept-key.ts'
 
 /** What a server answers to a request to speak WebSocket. */
 export type Handshake =
   | { readonly status: 101; readonly headers: Readonly<Record<string, string>> }
   | { readonly status: 400 | 403; readonly headers: Readonly<Record<string, string>> }
-
-const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /** Protocols that carry a token for the server, not a way to speak. */
 const bearerPrefix = 'base64url.bearer.authorization.k8s.io.'
@@ -37,9 +35,7 @@ export function acceptHandshake(headers: WireHeaders): Handshake {
     headers: {
       upgrade: 'websocket',
       connection: 'Upgrade',
-      'sec-websocket-accept': createHash('sha1')
-        .update(key + magic)
-        .digest('base64'),
+      'sec-websocket-accept': acceptKey(key),
       ...(protocol !== undefined && { 'sec-websocket-protocol': protocol }),
     },
   }

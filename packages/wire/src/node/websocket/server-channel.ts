@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { AsyncQueue } from '@coxswain/kit'
 import type { MessageChannel } from '../../message.ts'
-import { closePayload, encodeFrame, opcodes } from './frame.ts'
-import { MessageReader } from './message-reader.ts'
+import { closePayload, encodeFrame, FrameReader, opcodes } from '../../websocket/frames.ts'
 
 /** So many messages may wait for their reader before the client is held back. */
 const waitingLimit = 64
@@ -25,22 +24,25 @@ export async function openMessageChannel(
     isOver = true
     if (!socket.writableEnded) socket.end(encodeFrame(opcodes.close, payload))
   }
-  const reader = new MessageReader({
-    onMessage(message) {
-      received.push(message)
-      if (received.size >= waitingLimit) socket.pause()
+  const reader = new FrameReader(
+    {
+      onMessage(message) {
+        received.push(message)
+        if (received.size >= waitingLimit) socket.pause()
+      },
+      onControl(opcode, payload) {
+        if (opcode === opcodes.ping && !isOver) socket.write(encodeFrame(opcodes.pong, payload))
+        if (opcode !== opcodes.close) return
+        received.end()
+        close(payload.length < 2 ? closePayload(1000) : payload.subarray(0, 2))
+      },
+      onError() {
+        received.end()
+        close(closePayload(1002))
+      },
     },
-    onControl(opcode, payload) {
-      if (opcode === opcodes.ping && !isOver) socket.write(encodeFrame(opcodes.pong, payload))
-      if (opcode !== opcodes.close) return
-      received.end()
-      close(payload.length < 2 ? closePayload(1000) : payload.subarray(0, 2))
-    },
-    onError() {
-      received.end()
-      close(closePayload(1002))
-    },
-  })
+    { from: 'client' },
+  )
   socket.on('data', (chunk: Uint8Array) => reader.push(chunk))
   socket.on('end', () => received.end())
   socket.on('close', () => received.end())

@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Logger, silentLogger } from '@coxswain/kit'
+import { encodeText, type Logger, silentLogger } from '@coxswain/kit'
 import { discardBody, isStream } from '../../body.ts'
 import { describeRequest } from '../../describe-request.ts'
 import { getHeader, getHeaderValues, splitHeaderList } from '../../headers.ts'
 import type { Conversation, Handler, WireHeaders, WireRequest, WireResponse } from '../../message.ts'
+import { closePayload, encodeFrame, FrameReader, opcodes } from '../../websocket/frames.ts'
 import type { ServeOptions } from '../server/serve.ts'
-import { closePayload, encodeFrame, FrameReader, opcodes } from './frame.ts'
 import { acceptHandshake, isProtocol } from './handshake.ts'
 import { openByteChannel, openMessageChannel } from './server-channel.ts'
 
@@ -88,7 +88,7 @@ async function converse(
   const protocol = offered.find(name => protocols.includes(name)) ?? ''
   if (protocol === '' && offered.length > 0) {
     const text = `unable to upgrade: unable to negotiate protocol: client supports ${JSON.stringify(offered)}, server accepts ${JSON.stringify(protocols)}`
-    sendPlain(socket, { status: 403, headers: {}, body: new TextEncoder().encode(text) })
+    sendPlain(socket, { status: 403, headers: {}, body: encodeText(text) })
     return
   }
   if (isSpdy) {
@@ -115,13 +115,16 @@ function ownHeaders(headers: WireHeaders): WireHeaders {
 
 /** Answers pings and closes; what else the client sends is thrown away. */
 function listen(socket: Duplex, head: Uint8Array): void {
-  const reader = new FrameReader({
-    onControl(opcode, payload) {
-      if (opcode === opcodes.ping) socket.write(encodeFrame(opcodes.pong, payload))
-      else if (opcode === opcodes.close) close(socket, payload.length < 2 ? closePayload(1000) : payload)
+  const reader = new FrameReader(
+    {
+      onControl(opcode, payload) {
+        if (opcode === opcodes.ping) socket.write(encodeFrame(opcodes.pong, payload))
+        else if (opcode === opcodes.close) close(socket, payload.length < 2 ? closePayload(1000) : payload)
+      },
+      onError: () => close(socket, closePayload(1002)),
     },
-    onError: () => close(socket, closePayload(1002)),
-  })
+    { from: 'client' },
+  )
   socket.on('data', (chunk: Uint8Array) => reader.push(chunk))
   socket.on('end', () => socket.end())
   if (head.length > 0) reader.push(head)

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import type { Handler, WireResponse } from '../../message.ts'
+import { encodeFrame, FrameReader, opcodes } from '../../websocket/frames.ts'
 import { serve } from '../server/serve.ts'
-import { encodeFrame, FrameReader, opcodes } from './frame.ts'
 import { acceptHandshake } from './handshake.ts'
 import { createWebSocketUpgrade } from './upgrade.ts'
 
@@ -30,10 +30,13 @@ function mask(opcode: number, payload: Uint8Array): Uint8Array {
 function readAll(chunks: readonly Uint8Array[]): { controls: [number, string][]; errors: string[] } {
   const controls: [number, string][] = []
   const errors: string[] = []
-  const reader = new FrameReader({
-    onControl: (opcode, payload) => controls.push([opcode, text(payload)]),
-    onError: reason => errors.push(reason),
-  })
+  const reader = new FrameReader(
+    {
+      onControl: (opcode, payload) => controls.push([opcode, text(payload)]),
+      onError: reason => errors.push(reason),
+    },
+    { from: 'client' },
+  )
   for (const chunk of chunks) reader.push(chunk)
   return { controls, errors }
 }

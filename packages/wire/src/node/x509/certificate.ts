@@ -8,6 +8,7 @@ import {
 } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Random } from '@coxswain/kit'
+import { derTags } from '@coxswain/kit/x509'
 import { TransportError } from '../../errors.ts'
 import {
   bitString,
@@ -19,7 +20,6 @@ import {
   integer,
   oid,
   sequence,
-  tag,
   time,
 } from './der.ts'
 import { encodeName, type SubjectName } from './name.ts'
@@ -79,7 +79,7 @@ export interface Signer {
 /** The certificate of `publicKey` (SPKI, DER), in PEM. Serial numbers have 127 bits of `random`. */
 export function signCertificate(
   template: CertificateTemplate,
-  publicKey: Buffer,
+  publicKey: Uint8Array,
   random: Random,
   signer: Signer,
 ): string {
@@ -105,8 +105,8 @@ export function signCertificate(
 }
 
 /** The issuer's name exactly as its own certificate has it, and its key identifier. */
-function readIssuer(pem: string): { subject: Buffer; keyIdentifier: Buffer } {
-  const { subject, publicKey } = readParts(decodeOnePem('CERTIFICATE', pem))
+function readIssuer(pem: string): { subject: Uint8Array; keyIdentifier: Buffer } {
+  const { subject, publicKey } = readParts(decodeOnePem(pem, 'CERTIFICATE'))
   return { subject: subject.whole, keyIdentifier: identifyKey(publicKey) }
 }
 
@@ -114,7 +114,7 @@ function extensionsOf(template: CertificateTemplate, own: Buffer, issuers: Buffe
   const { usages, hosts = [] } = template
   const isCa = usages.includes('ca')
   const add = (type: string, critical: boolean, value: Buffer) =>
-    sequence(oid(type), ...(critical ? [boolean(true)] : []), encode(tag.octetString, value))
+    sequence(oid(type), ...(critical ? [boolean(true)] : []), encode(derTags.octetString, value))
   const extensions = [
     add(extension.basicConstraints, true, isCa ? sequence(boolean(true)) : sequence()),
     // keyCertSign and cRLSign, or digitalSignature
@@ -123,7 +123,7 @@ function extensionsOf(template: CertificateTemplate, own: Buffer, issuers: Buffe
       true,
       isCa ? bitString(Buffer.from([0x06]), 1) : bitString(Buffer.from([0x80]), 7),
     ),
-    add(extension.subjectKeyIdentifier, false, encode(tag.octetString, own)),
+    add(extension.subjectKeyIdentifier, false, encode(derTags.octetString, own)),
     add(extension.authorityKeyIdentifier, false, sequence(encode(contextTag(0, true), issuers))),
   ]
   const extended = usages.flatMap(usage => (usage === 'ca' ? [] : [oid(extendedUsage[usage])]))
@@ -161,13 +161,13 @@ function serialNumber(random: Random): Uint8Array {
 }
 
 /** RFC 5280, method 1: SHA-1 of the key's bits. */
-function identifyKey(spki: Buffer): Buffer {
+function identifyKey(spki: Uint8Array): Buffer {
   const [, key] = decodeAll(decode(spki).content)
   return createHash('sha1').update(key!.content.subarray(1)).digest()
 }
 
 function signatureAlgorithm(key: KeyObject): Buffer {
   if (key.asymmetricKeyType === 'ec') return ecdsaWithSha256
-  if (key.asymmetricKeyType === 'rsa') return sequence(oid('1.2.840.113549.1.1.11'), encode(tag.null))
+  if (key.asymmetricKeyType === 'rsa') return sequence(oid('1.2.840.113549.1.1.11'), encode(derTags.null))
   throw new TransportError('BadCertificate', `cannot sign with a key of type ${key.asymmetricKeyType}`)
 }

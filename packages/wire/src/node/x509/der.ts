@@ -1,23 +1,6 @@
-/** Just enough DER (X.690) to write and read certificates. */
+/** Just enough DER (X.690) to write certificates; `kit` reads it. */
 
-export const tag = {
-  boolean: 0x01,
-  integer: 0x02,
-  bitString: 0x03,
-  octetString: 0x04,
-  null: 0x05,
-  oid: 0x06,
-  utf8String: 0x0c,
-  printableString: 0x13,
-  teletexString: 0x14,
-  ia5String: 0x16,
-  utcTime: 0x17,
-  generalizedTime: 0x18,
-  universalString: 0x1c,
-  bmpString: 0x1e,
-  sequence: 0x30,
-  set: 0x31,
-} as const
+import { type DerElement, readDer, derTags as tag } from '@coxswain/kit/x509'
 
 /** A context-specific tag: `[n]`, constructed unless `primitive`. */
 export function contextTag(n: number, primitive = false): number {
@@ -60,7 +43,7 @@ export function oid(dotted: string): Buffer {
     }
     for (const item of digits) bytes.push(item)
   }
-  return encode(tag.oid, Buffer.from(bytes))
+  return encode(tag.objectIdentifier, Buffer.from(bytes))
 }
 
 export function boolean(value: boolean): Buffer {
@@ -84,82 +67,16 @@ export function time(ms: number): Buffer {
     : encode(tag.generalizedTime, Buffer.from(digits))
 }
 
-/** An element as it was read. */
-export interface Element {
-  readonly tag: number
-  readonly content: Buffer
-  /** Tag, length and content. */
-  readonly whole: Buffer
-}
-
 /** The elements that `bytes` consists of. Throws a RangeError when they are not well-formed. */
-export function decodeAll(bytes: Uint8Array): Element[] {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  const elements: Element[] = []
-  for (let at = 0; at < buffer.length; ) {
-    const element = decodeAt(buffer, at)
-    elements.push(element)
-    at += element.whole.length
-  }
+export function decodeAll(bytes: Uint8Array): DerElement[] {
+  const elements = readDer(bytes)
+  if (!elements) throw new RangeError('DER: malformed')
   return elements
 }
 
-/** The one element at the start of `bytes`. Throws a RangeError when it is not well-formed. */
-export function decode(bytes: Uint8Array): Element {
-  return decodeAt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 0)
-}
-
-function decodeAt(buffer: Buffer, at: number): Element {
-  const type = buffer.readUInt8(at)
-  const first = buffer.readUInt8(at + 1)
-  const sizeBytes = first < 0x80 ? 0 : first & 0x7f
-  if (sizeBytes > 4 || first === 0x80) throw new RangeError('DER: unsupported length')
-  const length = sizeBytes === 0 ? first : buffer.readUIntBE(at + 2, sizeBytes)
-  const start = at + 2 + sizeBytes
-  if (start + length > buffer.length) throw new RangeError('DER: truncated')
-  return {
-    tag: type,
-    content: buffer.subarray(start, start + length),
-    whole: buffer.subarray(at, start + length),
-  }
-}
-
-export function decodeOid(content: Uint8Array): string {
-  const arcs: number[] = []
-  let value = 0
-  for (const byte of content) {
-    value = value * 128 + (byte & 0x7f)
-    if (byte & 0x80) continue
-    if (arcs.length === 0) {
-      const first = Math.min(2, Math.floor(value / 40))
-      arcs.push(first, value - first * 40)
-    } else {
-      arcs.push(value)
-    }
-    value = 0
-  }
-  return arcs.join('.')
-}
-
-export function decodeText({ tag: type, content }: Element): string {
-  switch (type) {
-    case tag.bmpString:
-      return Buffer.from(content).swap16().toString('utf16le')
-    case tag.teletexString:
-      return content.toString('latin1')
-    default:
-      return content.toString('utf8')
-  }
-}
-
-/** Milliseconds since the epoch. */
-export function decodeTime({ tag: type, content }: Element): number {
-  const digits = content.toString('latin1')
-  const year =
-    type === tag.utcTime
-      ? (Number(digits.slice(0, 2)) < 50 ? '20' : '19') + digits.slice(0, 2)
-      : digits.slice(0, 4)
-  const rest = digits.slice(type === tag.utcTime ? 2 : 4)
-  const part = (from: number) => rest.slice(from, from + 2)
-  return Date.parse(`${year}-${part(0)}-${part(2)}T${part(4)}:${part(6)}:${part(8)}Z`)
+/** The one element that `bytes` is. Throws a RangeError when it is not well-formed. */
+export function decode(bytes: Uint8Array): DerElement {
+  const [element, ...others] = decodeAll(bytes)
+  if (!element || others.length > 0) throw new RangeError('DER: not one element')
+  return element
 }

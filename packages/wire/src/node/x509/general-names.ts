@@ -1,4 +1,5 @@
-import { decode, decodeAll, decodeOid, type Element } from './der.ts'
+import { type DerElement, readLatin1, readObjectIdentifier } from '@coxswain/kit/x509'
+import { decode, decodeAll } from './der.ts'
 
 /** What a subject alternative name extension lists. */
 export interface GeneralNames {
@@ -16,25 +17,25 @@ export function noNames(): GeneralNames {
 }
 
 /** Adds to `names` what the subject alternative names among `extensions` say. */
-export function readAltNames(extensions: readonly Element[], names: GeneralNames): void {
+export function readAltNames(extensions: readonly DerElement[], names: GeneralNames): void {
   for (const extension of extensions) {
     const fields = decodeAll(extension.content)
-    if (decodeOid(fields[0]!.content) !== subjectAltName) continue
+    if (readObjectIdentifier(fields[0]!.content) !== subjectAltName) continue
     const value = fields[fields.length - 1]!
     for (const name of decodeAll(decode(value.content).content)) addName(names, name.tag & 0x1f, name.content)
   }
 }
 
-function addName(names: GeneralNames, type: number, content: Buffer): void {
+function addName(names: GeneralNames, type: number, content: Uint8Array): void {
   switch (type) {
     case 1:
-      names.emailAddresses.push(content.toString('latin1'))
+      names.emailAddresses.push(readLatin1(content))
       break
     case 2:
-      names.dnsNames.push(content.toString('latin1'))
+      names.dnsNames.push(readLatin1(content))
       break
     case 6:
-      names.uris.push(content.toString('latin1'))
+      names.uris.push(readLatin1(content))
       break
     case 7:
       names.ipAddresses.push(formatAddress(content))
@@ -42,9 +43,9 @@ function addName(names: GeneralNames, type: number, content: Buffer): void {
   }
 }
 
-function formatAddress(bytes: Buffer): string {
+function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.length !== 16) throw new RangeError('an IP address of neither 4 nor 16 bytes')
-  const words = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16))
+  const words = Array.from({ length: 8 }, (_, i) => (bytes[i * 2]! * 256 + bytes[i * 2 + 1]!).toString(16))
   return new URL(`http://[${words.join(':')}]`).hostname.slice(1, -1)
 }

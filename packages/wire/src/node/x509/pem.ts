@@ -1,18 +1,19 @@
+import { encodeBase64 } from '@coxswain/kit'
+import { readPem } from '@coxswain/kit/x509'
 import { TransportError } from '../../errors.ts'
 
 export function encodePem(label: string, der: Uint8Array): string {
-  const base64 = Buffer.from(der).toString('base64')
+  const base64 = encodeBase64(der)
   return `-----BEGIN ${label}-----\n${base64.replace(/.{1,64}/g, '$&\n')}-----END ${label}-----\n`
 }
 
-/** Every block of that label, in order. */
-export function decodePem(label: string, pem: string): Buffer[] {
-  const form = new RegExp(`-----BEGIN ${label}-----([A-Za-z0-9+/=\\s]+)-----END ${label}-----`, 'g')
-  return Array.from(pem.matchAll(form), match => Buffer.from(match[1] ?? '', 'base64'))
+/** Every block with that label, in order. */
+export function decodePem(label: string, pem: string): Uint8Array[] {
+  return [...readPem(pem)].filter(({ type }) => type === label).map(({ bytes }) => bytes)
 }
 
-export function decodeOnePem(label: string, pem: string): Buffer {
-  const [first] = decodePem(label, pem)
-  if (!first) throw new TransportError('BadCertificate', `there is no "${label}" in the PEM text`)
-  return first
+/** The first block with one of the labels. Throws `BadCertificate` when there is none. */
+export function decodeOnePem(pem: string, ...labels: readonly string[]): Uint8Array {
+  for (const { type, bytes } of readPem(pem)) if (labels.includes(type)) return bytes
+  throw new TransportError('BadCertificate', `there is no "${labels[0]}" in the PEM text`)
 }

@@ -1,21 +1,22 @@
 import { X509Certificate } from 'node:crypto'
+import { type DerElement, readDerTime } from '@coxswain/kit/x509'
 import { TransportError } from '../../errors.ts'
 import type { PeerCertificate } from '../../message.ts'
-import { decode, decodeAll, decodeTime, type Element } from './der.ts'
+import { decode, decodeAll } from './der.ts'
 import { noNames, readAltNames } from './general-names.ts'
 import { decodeName } from './name.ts'
 import { decodeOnePem } from './pem.ts'
 
 /** What is in a certificate as far as we look, still encoded. */
 export interface CertificateParts {
-  readonly serialNumber: Buffer
-  readonly issuer: Element
-  readonly subject: Element
+  readonly serialNumber: Uint8Array
+  readonly issuer: DerElement
+  readonly subject: DerElement
   readonly notBefore: number
   readonly notAfter: number
   /** SubjectPublicKeyInfo. */
-  readonly publicKey: Buffer
-  readonly extensions: readonly Element[]
+  readonly publicKey: Uint8Array
+  readonly extensions: readonly DerElement[]
 }
 
 /** Takes a certificate apart. Throws `BadCertificate`. */
@@ -31,8 +32,8 @@ export function readParts(der: Uint8Array): CertificateParts {
       serialNumber: serial!.content,
       issuer: issuer!,
       subject: subject!,
-      notBefore: decodeTime(notBefore!),
-      notAfter: decodeTime(notAfter!),
+      notBefore: readDerTime(notBefore!),
+      notAfter: readDerTime(notAfter!),
       publicKey: publicKey!.whole,
       extensions: wrapped ? decodeAll(decode(wrapped.content).content) : [],
     }
@@ -45,7 +46,7 @@ export function readParts(der: Uint8Array): CertificateParts {
 export function readPeerCertificate(der: Uint8Array): PeerCertificate {
   const { subject, notAfter } = readParts(der)
   try {
-    return { ...decodeName(subject.content), notAfter }
+    return { ...decodeName(subject), notAfter }
   } catch (cause) {
     throw new TransportError('BadCertificate', "the certificate's subject cannot be read", { cause })
   }
@@ -61,7 +62,7 @@ export interface CertificateInfo extends PeerCertificate {
 
 /** What a certificate (PEM) says, for deciding whether it is still good for its use. */
 export function readCertificate(pem: string): CertificateInfo {
-  const der = decodeOnePem('CERTIFICATE', pem)
+  const der = decodeOnePem(pem, 'CERTIFICATE')
   const { notBefore, extensions } = readParts(der)
   const names = noNames()
   try {

@@ -1,6 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
+import { readObjectIdentifier } from '@coxswain/kit/x509'
 import { TransportError } from '../../errors.ts'
-import { decode, decodeAll, decodeOid } from './der.ts'
+import { decode, decodeAll } from './der.ts'
 import { type GeneralNames, noNames, readAltNames } from './general-names.ts'
 import { decodeName, type SubjectName } from './name.ts'
 import { decodeOnePem } from './pem.ts'
@@ -9,7 +10,7 @@ import { decodeOnePem } from './pem.ts'
 export interface CertificateRequest extends GeneralNames {
   readonly subject: SubjectName & { readonly organizations: readonly string[] }
   /** SubjectPublicKeyInfo, DER. */
-  readonly publicKey: Buffer
+  readonly publicKey: Uint8Array
 }
 
 /** Signature algorithms by OID: the digest for `verify`; null where the key's type implies it. */
@@ -27,7 +28,7 @@ const extensionRequest = '1.2.840.113549.1.9.14'
 
 /** Reads a PEM request. Throws `BadCertificate` when it is malformed or not signed by its own key. */
 export function readCertificateRequest(pem: string): CertificateRequest {
-  const der = decodeOnePem('(?:NEW )?CERTIFICATE REQUEST', pem)
+  const der = decodeOnePem(pem, 'CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST')
   let parsed: CertificateRequest | undefined
   try {
     parsed = readRequest(der)
@@ -39,26 +40,26 @@ export function readCertificateRequest(pem: string): CertificateRequest {
   return parsed
 }
 
-function readRequest(der: Buffer): CertificateRequest | undefined {
+function readRequest(der: Uint8Array): CertificateRequest | undefined {
   const [info, algorithm, signature] = decodeAll(decode(der).content)
   const [, subject, publicKey, attributes] = decodeAll(info!.content)
   const [algorithmId] = decodeAll(algorithm!.content)
-  const digest = digests[decodeOid(algorithmId!.content)]
+  const digest = digests[readObjectIdentifier(algorithmId!.content)]
   if (digest === undefined) throw new RangeError('unknown signature algorithm')
-  const key = createPublicKey({ key: publicKey!.whole, format: 'der', type: 'spki' })
+  const key = createPublicKey({ key: Buffer.from(publicKey!.whole), format: 'der', type: 'spki' })
   if (!verify(digest, info!.whole, key, signature!.content.subarray(1))) return undefined
   return {
-    subject: decodeName(subject!.content),
+    subject: decodeName(subject),
     publicKey: publicKey!.whole,
-    ...readRequestedNames(attributes?.content ?? Buffer.alloc(0)),
+    ...readRequestedNames(attributes?.content ?? new Uint8Array()),
   }
 }
 
-function readRequestedNames(attributes: Buffer): GeneralNames {
+function readRequestedNames(attributes: Uint8Array): GeneralNames {
   const names = noNames()
   for (const attribute of decodeAll(attributes)) {
     const [type, values] = decodeAll(attribute.content)
-    if (decodeOid(type!.content) !== extensionRequest) continue
+    if (readObjectIdentifier(type!.content) !== extensionRequest) continue
     for (const extensions of decodeAll(values!.content)) readAltNames(decodeAll(extensions.content), names)
   }
   return names

@@ -81,7 +81,7 @@ describe('certificate requests', () => {
     )
     const signed = new X509Certificate(certificate)
     assert.ok(signed.verify(new X509Certificate(ca.certificate).publicKey))
-    assert.deepEqual(signed.publicKey.export({ type: 'spki', format: 'der' }), parsed.publicKey)
+    assert.deepEqual(signed.publicKey.export({ type: 'spki', format: 'der' }), Buffer.from(parsed.publicKey))
   })
 
   it('are refused when the signature is not their key`s, or they are malformed', () => {

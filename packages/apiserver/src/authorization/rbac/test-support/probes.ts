@@ -1,4 +1,4 @@
-import type { Random } from '@coxswain/kit'
+import { encodeText, type Random } from '@coxswain/kit'
 import type { ModelBinding, ModelPolicy, ModelRule, ModelSubject, ModelUser } from './model.ts'
 
 /** Words that are alike, so that a careless comparison shows. */
@@ -153,7 +153,7 @@ function randomResource(random: Random): { segments: string[]; query: string } {
 function writeSegment(random: Random, segment: string): string {
   const plain = encodeURIComponent(segment)
   if (random.below(8) > 0) return plain
-  return Array.from(new TextEncoder().encode(segment), byte => {
+  return Array.from(encodeText(segment), byte => {
     const hex = byte.toString(16).padStart(2, '0')
     const isPlain = /[A-Za-z0-9.-]/.test(String.fromCharCode(byte)) && random.below(2) === 0
     if (isPlain) return String.fromCharCode(byte)

@@ -1,12 +1,21 @@
-/** Just enough DER (X.690) to look into certificates and requests. */
+/** Just enough DER (X.690) to read certificates and certificate requests. */
 
-export const tags = {
+import { decodeText } from '../bytes.ts'
+
+export const derTags = {
+  boolean: 0x01,
+  integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
+  null: 0x05,
   objectIdentifier: 0x06,
+  utf8String: 0x0c,
+  teletexString: 0x14,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
-  bmpString: 0x1e,
   context0: 0xa0,
 } as const
 
@@ -62,10 +71,37 @@ export function readObjectIdentifier(content: Uint8Array): string {
   return arcs.join('.')
 }
 
-export function readText({ tag, content }: DerElement): string {
-  if (tag !== tags.bmpString) return new TextDecoder().decode(content)
+/** A character string of any of the usual types; Teletex is read as Latin-1, as everybody does. */
+export function readDerText({ tag, content }: DerElement): string {
+  switch (tag) {
+    case derTags.bmpString: {
+      let text = ''
+      for (let i = 0; i + 1 < content.length; i += 2)
+        text += String.fromCharCode(content[i]! * 256 + content[i + 1]!)
+      return text
+    }
+    case derTags.teletexString:
+      return readLatin1(content)
+    default:
+      return decodeText(content)
+  }
+}
+
+/** A character for each byte. */
+export function readLatin1(bytes: Uint8Array): string {
   let text = ''
-  for (let i = 0; i + 1 < content.length; i += 2)
-    text += String.fromCharCode(content[i]! * 256 + content[i + 1]!)
+  for (const byte of bytes) text += String.fromCharCode(byte)
   return text
+}
+
+/** A UTCTime or GeneralizedTime in milliseconds since the epoch; NaN when it is neither. */
+export function readDerTime({ tag, content }: DerElement): number {
+  const digits = readLatin1(content)
+  const year =
+    tag === derTags.utcTime
+      ? (Number(digits.slice(0, 2)) < 50 ? '20' : '19') + digits.slice(0, 2)
+      : digits.slice(0, 4)
+  const rest = digits.slice(tag === derTags.utcTime ? 2 : 4)
+  const part = (from: number) => rest.slice(from, from + 2)
+  return Date.parse(`${year}-${part(0)}-${part(2)}T${part(4)}:${part(6)}:${part(8)}Z`)
 }

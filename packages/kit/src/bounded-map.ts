@@ -1,8 +1,8 @@
 /**
- * A map that forgets what was not used for long: what was used among the last `limit` keys is there, and at most twice
- * as many are kept. Two generations instead of a list: nothing has to be moved for each use.
+ * A map that forgets what was not used for long: the last `limit` keys that were used are there, and at most twice as
+ * many are kept. Two generations instead of a list: nothing has to be moved for each use. Values are never undefined.
  */
-export class LruMap<K, V> {
+export class BoundedMap<K, V> {
   readonly #limit: number
   #young = new Map<K, V>()
   #old = new Map<K, V>()

@@ -1,14 +1,15 @@
-import { MachineryError } from '../errors.ts'
-
-/** Reads protobuf's primitive forms from a buffer, and fails with `BadProtobuf` where it makes no sense. */
-export class Reader {
+/** Reads protobuf's primitive forms from a buffer, and throws where it makes no sense. */
+export class ProtobufReader {
   readonly #bytes: Uint8Array
+  readonly #malformed: (reason: string) => Error
   /** Where the message that is being read ends. */
   #end: number
   #at = 0
 
-  constructor(bytes: Uint8Array) {
+  /** `malformed` makes the error to throw. */
+  constructor(bytes: Uint8Array, malformed: (reason: string) => Error = createError) {
     this.#bytes = bytes
+    this.#malformed = malformed
     this.#end = bytes.length
   }
 
@@ -26,7 +27,7 @@ export class Reader {
       if (byte < 0x80) return value
       scale *= 0x80
     }
-    throw malformed('integer overflow')
+    throw this.#malformed('integer overflow')
   }
 
   /** A signed 64-bit number: a bigint only where a number would not be exact. */
@@ -48,7 +49,7 @@ export class Reader {
       const value = signed * 2 ** 32 + low
       return Number.isSafeInteger(value) ? value : (BigInt(signed) << 32n) + BigInt(low)
     }
-    throw malformed('integer overflow')
+    throw this.#malformed('integer overflow')
   }
 
   float64(): number {
@@ -80,7 +81,7 @@ export class Reader {
   enter(): number {
     const size = this.varint()
     const outer = this.#end
-    if (size > outer - this.#at) throw malformed('unexpected EOF')
+    if (size > outer - this.#at) throw this.#malformed('unexpected EOF')
     this.#end = this.#at + size
     return outer
   }
@@ -109,7 +110,7 @@ export class Reader {
         this.#take(4)
         break
       default:
-        throw malformed(`illegal wireType ${wireType}`)
+        throw this.#malformed(`illegal wireType ${wireType}`)
     }
   }
 
@@ -123,13 +124,13 @@ export class Reader {
   }
 
   #byte(): number {
-    if (this.#at >= this.#end) throw malformed('unexpected EOF')
+    if (this.#at >= this.#end) throw this.#malformed('unexpected EOF')
     return this.#bytes[this.#at++] ?? 0
   }
 
   #take(size: number): number {
     const start = this.#at
-    if (size > this.#end - start) throw malformed('unexpected EOF')
+    if (size > this.#end - start) throw this.#malformed('unexpected EOF')
     this.#at = start + size
     return start
   }
@@ -137,7 +138,6 @@ export class Reader {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // a byte order mark is a part of the text
 
-/** The error of input that is no protobuf message of the expected kind. */
-export function malformed(reason: string): MachineryError {
-  return new MachineryError('BadProtobuf', `proto: ${reason}`)
+function createError(reason: string): Error {
+  return new Error(`proto: ${reason}`)
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LruMap } from './lru-map.ts'
+import { BoundedMap } from './bounded-map.ts'
 
 describe('a map that forgets', () => {
   it('keeps what was used lately, and not everything', () => {
-    const map = new LruMap<number, string>(10)
+    const map = new BoundedMap<number, string>(10)
     map.set(0, 'used')
     for (let i = 1; i < 100; i++) {
       map.set(i, 'x')

@@ -1,3 +1,5 @@
+import { encodeText } from '../bytes.ts'
+
 /**
  * Writes protobuf from the end to the beginning, so that the length of a nested message is known when its prefix is
  * written and nothing is measured twice. Callers write the last field first.
@@ -87,7 +89,7 @@ export class BackwardWriter {
   }
 
   #encoded(value: string): number {
-    const encoded = encoder.encode(value)
+    const encoded = encodeText(value)
     this.#at -= encoded.length
     this.#bytes.set(encoded, this.#at)
     return encoded.length
@@ -102,5 +104,3 @@ export class BackwardWriter {
     this.#at = size - used
   }
 }
-
-const encoder = new TextEncoder()

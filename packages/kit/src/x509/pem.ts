@@ -1,3 +1,5 @@
+import { decodePaddedBase64 } from '../bytes.ts'
+
 export interface PemBlock {
   readonly type: string
   readonly headers: number
@@ -12,14 +14,7 @@ export function* readPem(text: string): Generator<PemBlock, void, undefined> {
     const lines = content.split(/\r?\n/)
     let headers = 0
     while (lines[headers]?.includes(':')) headers++
-    const bytes = decodeBase64(lines.slice(headers).join(''))
+    const bytes = decodePaddedBase64(lines.slice(headers).join('').replace(/\s/g, ''))
     if (bytes) yield { type, headers, bytes }
   }
-}
-
-/** Undefined when it is not base64. */
-export function decodeBase64(text: string): Uint8Array | undefined {
-  const compact = text.replace(/\s/g, '')
-  if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) return undefined
-  return Uint8Array.from(atob(compact), char => char.charCodeAt(0))
 }
