@@ -10,7 +10,11 @@ import { type AdmissionPlugin, createAdmission, openPlugins } from './admission/
 import { measurePlugins, measureSteps } from './admission/admission-metrics.ts'
 import { defaultAdmissionPlugins } from './admission/plugins.ts'
 import type { Auditing } from './audit/auditing.ts'
-import { type AuthenticationOptions, resolveAuthentication } from './authentication/authentication.ts'
+import {
+  type AuthenticationOptions,
+  authenticateToken,
+  resolveAuthentication,
+} from './authentication/authentication.ts'
 import { anonymous } from './authentication/authenticator.ts'
 import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
 import { createGrantReader } from './authorization/rbac/grants.ts'
@@ -21,7 +25,7 @@ import { CrdController } from './custom-resources/controller.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
 import { Documents } from './discovery/documents.ts'
 import { type ComponentCheck, createHealthChecks } from './endpoints/health.ts'
-import { route } from './endpoints/route.ts'
+import { createRoute } from './endpoints/route.ts'
 import { createAudit, createFailedAuthenticationAudit } from './filters/audit.ts'
 import { authenticate } from './filters/authenticate.ts'
 import { createAuthorize } from './filters/authorize.ts'
@@ -51,6 +55,8 @@ import { createSchemaStatusLoop } from './post-start/flow-schema-status.ts'
 import { createKubernetesServiceLoop } from './post-start/kubernetes-service.ts'
 import { createPolicyStatusLoop } from './post-start/policy-status.ts'
 import { createAddressLoop } from './post-start/repair-allocations.ts'
+import { Reader } from './read/read.ts'
+import { createBuiltinConventions } from './registry/builtin-conventions.ts'
 import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
 import type { Compression } from './request/compression.ts'
@@ -58,6 +64,7 @@ import type { Advertised, RequestContext, ServerState } from './request/context.
 import { compose, type Filter } from './request/filter.ts'
 import { parseRequestInfo } from './request/request-info.ts'
 import { Warnings } from './request/warnings.ts'
+import { FieldManagers } from './write/managed-fields.ts'
 
 export interface ApiServerOptions {
   readonly env: Env
@@ -106,12 +113,19 @@ export interface ApiServerOptions {
   readonly advertise?: () => Advertised | Promise<Advertised>
 }
 
+interface NamedFilter {
+  readonly name: string
+  readonly filter: Filter
+}
+
 const defaultServiceRange = '10.96.0.0/12'
 const noLimits = { readOnly: Number.POSITIVE_INFINITY, mutating: Number.POSITIVE_INFINITY }
 const nowhere = { address: '192.0.2.1', port: 6443 }
 
 /** An API server without a socket: give its `handler` to a transport. */
 export interface ApiServer {
+  /** What every request passes before its handler, first to last. */
+  readonly filters: readonly string[]
   readonly handler: Handler
   /** Resolves when `/readyz` is 200; rejects when the start fails. */
   readonly ready: Promise<void>
@@ -156,7 +170,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     registry,
     documents: new Documents(registry, turns, options.compression),
     turns,
-    admission: measureSteps(createAdmission(measurePlugins(plugins, metrics, env.clock)), metrics, env.clock),
+    admission: measureSteps(
+      createAdmission(measurePlugins(plugins, metrics, env.clock), admissionPorts),
+      metrics,
+      env.clock,
+    ),
     healthChecks,
     components: options.components ?? {},
     metrics,
@@ -191,27 +209,67 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const inFlightLimit = createInFlightLimit(flow ? noLimits : limits)
   registerServerMetrics(metrics, registry, inFlightLimit)
   /** Every request passes these, first to last. */
-  const filters: readonly Filter[] = [
-    createRequestMetrics(metrics, env.clock),
-    limitStrangers,
-    ...(options.compression ? [createCompress(options.compression)] : []),
-    createIndent(turns),
-    answerErrors,
-    createTimeout(env.clock),
-    ...(options.audit ? [createFailedAuthenticationAudit(options.audit)] : []),
-    authenticate,
-    ...(options.audit ? [createAudit(options.audit)] : []),
-    createImpersonate(state.authorizer),
-    inFlightLimit,
-    ...(flow ? [flow.filter] : []),
-    waitForStart,
-    createAuthorize(state.authorizer),
-    receiveBody,
-    ...(options.readLargeYaml ? [createLargeYaml(options.readLargeYaml)] : []),
+  const filters: readonly (NamedFilter | undefined)[] = [
+    { name: 'request metrics', filter: createRequestMetrics(metrics, env.clock) },
+    { name: 'limit unauthenticated', filter: limitStrangers },
+    options.compression && { name: 'compress', filter: createCompress(options.compression) },
+    { name: 'indent', filter: createIndent(turns) },
+    { name: 'answer errors', filter: answerErrors },
+    { name: 'time out', filter: createTimeout(env.clock) },
+    options.audit && {
+      name: 'audit failed authentication',
+      filter: createFailedAuthenticationAudit(options.audit),
+    },
+    { name: 'authenticate', filter: authenticate },
+    options.audit && { name: 'audit', filter: createAudit(options.audit) },
+    { name: 'impersonate', filter: createImpersonate(authorizer) },
+    { name: 'limit in flight', filter: inFlightLimit },
+    flow && { name: 'priority and fairness', filter: flow.filter },
+    { name: 'wait for start', filter: waitForStart },
+    { name: 'authorize', filter: createAuthorize(authorizer) },
+    { name: 'receive body', filter: receiveBody },
+    options.readLargeYaml && { name: 'read large YAML', filter: createLargeYaml(options.readLargeYaml) },
   ]
-  const handle = compose(filters, route)
+  const used = filters.filter(entry => entry !== undefined)
+  const { authentication, admission, network } = state
+  const read = { env, store, cache, turns }
+  const reader = new Reader(read)
+  const fieldManagers = new FieldManagers({ clock: env.clock, registry })
+  const { grants } = state
+  const { serviceRanges } = network
+  const write = { env, store, cache, registry, reader, admission, fieldManagers, grants, serviceRanges }
+  const { dialer, kubelets, nodes, acceptSpdy, compression } = state
+  const kubeletPorts = { env, cache, reader, admission, dialer, kubelets, ...(nodes && { nodes }) }
+  const route = createRoute({
+    registry,
+    read,
+    write,
+    pods: { ...kubeletPorts, authorizer, ...(acceptSpdy && { acceptSpdy }) },
+    proxies: { ...kubeletPorts, ...(compression && { compression }) },
+    tokens: { ...write, authentication },
+    reviews: {
+      write,
+      clock: env.clock,
+      authorizer,
+      audiences: authentication.audiences,
+      authenticateToken: (token, audiences) => authenticateToken(state, token, { state, audiences }),
+    },
+    componentStatuses: { clock: env.clock, cache, reader, healthChecks, components: state.components },
+    documents: {
+      healthChecks,
+      documents: state.documents,
+      metrics,
+      flow,
+      issuer: { serviceAccounts: authentication.serviceAccounts, advertise: network.advertise },
+    },
+  })
+  const handle = compose(
+    used.map(({ filter }) => filter),
+    route,
+  )
 
   return {
+    filters: used.map(({ name }) => name),
     handler: async request => handle(createContext(state, request)),
     ready: started.promise,
     drain() {
@@ -227,34 +285,32 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         for (const info of builtinResources()) {
           const isCrd = info.group === 'apiextensions.k8s.io'
           const strategy = isCrd ? customResourceDefinitionStrategy : strategyFor(info.group, info.resource)
-          registry.add(
-            createServedResource(info, strategy, {
-              custom: false,
-              cacheOf: prefix => cache.resource(prefix),
-            }),
-          )
+          const conventions = createBuiltinConventions({ info, strategy, scheme: registry })
+          const cacheOf = (prefix: string) => cache.resource(prefix)
+          registry.add(createServedResource(info, { strategy, conventions, cacheOf }))
         }
         group.spawn(cancel => cache.run(cancel))
         const isNew = cache.revision === 0
-        await createBootstrapObjects(state)
+        await createBootstrapObjects({ env, store, cache, network })
         if (isNew) {
           cache.forgetHistory()
           await store.compact(cache.revision)
         }
         const definitions = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
-        const crds = new CrdController(state, definitions)
+        const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, definitions)
         crds.loadEstablished()
         spawn(crds)
         group.spawn(cancel => compactHistory(store, env, cancel))
-        if (options.checkPolicyTypes) spawn(createPolicyStatusLoop(state))
+        if (options.checkPolicyTypes)
+          spawn(createPolicyStatusLoop({ env, store, cache, registry, fieldManagers }))
         if (flow) {
           spawn(flow)
-          spawn(createSchemaStatusLoop(state))
+          spawn(createSchemaStatusLoop({ env, store, cache, registry, fieldManagers }))
         }
-        spawn(createAddressLoop(state))
-        spawn(createKubernetesServiceLoop(state))
+        spawn(createAddressLoop({ env, store, cache }))
+        spawn(createKubernetesServiceLoop({ env, store, cache, network }))
         const { trust } = options.authentication ?? {}
-        if (trust) spawn(createTrustLoop(state, trust))
+        if (trust) spawn(createTrustLoop({ env, store, cache }, trust))
         isReady = true
         started.resolve()
       } catch (error) {

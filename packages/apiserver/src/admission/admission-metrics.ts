@@ -44,6 +44,7 @@ export function measureSteps(admission: Admission, metrics: MetricsRegistry, clo
   const mutate = measure<[]>(attributes => admission.mutate(attributes), [], 'admit')
   const validate = measure<[]>(attributes => admission.validate(attributes), [], 'validate')
   return {
+    server: admission.server,
     mutate: async attributes => await mutate(attributes),
     validate: async attributes => await validate(attributes),
   }

@@ -35,12 +35,14 @@ export function isPodWrite(attributes: Attributes, ...operations: Attributes['op
 }
 
 export interface Admission {
+  /** What plug-ins may use of the server. */
+  readonly server: AdmissionPorts
   mutate(attributes: Attributes): Promise<void>
   validate(attributes: Attributes): Promise<void>
 }
 
 /** Runs the plug-ins one after the other, in the order given. */
-export function createAdmission(plugins: readonly AdmissionPlugin[]): Admission {
+export function createAdmission(plugins: readonly AdmissionPlugin[], server: AdmissionPorts): Admission {
   const mutating = plugins.filter(plugin => plugin.mutate)
   const validating = plugins.filter(plugin => plugin.validate)
 
@@ -52,6 +54,7 @@ export function createAdmission(plugins: readonly AdmissionPlugin[]): Admission 
   }
 
   return {
+    server,
     async mutate(attributes) {
       const reinvocation = new Reinvocation()
       const managedFields = (attributes.object?.metadata as JsonObject | undefined)?.managedFields

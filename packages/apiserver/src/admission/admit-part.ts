@@ -2,7 +2,15 @@ import type { GroupVersionKind, JsonObject } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
+import type { Admission } from './admission.ts'
 import { createAttributes, writeOptionsObject } from './create-attributes.ts'
+
+/** What asks admission, and about which endpoint. */
+interface Asker {
+  readonly admission: Admission
+  readonly context: ResourceContext
+  readonly endpoint: Endpoint
+}
 
 interface Part {
   /** What the endpoint takes: an Eviction, a Binding, a TokenRequest. */
@@ -15,18 +23,19 @@ interface Part {
 }
 
 /** Asks admission about something that is created below an object (`pods/eviction`) and not stored itself. */
-export async function admitPart(context: ResourceContext, endpoint: Endpoint, part: Part): Promise<void> {
+export async function admitPart({ admission, context, endpoint }: Asker, part: Part): Promise<void> {
   // A body need not say what it is: the path does.
   part.object.kind ??= part.kind.kind
   part.object.apiVersion ??= apiVersionOf(part.kind.group, part.kind.version)
   const attributes = createAttributes(context, endpoint, {
     ...part,
+    server: admission.server,
     operation: 'CREATE',
     oldObject: undefined,
     options: writeOptionsObject(context, 'CreateOptions'),
   })
-  await context.state.admission.mutate(attributes)
-  await context.state.admission.validate(attributes)
+  await admission.mutate(attributes)
+  await admission.validate(attributes)
 }
 
 /**
@@ -34,17 +43,17 @@ export async function admitPart(context: ResourceContext, endpoint: Endpoint, pa
  * plug-ins may change it.
  */
 export async function admitConnect(
-  context: ResourceContext,
-  endpoint: Endpoint,
+  { admission, context, endpoint }: Asker,
   { kind, object }: Pick<Part, 'kind' | 'object'>,
 ): Promise<void> {
   const attributes = createAttributes(context, endpoint, {
+    server: admission.server,
     operation: 'CONNECT',
     kind,
     object,
     oldObject: undefined,
     dryRun: false,
   })
-  await context.state.admission.mutate(attributes)
-  await context.state.admission.validate(attributes)
+  await admission.mutate(attributes)
+  await admission.validate(attributes)
 }

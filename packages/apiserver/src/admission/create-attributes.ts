@@ -6,12 +6,12 @@ import type { Attributes } from './attributes.ts'
 
 const optionsVersion = 'meta.k8s.io/v1'
 
-type Given = Pick<Attributes, 'operation' | 'object' | 'oldObject' | 'dryRun'> &
+type Given = Pick<Attributes, 'server' | 'operation' | 'object' | 'oldObject' | 'dryRun'> &
   Partial<Pick<Attributes, 'subresource' | 'namespace' | 'name' | 'kind' | 'options'>>
 
 /** What admission is told of a request; what is not given comes from the request's path. */
 export function createAttributes(
-  context: Pick<ResourceContext, 'state' | 'user'> & Partial<ResourceContext>,
+  context: Pick<ResourceContext, 'user'> & Partial<ResourceContext>,
   { resource, version }: Endpoint,
   given: Given,
 ): Attributes {
@@ -24,7 +24,6 @@ export function createAttributes(
     resource,
     version,
     user: context.user,
-    server: context.state,
     warn: (text: string) => void warnings?.push(text),
     annotate: (key: string, value: string) => {
       if (auditAnnotations && !auditAnnotations.has(key)) auditAnnotations.set(key, value)

@@ -8,12 +8,6 @@ import {
 import type { RequestContext } from '../request/context.ts'
 import type { RequestInfo, ResourceRequestInfo } from '../request/request-info.ts'
 
-/** Which objects of a collection somebody asks for: all requirements hold. Lists that could not be read are missing. */
-export interface Selectors {
-  readonly fields?: readonly FieldRequirement[]
-  readonly labels?: readonly Requirement[]
-}
-
 const selecting = new Set(['list', 'watch', 'deletecollection'])
 
 /**

@@ -15,8 +15,7 @@ import {
   type WireResponse,
 } from '@coxswain/wire'
 import { encodePath } from '../outbound/url-path.ts'
-import type { ServerState } from '../request/context.ts'
-import { findKubelet, getNode } from './kubelet.ts'
+import { findKubelet, getNode, type KubeletPorts } from './kubelet.ts'
 import { type Backend, backendAt } from './proxy/backend.ts'
 import { explain } from './proxy/explain.ts'
 import { forwardUpgrade } from './proxy/forward-upgrade.ts'
@@ -34,30 +33,30 @@ export interface KubeletRequest {
 const errorLimit = 50_000
 
 /** A kubelet of a node that is not ours. Throws a 404 when there is no such node. */
-function kubeletOf(state: ServerState, node: string, insecure: boolean): Backend {
-  const { host, port, tls } = findKubelet(state, getNode(state, node, 'pods'))
+function kubeletOf(ports: KubeletPorts, node: string, insecure: boolean): Backend {
+  const { host, port, tls } = findKubelet(ports, getNode(ports, node, 'pods'))
   const place = { scheme: 'https', address: host, port } as const
-  return backendAt(state.dialer, place, insecure ? { ...tls, insecure } : tls)
+  return backendAt(ports.dialer, place, insecure ? { ...tls, insecure } : tls)
 }
 
 /** Passes `exec`, `attach` and `portForward` on: the client and the kubelet agree on a protocol themselves. */
 export async function upgradeToKubelet(
-  state: ServerState,
+  ports: KubeletPorts,
   request: WireRequest,
   asked: KubeletRequest,
 ): Promise<WireResponse> {
   const headers = forwardedHeaders(request, true)
-  const kubelet = kubeletOf(state, asked.node, false)
+  const kubelet = kubeletOf(ports, asked.node, false)
   return await forwardUpgrade(request, kubelet, { target: targetOf(asked), headers })
 }
 
 /** The body of a kubelet's answer as it comes. Throws what the client is to see when there is none. */
 export async function readFromKubelet(
-  state: ServerState,
+  ports: KubeletPorts,
   asked: KubeletRequest,
   { signal, resource, name, insecure }: ReadOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const kubelet = kubeletOf(state, asked.node, insecure)
+  const kubelet = kubeletOf(ports, asked.node, insecure)
   let answer: Http1Response
   try {
     const headers = { host: kubelet.host, 'accept-encoding': 'identity', 'user-agent': 'kube-apiserver' }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotFound, newUnknownError } from '@coxswain/apimachinery'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
-import type { ServerState } from '../request/context.ts'
-import type { DialTls } from './dialer.ts'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { Dialer, DialTls } from './dialer.ts'
 
 /** How the API server speaks to kubelets that are not part of it. */
 export interface KubeletClient {
@@ -15,6 +15,14 @@ export interface KubeletClient {
   readonly preferredAddressTypes?: readonly string[]
 }
 
+/** What it takes to reach kubelets: their Nodes, a way to dial, and the credentials to use. */
+export interface KubeletPorts {
+  readonly cache: WatchCache
+  readonly dialer: Dialer
+  /** Called for every connection. */
+  readonly kubelets: () => KubeletClient
+}
+
 /** Where a kubelet listens. */
 export interface KubeletAddress {
   /** A name or an address. */
@@ -25,11 +33,15 @@ export interface KubeletAddress {
 
 const defaultAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 const defaultPort = 10_250
+const nodesPrefix = '/core/nodes/'
 
 /** Throws a 404 where there is no such node; as upstream has it, with the resource that the request is about. */
-export function getNode({ registry }: ServerState, name: string, resourceOfRequest: string): JsonObject {
-  const { cache } = registry.find('', 'v1', 'nodes')!.resource
-  const stored = cache.get(cache.prefix + name)
+export function getNode(
+  { cache }: Pick<KubeletPorts, 'cache'>,
+  name: string,
+  resourceOfRequest: string,
+): JsonObject {
+  const stored = cache.resource(nodesPrefix).get(nodesPrefix + name)
   if (!stored) throw newNotFound({ group: '', resource: resourceOfRequest }, name)
   return stored.parse()
 }
@@ -42,7 +54,7 @@ export function kubeletPortOf(node: JsonObject): number {
 }
 
 /** Throws a 500 when the node names no address of a type that counts. */
-export function findKubelet({ kubelets }: ServerState, node: JsonObject): KubeletAddress {
+export function findKubelet({ kubelets }: Pick<KubeletPorts, 'kubelets'>, node: JsonObject): KubeletAddress {
   const { cert, key, ca, preferredAddressTypes = defaultAddressTypes } = kubelets()
   const addresses = listOf(objectOf(node.status).addresses)
   for (const type of preferredAddressTypes) {

@@ -1,5 +1,5 @@
+import type { FieldRequirement, Requirement } from '@coxswain/apimachinery'
 import type { QueryParameters } from '@coxswain/wire'
-import type { Selectors } from '../authorization/selectors.ts'
 
 /** What a request asks for, read off its method, path and query once. Authorization and routing use this same value. */
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo
@@ -19,8 +19,14 @@ export interface ResourceRequestInfo {
   readonly rest: readonly string[]
   /** Whether the path was one of the old `/watch/` form. */
   readonly legacyWatch: boolean
-  /** Which objects of a collection are meant. Only authorizers are told. */
+  /** Set for authorizers only. */
   readonly selectors?: Selectors
+}
+
+/** The selectors of a list, watch or deletecollection; all requirements hold. A selector that cannot be parsed is absent. */
+export interface Selectors {
+  readonly fields?: readonly FieldRequirement[]
+  readonly labels?: readonly Requirement[]
 }
 
 export interface NonResourceRequestInfo {

@@ -1,7 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
 import { field, newBadRequest, newInvalid, validateFieldManager } from '@coxswain/apimachinery'
 import { getHeader } from '@coxswain/wire'
-import type { Attributes } from '../admission/attributes.ts'
 import type { RequestContext } from './context.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -14,15 +12,6 @@ export interface WriteOptions {
   readonly fieldManager: string
   /** Whether the client named the manager itself. */
   readonly namedManager: boolean
-  /** Whether managedFields are up to date already, as after an apply. @default false */
-  readonly applied?: boolean
-  /**
-   * What admission takes the write for, given the object that is about to be stored, where that is something else: its
-   * mutating part has seen it already. @default a write of the object
-   */
-  readonly admittedAs?: (object: JsonObject) => Attributes
-  /** Under which subresource the writer's fields are noted, when it is not the path's. */
-  readonly subresource?: string
 }
 
 const longestManager = 128
@@ -68,8 +57,6 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagationPolicy: 'Orphan' | 'Background' | 'Foreground' | undefined
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string }
-  /** Whether admission has let the deletion pass as something else, such as an eviction. @default false */
-  readonly admitted?: boolean
 }
 
 const policies = ['Foreground', 'Background', 'Orphan']

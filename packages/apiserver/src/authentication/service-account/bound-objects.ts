@@ -22,15 +22,15 @@ const known = new WeakMap<StoredObject, BoundObject>()
  * before the cache has been loaded: that nothing is there yet says nothing of a token.
  */
 export function findBoundObject(
-  state: ServerState,
+  { cache }: Pick<ServerState, 'cache'>,
   resource: BoundResource,
   namespace: string,
   name: string,
 ): BoundObject | undefined {
-  if (state.cache.revision === 0) throw isStarting()
+  if (cache.revision === 0) throw isStarting()
   const prefix = `/core/${resource}/`
   const key = resource === 'nodes' ? `${prefix}${name}` : `${prefix}${namespace}/${name}`
-  const stored = state.cache.resource(prefix).get(key)
+  const stored = cache.resource(prefix).get(key)
   if (!stored) return undefined
   let bound = known.get(stored)
   if (!bound) {

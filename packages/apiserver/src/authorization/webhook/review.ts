@@ -1,6 +1,6 @@
 import type { FieldRequirement, JsonObject, Requirement } from '@coxswain/apimachinery'
+import type { Selectors } from '../../request/request-info.ts'
 import type { Access } from '../authorizer.ts'
-import type { Selectors } from '../selectors.ts'
 
 /** The `spec` of a SubjectAccessReview (v1) that asks about an access. What is empty is left out, as Go does. */
 export function reviewSpecOf({ user, info }: Access): JsonObject {

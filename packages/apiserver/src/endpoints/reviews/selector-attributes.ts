@@ -9,7 +9,8 @@ import {
   parseLabelSelector,
   validateLabelName,
 } from '@coxswain/apimachinery'
-import { readFields, readLabels, type Selectors } from '../../authorization/selectors.ts'
+import { readFields, readLabels } from '../../authorization/selectors.ts'
+import type { Selectors } from '../../request/request-info.ts'
 
 interface SelectorRequirement {
   readonly key?: string

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotFound, newServiceUnavailable } from '@coxswain/apimachinery'
+import type { Env } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
-import type { ResourceContext, ServerState } from '../../request/context.ts'
+import type { WatchCache } from '../../cache/watch-cache.ts'
 
 /** The Pod that answers for a service this time. */
 export interface ChosenEndpoint {
@@ -9,6 +10,20 @@ export interface ChosenEndpoint {
   /** One of the Pod's. */
   readonly address: string
   readonly port: number
+}
+
+/** A port of a Service, as a proxy request names it. */
+export interface ServicePort {
+  readonly namespace: string
+  readonly service: string
+  readonly portName: string
+  /** The name in the request's path, for error messages. */
+  readonly requested: string
+}
+
+interface Ports {
+  readonly cache: WatchCache
+  readonly env: Env
 }
 
 interface Candidate {
@@ -25,23 +40,22 @@ const serviceLabel = 'kubernetes.io/service-name'
  * A ready endpoint of a service, at random. Only addresses of Pods in the service's own namespace count, and only while
  * the Pod says the same: whoever may write endpoints cannot lead the API server elsewhere. Throws upstream's 404 and 503.
  */
-export function chooseEndpoint(context: ResourceContext, service: string, portName: string): ChosenEndpoint {
-  const { state, info } = context
-  const { namespace } = info
-  const groups = slicesOf(state, namespace, service) ?? subsetsOf(state, namespace, service)
+export function chooseEndpoint({ cache, env }: Ports, target: ServicePort): ChosenEndpoint {
+  const { namespace, service, portName, requested } = target
+  const groups = slicesOf(cache, namespace, service) ?? subsetsOf(cache, namespace, service)
   if (!groups) throw newNotFound({ group: '', resource: 'services' }, service)
   const candidates = groups.flatMap(({ ports, endpoints }) => {
     const port = ports.find(({ name }) => textOf(name) === portName)?.port
     return typeof port === 'number' ? endpoints.map(endpoint => ({ ...endpoint, port })) : []
   })
-  const start = candidates.length === 0 ? 0 : state.env.random.below(candidates.length)
+  const start = candidates.length === 0 ? 0 : env.random.below(candidates.length)
   for (let i = 0; i < candidates.length; i++) {
     const candidate = candidates[(start + i) % candidates.length]!
-    const pod = podOf(state, namespace, candidate)
+    const pod = podOf(cache, namespace, candidate)
     if (pod) return { pod, address: candidate.address, port: candidate.port }
   }
   const isEmpty = groups.every(({ endpoints }) => endpoints.length === 0)
-  throw newServiceUnavailable(`no endpoints available for service "${isEmpty ? service : info.name}"`)
+  throw newServiceUnavailable(`no endpoints available for service "${isEmpty ? service : requested}"`)
 }
 
 interface EndpointGroup {
@@ -50,7 +64,7 @@ interface EndpointGroup {
   readonly endpoints: readonly Omit<Candidate, 'port'>[]
 }
 
-function slicesOf({ cache }: ServerState, namespace: string, service: string): EndpointGroup[] | undefined {
+function slicesOf(cache: WatchCache, namespace: string, service: string): EndpointGroup[] | undefined {
   const slices = cache
     .resource(slicesPrefix)
     .list(`${slicesPrefix}${namespace}/`)
@@ -68,7 +82,7 @@ function slicesOf({ cache }: ServerState, namespace: string, service: string): E
 }
 
 /** Endpoints that somebody keeps where nobody keeps slices. */
-function subsetsOf({ cache }: ServerState, namespace: string, service: string): EndpointGroup[] | undefined {
+function subsetsOf(cache: WatchCache, namespace: string, service: string): EndpointGroup[] | undefined {
   const stored = cache.resource(endpointsPrefix).get(`${endpointsPrefix}${namespace}/${service}`)
   if (!stored) return undefined
   return listOf(stored.parse().subsets).map(({ ports, addresses }) => ({
@@ -81,7 +95,7 @@ function subsetsOf({ cache }: ServerState, namespace: string, service: string): 
 }
 
 /** The Pod that has a candidate's address. */
-function podOf({ cache }: ServerState, namespace: string, candidate: Candidate): JsonObject | undefined {
+function podOf(cache: WatchCache, namespace: string, candidate: Candidate): JsonObject | undefined {
   const { address, targetRef } = candidate
   if (targetRef.kind !== undefined && targetRef.kind !== 'Pod') return undefined
   if (textOf(targetRef.namespace) !== namespace) return undefined
