@@ -20,8 +20,38 @@ import type { Step } from './step.ts'
 import { storeApplied, storeNew } from './store-new.ts'
 import type { Write } from './write.ts'
 
-/** Every step of a write, by the name that documentation has for it. */
-export const steps = {
+/** Deletions pass these too. */
+const admission = {
+  mutate: { name: 'mutating admission', run: mutate },
+  admit: { name: 'validating admission', run: admit },
+}
+
+type StepId =
+  | 'receiveBody'
+  | 'decode'
+  | 'applyDefaults'
+  | 'checkName'
+  | 'ignoreZeroVersion'
+  | 'placeInNamespace'
+  | 'checkVersion'
+  | 'checkUid'
+  | 'dedupeOwners'
+  | 'trackManagedFields'
+  | 'mutate'
+  | 'dedupeAdmittedOwners'
+  | 'applyDefaultsAgain'
+  | 'prepareForCreate'
+  | 'claim'
+  | 'prepareForUpdate'
+  | 'keepVersion'
+  | 'validate'
+  | 'warn'
+  | 'admit'
+  | 'storeNew'
+  | 'storeApplied'
+
+/** The steps of creates and updates, with the names that documentation has for them. */
+export const steps: Readonly<Record<StepId, Step<Write>>> = {
   receiveBody: { name: 'read body', run: receiveBody },
   decode: { name: 'decode', run: decode },
   applyDefaults: { name: 'default', run: applyDefaults },
@@ -32,7 +62,7 @@ export const steps = {
   checkUid: { name: 'check uid', run: checkUid },
   dedupeOwners: { name: 'deduplicate owners', run: dedupeOwners },
   trackManagedFields: { name: 'track managed fields', run: trackManagedFields },
-  mutate: { name: 'mutating admission', run: mutate },
+  mutate: admission.mutate,
   dedupeAdmittedOwners: { name: 'deduplicate owners again', run: dedupeAdmittedOwners },
   applyDefaultsAgain: { name: 'default again', run: applyDefaults },
   prepareForCreate: { name: 'prepare for create', run: prepareForCreate },
@@ -41,10 +71,10 @@ export const steps = {
   keepVersion: { name: 'keep resourceVersion', run: keepVersion },
   validate: { name: 'validate', run: validate },
   warn: { name: 'warn', run: warn },
-  admit: { name: 'validating admission', run: admit },
+  admit: admission.admit,
   storeNew: { name: 'store', run: storeNew },
   storeApplied: { name: 'store', run: storeApplied },
-} satisfies Record<string, Step<Write>>
+}
 
 const patchSteps = {
   patchObject: { name: 'apply patch', run: patchObject },
@@ -96,15 +126,29 @@ const createReceived: readonly Step<Write>[] = [
   steps.storeNew,
 ]
 
+export interface Pipelines {
+  readonly create: readonly Step<Write>[]
+  /** An update of an object that does not exist yet, for kinds that are created so. */
+  readonly createReceived: readonly Step<Write>[]
+  /** What an update does once. */
+  readonly receive: readonly Step<Write>[]
+  readonly update: readonly Step<Write>[]
+  readonly patch: readonly Step<PatchWrite>[]
+  readonly apply: readonly Step<ApplyWrite>[]
+  /** An apply of an object that does not exist yet. */
+  readonly applyNew: readonly Step<ApplyWrite>[]
+  readonly delete: readonly Step<Deletion>[]
+  /** A deletion that admission has seen as something else, such as an eviction. */
+  readonly deleteAdmitted: readonly Step<Deletion>[]
+}
+
 /**
  * The steps of every write, first to last. What stands in `update`, `patch`, `apply` and `delete` is done with the present
  * object, and again from the top whenever somebody else has changed it before it is stored.
  */
-export const pipelines = {
+export const pipelines: Pipelines = {
   create: [...received, ...createReceived],
-  /** An update of an object that does not exist yet, for kinds that are created so. */
   createReceived,
-  /** What an update does once. */
   receive: [...received, steps.checkName, steps.ignoreZeroVersion, steps.placeInNamespace],
   update: [steps.checkVersion, steps.checkUid, ...replacedObject],
   patch: [
@@ -117,7 +161,7 @@ export const pipelines = {
     patchSteps.checkType,
     steps.placeInNamespace,
     ...replacedObject,
-  ] as readonly Step<PatchWrite>[],
+  ],
   apply: [
     steps.checkVersion,
     applySteps.merge,
@@ -127,8 +171,7 @@ export const pipelines = {
     steps.placeInNamespace,
     steps.dedupeOwners,
     ...changed,
-  ] as readonly Step<ApplyWrite>[],
-  /** An apply of an object that does not exist yet. */
+  ],
   applyNew: [
     applySteps.merge,
     applySteps.reportRepeatedKeys,
@@ -138,16 +181,9 @@ export const pipelines = {
     steps.dedupeOwners,
     ...createdObject,
     steps.storeApplied,
-  ] as readonly Step<ApplyWrite>[],
-  delete: [
-    deleteSteps.check,
-    deleteSteps.convert,
-    steps.mutate,
-    steps.admit,
-    deleteSteps.mark,
-  ] as readonly Step<Deletion>[],
-  /** A deletion that admission has seen as something else, such as an eviction. */
-  deleteAdmitted: [deleteSteps.check, deleteSteps.mark] as readonly Step<Deletion>[],
+  ],
+  delete: [deleteSteps.check, deleteSteps.convert, admission.mutate, admission.admit, deleteSteps.mark],
+  deleteAdmitted: [deleteSteps.check, deleteSteps.mark],
 }
 
 /** A version of 0 stands for any. */
