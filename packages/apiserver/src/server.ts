@@ -1,11 +1,11 @@
 import { builtinResources } from '@coxswain/api'
 import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
-import { TaskGroup } from '@coxswain/kit'
+import { type Env, TaskGroup } from '@coxswain/kit'
 import { strategyFor } from '@coxswain/strategies'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
 import { createAdmission, openPlugins } from './admission/admission.ts'
 import { measurePlugins, measureSteps } from './admission/admission-metrics.ts'
-import { resolveAuthentication } from './authentication/authentication.ts'
+import { authenticateToken, resolveAuthentication } from './authentication/authentication.ts'
 import { anonymous } from './authentication/authenticator.ts'
 import { createGrantReader } from './authorization/rbac/grants.ts'
 import { createPolicyReader } from './authorization/rbac/policy.ts'
@@ -15,7 +15,7 @@ import { CrdController } from './custom-resources/controller.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
 import { Documents } from './discovery/documents.ts'
 import { createHealthChecks } from './endpoints/health.ts'
-import { route } from './endpoints/route.ts'
+import { createRoute } from './endpoints/route.ts'
 import { createAudit, createFailedAuthenticationAudit } from './filters/audit.ts'
 import { createAuthenticate } from './filters/authenticate.ts'
 import { createAuthorize } from './filters/authorize.ts'
@@ -41,19 +41,29 @@ import { createSchemaStatusLoop } from './post-start/flow-schema-status.ts'
 import { createKubernetesServiceLoop } from './post-start/kubernetes-service.ts'
 import { createPolicyStatusLoop } from './post-start/policy-status.ts'
 import { createAddressLoop } from './post-start/repair-allocations.ts'
+import { Reader } from './read/read.ts'
+import { createBuiltinConventions } from './registry/builtin-conventions.ts'
 import { Registry } from './registry/registry.ts'
 import { createServedResource } from './registry/served-resource.ts'
-import type { RequestContext, ServerState } from './request/context.ts'
+import type { RequestContext } from './request/context.ts'
 import { compose, type Filter } from './request/filter.ts'
 import { parseRequestInfo } from './request/request-info.ts'
 import { Warnings } from './request/warnings.ts'
 import { guaranteedUpdate } from './write/guaranteed-update.ts'
+import { FieldManagers } from './write/managed-fields.ts'
 import { createMarkTokenUsed } from './write/mark-token-used.ts'
+
+interface NamedFilter {
+  readonly name: string
+  readonly filter: Filter
+}
 
 const noLimits = { readOnly: Number.POSITIVE_INFINITY, mutating: Number.POSITIVE_INFINITY }
 
 /** An API server without a socket: give its `handler` to a transport. */
 export interface ApiServer {
+  /** What every request passes before its handler, first to last. */
+  readonly filters: readonly string[]
   readonly handler: Handler
   /** Resolves when `/readyz` is 200; rejects when the start fails. */
   readonly ready: Promise<void>
@@ -94,39 +104,37 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const admissionPorts = { env, store, cache, registry, authorizer, webhooks }
   const plugins = openPlugins(resolved.admission.plugins, admissionPorts)
   const documents = new Documents(registry, turns, compression)
-  const admission = createAdmission(measurePlugins(plugins, metrics, env.clock), admissionPorts)
+  const admission = measureSteps(
+    createAdmission(measurePlugins(plugins, metrics, env.clock), admissionPorts),
+    metrics,
+    env.clock,
+  )
   const authentication = resolveAuthentication(resolved.authentication, {
     clock: env.clock,
     cache,
     markTokenUsed: createMarkTokenUsed({
       log: env.log,
       registry,
-      update: update => guaranteedUpdate(state, update),
+      update: update => guaranteedUpdate({ store, cache }, update),
     }),
   })
-  const state: ServerState = {
+  const { network } = resolved
+  const { serviceRanges, advertise } = network
+  const read = { env, store, cache, turns }
+  const reader = new Reader(read)
+  const fieldManagers = new FieldManagers({ clock: env.clock, registry })
+  const grants = createGrantReader(readPolicy, authorizer)
+  const write = {
     env,
     store,
     cache,
     registry,
-    documents,
-    turns,
-    admission: measureSteps(admission, metrics, env.clock),
-    healthChecks,
-    components: resolved.components,
-    metrics,
-    network: resolved.network,
+    reader,
+    admission,
+    fieldManagers,
+    grants,
+    serviceRanges,
     verifySignature,
-    authentication,
-    authorizer,
-    grants: createGrantReader(readPolicy, authorizer),
-    outbound,
-    webhooks,
-    ...(nodes.connection && { nodes: nodes.connection }),
-    dialer: nodes.dialer,
-    kubelets: nodes.kubelets,
-    ...(compression && { compression }),
-    ...(nodes.acceptSpdy && { acceptSpdy: nodes.acceptSpdy }),
   }
   const waitForStart: Filter = (context, next) => {
     if (isReady || !context.info.isResource) return next(context)
@@ -137,36 +145,77 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const flow = priorityAndFairness
     ? new FlowControl({ env, cache, registry }, inFlight.readOnly + inFlight.mutating)
     : undefined
-  if (flow) {
-    state.flow = flow
-    registerFlowMetrics(metrics, flow)
-  }
+  if (flow) registerFlowMetrics(metrics, flow)
   // With priority and fairness requests are only counted here.
   const inFlightLimit = createInFlightLimit(flow ? noLimits : inFlight)
   registerServerMetrics(metrics, registry, inFlightLimit)
   /** Every request passes these, first to last. */
-  const filters: readonly Filter[] = [
-    createRequestMetrics({ metrics, clock: env.clock, registry, documents }),
-    limitUnauthenticated,
-    ...(compression ? [createCompress(compression)] : []),
-    createIndent(turns),
-    answerErrors,
-    createTimeout(env.clock),
-    ...(audit ? [createFailedAuthenticationAudit(audit)] : []),
-    createAuthenticate(authentication),
-    ...(audit ? [createAudit(audit)] : []),
-    createImpersonate(authorizer),
-    inFlightLimit,
-    ...(flow ? [flow.filter] : []),
-    waitForStart,
-    createAuthorize(authorizer),
-    receiveBody,
-    ...(readLargeYaml ? [createLargeYaml(readLargeYaml)] : []),
+  const filters: readonly (NamedFilter | undefined)[] = [
+    {
+      name: 'request metrics',
+      filter: createRequestMetrics({ metrics, clock: env.clock, registry, documents }),
+    },
+    { name: 'limit unauthenticated', filter: limitUnauthenticated },
+    compression && { name: 'compress', filter: createCompress(compression) },
+    { name: 'indent', filter: createIndent(turns) },
+    { name: 'answer errors', filter: answerErrors },
+    { name: 'time out', filter: createTimeout(env.clock) },
+    audit && {
+      name: 'audit failed authentication',
+      filter: createFailedAuthenticationAudit(audit),
+    },
+    { name: 'authenticate', filter: createAuthenticate(authentication) },
+    audit && { name: 'audit', filter: createAudit(audit) },
+    { name: 'impersonate', filter: createImpersonate(authorizer) },
+    { name: 'limit in flight', filter: inFlightLimit },
+    flow && { name: 'priority and fairness', filter: flow.filter },
+    { name: 'wait for start', filter: waitForStart },
+    { name: 'authorize', filter: createAuthorize(authorizer) },
+    { name: 'receive body', filter: receiveBody },
+    readLargeYaml && { name: 'read large YAML', filter: createLargeYaml(readLargeYaml) },
   ]
-  const handle = compose(filters, route)
+  const used = filters.filter(entry => entry !== undefined)
+  const { dialer, kubelets, connection, acceptSpdy } = nodes
+  const kubeletPorts = {
+    env,
+    cache,
+    reader,
+    admission,
+    dialer,
+    kubelets,
+    ...(connection && { nodes: connection }),
+  }
+  const route = createRoute({
+    registry,
+    read,
+    write,
+    pods: { ...kubeletPorts, authorizer, ...(acceptSpdy && { acceptSpdy }) },
+    proxies: { ...kubeletPorts, ...(compression && { compression }) },
+    tokens: { ...write, authentication },
+    reviews: {
+      write,
+      clock: env.clock,
+      authorizer,
+      audiences: authentication.audiences,
+      authenticateToken: (token, audiences) => authenticateToken(authentication, token, { audiences }),
+    },
+    componentStatuses: { clock: env.clock, cache, reader, healthChecks, components: resolved.components },
+    documents: {
+      healthChecks,
+      documents,
+      metrics,
+      flow,
+      issuer: { serviceAccounts: authentication.serviceAccounts, advertise },
+    },
+  })
+  const handle = compose(
+    used.map(({ filter }) => filter),
+    route,
+  )
 
   return {
-    handler: async request => handle(createContext(state, request)),
+    filters: used.map(({ name }) => name),
+    handler: async request => handle(createContext(env, request)),
     ready: started.promise,
     drain() {
       isDraining = true
@@ -181,34 +230,32 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         for (const info of builtinResources()) {
           const isCrd = info.group === 'apiextensions.k8s.io'
           const strategy = isCrd ? customResourceDefinitionStrategy : strategyFor(info.group, info.resource)
-          registry.add(
-            createServedResource(info, strategy, {
-              custom: false,
-              cacheOf: prefix => cache.resource(prefix),
-            }),
-          )
+          const conventions = createBuiltinConventions({ info, strategy, scheme: registry })
+          const cacheOf = (prefix: string) => cache.resource(prefix)
+          registry.add(createServedResource(info, { strategy, conventions, cacheOf }))
         }
         group.spawn(cancel => cache.run(cancel))
         const isNew = cache.revision === 0
-        await createBootstrapObjects(state)
+        await createBootstrapObjects({ env, store, cache, network })
         if (isNew) {
           cache.forgetHistory()
           await store.compact(cache.revision)
         }
         const definitions = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
-        const crds = new CrdController(state, definitions)
+        const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, definitions)
         crds.loadEstablished()
         spawn(crds)
         group.spawn(cancel => compactHistory(store, env, cancel))
-        if (resolved.admission.checkPolicyTypes) spawn(createPolicyStatusLoop(state))
+        if (resolved.admission.checkPolicyTypes)
+          spawn(createPolicyStatusLoop({ env, store, cache, registry, fieldManagers }))
         if (flow) {
           spawn(flow)
-          spawn(createSchemaStatusLoop(state))
+          spawn(createSchemaStatusLoop({ env, store, cache, registry, fieldManagers }))
         }
-        spawn(createAddressLoop(state))
-        spawn(createKubernetesServiceLoop(state))
+        spawn(createAddressLoop({ env, store, cache }))
+        spawn(createKubernetesServiceLoop({ env, store, cache, network }))
         const { trust } = resolved.authentication
-        if (trust) spawn(createTrustLoop(state, trust))
+        if (trust) spawn(createTrustLoop({ env, store, cache }, trust))
         isReady = true
         started.resolve()
       } catch (error) {
@@ -220,19 +267,18 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       } finally {
         cache.endWatches()
         await webhooks[Symbol.asyncDispose]()
-        await state.authorizer.dispose?.()
+        await authorizer.dispose?.()
       }
     },
   }
 }
 
-function createContext(state: ServerState, request: WireRequest): RequestContext {
+function createContext(env: Env, request: WireRequest): RequestContext {
   const path = parsePath(request.path)
   const query = parseQuery(request.query)
   const info = parseRequestInfo(request.method, request.path, path.segments, query)
   return {
-    state,
-    env: state.env,
+    env,
     request,
     path,
     query,

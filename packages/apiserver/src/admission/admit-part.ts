@@ -1,9 +1,8 @@
 import type { GroupVersionKind, JsonObject } from '@coxswain/apimachinery'
 import type { Endpoint } from '../registry/registry.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import type { Admission } from './admission.ts'
-import { createAttributes, writeOptionsObject } from './create-attributes.ts'
+import { createAttributes } from './create-attributes.ts'
 
 /** What asks admission, and about which endpoint. */
 interface Asker {
@@ -12,39 +11,16 @@ interface Asker {
   readonly endpoint: Endpoint
 }
 
-interface Part {
-  /** What the endpoint takes: an Eviction, a Binding, a TokenRequest. */
+/** What was asked for, such as PodExecOptions. Plug-ins may change the object. */
+interface Connection {
   readonly kind: GroupVersionKind
-  /** Plug-ins may change it. */
   readonly object: JsonObject
-  readonly dryRun: boolean
-  /** @default the one of the path */
-  readonly name?: string
 }
 
-/** Asks admission about something that is created below an object (`pods/eviction`) and not stored itself. */
-export async function admitPart({ admission, context, endpoint }: Asker, part: Part): Promise<void> {
-  // A body need not say what it is: the path does.
-  part.object.kind ??= part.kind.kind
-  part.object.apiVersion ??= apiVersionOf(part.kind.group, part.kind.version)
-  const attributes = createAttributes(context, endpoint, {
-    ...part,
-    server: admission.server,
-    operation: 'CREATE',
-    oldObject: undefined,
-    options: writeOptionsObject(context, 'CreateOptions'),
-  })
-  await admission.mutate(attributes)
-  await admission.validate(attributes)
-}
-
-/**
- * Asks admission about a connection (`pods/exec`, `services/proxy`). `object` is what was asked for (PodExecOptions);
- * plug-ins may change it.
- */
+/** Asks admission about a connection (`pods/exec`, `services/proxy`). */
 export async function admitConnect(
   { admission, context, endpoint }: Asker,
-  { kind, object }: Pick<Part, 'kind' | 'object'>,
+  { kind, object }: Connection,
 ): Promise<void> {
   const attributes = createAttributes(context, endpoint, {
     server: admission.server,

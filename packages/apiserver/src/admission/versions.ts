@@ -1,8 +1,6 @@
-import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
-import { compileSchema, field, isObject, type JsonObject } from '@coxswain/apimachinery'
-import { applyDefaults } from '../registry/apply-defaults.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { decodeAs } from '../registry/builtin-conventions.ts'
 import { serveOne } from '../registry/convert.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
 import type { Attributes } from './attributes.ts'
 import type { Equivalent } from './matching/equivalents.ts'
 
@@ -56,22 +54,5 @@ export async function takeOver(
 export function readChanged(attributes: Attributes, matched: Equivalent, value: unknown): JsonObject {
   if (!isObject(value)) throw new Error('the patched object is not an object')
   const { endpoint, kind } = matched
-  if (attributes.kind || !endpoint.resource.custom) {
-    const apiVersion = apiVersionOf(kind.group, kind.version)
-    if (value.kind !== kind.kind || value.apiVersion !== apiVersion)
-      throw new Error(
-        `unable to decode ${String(value.apiVersion)}, Kind=${String(value.kind)} into ${apiVersion}, Kind=${kind.kind}`,
-      )
-    const object = decodeBuiltin(kind, value).object
-    if (!attributes.kind) applyDefaults(endpoint, object)
-    return object
-  }
-  const schema = compileSchema(endpoint.version.schema())
-  const object = { ...value, metadata: decodeObjectMeta(value.metadata ?? {}).object }
-  schema.prune(object, { resourceRoot: true })
-  schema.dropNulls(object)
-  const embedded = schema.coerceEmbedded(object)
-  if (embedded.error) throw new Error(field.formatFieldError(embedded.error))
-  applyDefaults(endpoint, object)
-  return object
+  return attributes.kind ? decodeAs(kind, value) : endpoint.resource.decodeAdmitted(endpoint, value)
 }

@@ -3,22 +3,23 @@ import {
   childObject,
   deepEqual,
   formatTime,
-  isNotFound,
   isObject,
   type JsonObject,
   resourceInfoFromCrd,
 } from '@coxswain/apimachinery'
-import type { Timer } from '@coxswain/kit'
+import type { Env, Timer } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
 import { ControlLoop } from '../cache/control-loop.ts'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
+import type { Registry } from '../registry/registry.ts'
 import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
-import type { ServerState } from '../request/context.ts'
 import { deleteObject } from '../write/delete.ts'
+import type { DeletePorts } from '../write/deletion.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
 import { ignoreDeleted } from '../write/ignore-deleted.ts'
-import { metadataOf } from '../write/lifecycle.ts'
+import { metadataOf } from '../write/metadata.ts'
+import { pipelines } from '../write/pipeline.ts'
 import {
   isConditionTrue,
   setApproval,
@@ -27,12 +28,19 @@ import {
   setNames,
   setNonStructural,
 } from './conditions.ts'
+import { createCustomConventions } from './conventions.ts'
 import { createCustomStrategy } from './custom-strategy.ts'
 import { type DefinitionNames, readDefinition } from './definition.ts'
 import { type TakenNames, takenNames } from './names.ts'
 import { createStaleReader } from './stale-objects.ts'
 import { cleanupFinalizer } from './strategy.ts'
-import { type ConversionWebhook, createWebhookConverter } from './webhook-converter.ts'
+import { type ConversionWebhook, type ConverterPorts, createWebhookConverter } from './webhook-converter.ts'
+
+/** What serving CRDs needs of the server. */
+export interface CrdPorts extends DeletePorts, ConverterPorts {
+  readonly env: Env
+  readonly registry: Registry
+}
 
 const definitionsKey = '/apiextensions.k8s.io/customresourcedefinitions/'
 
@@ -61,7 +69,7 @@ interface AcceptedNames {
  * changes, and empties them before they go.
  */
 export class CrdController {
-  readonly #state: ServerState
+  readonly #ports: CrdPorts
   readonly #definitions: ServedResource
   readonly #served = new Map<string, Serving>()
   /** Definitions whose objects are being deleted: what tells when the last one is gone. */
@@ -74,10 +82,10 @@ export class CrdController {
   /** Not while what was there before is being put up again. */
   #running = false
 
-  constructor(state: ServerState, definitions: ServedResource) {
-    this.#state = state
+  constructor(ports: CrdPorts, definitions: ServedResource) {
+    this.#ports = ports
     this.#definitions = definitions
-    this.#loop = new ControlLoop(state, {
+    this.#loop = new ControlLoop(ports, {
       name: 'custom-resource-definitions',
       prefixes: [definitions.cache.prefix],
       reconcile: name => this.#reconcile(name).catch(ignoreDeleted),
@@ -114,7 +122,7 @@ export class CrdController {
       return
     }
     const status = definition.status as JsonObject | undefined
-    const now = formatTime(this.#state.env.clock.now())
+    const now = formatTime(this.#ports.env.clock.now())
     // It is served before anybody is told that it is established, but not before it has its names.
     if (isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) {
       this.#serve(definition)
@@ -173,16 +181,16 @@ export class CrdController {
       ...definition,
       spec: { ...spec, names },
     } as unknown as CustomResourceDefinition)
-    const { registry, cache, env } = this.#state
-    if (registry.findResource(info.group, info.resource)?.custom === false) return
-    const resource = createServedResource(
-      info,
-      createCustomStrategy(info, {
+    const { registry, cache, env } = this.#ports
+    if (registry.findResource(info.group, info.resource)?.inScheme) return
+    const resource = createServedResource(info, {
+      strategy: createCustomStrategy(info, {
         isTerminating: () => this.#emptying.has(name),
         convertAll: this.#converterOf(spec),
       }),
-      { custom: true, cacheOf: prefix => cache.resource(prefix) },
-    )
+      conventions: createCustomConventions(info),
+      cacheOf: prefix => cache.resource(prefix),
+    })
     registry.add(resource)
     before?.settling?.cancel()
     // Watches begin anew: what was told before may not be what objects look like now.
@@ -204,7 +212,7 @@ export class CrdController {
   #converterOf({ conversion }: JsonObject): ConvertAll | undefined {
     const { strategy, webhook } = isObject(conversion) ? conversion : {}
     return strategy === 'Webhook' && isObject(webhook)
-      ? createWebhookConverter(this.#state, webhook as ConversionWebhook)
+      ? createWebhookConverter(this.#ports, webhook as ConversionWebhook)
       : undefined
   }
 
@@ -217,7 +225,7 @@ export class CrdController {
     this.#served.delete(name)
     serving.settling?.cancel()
     const { info, cache } = serving.resource
-    this.#state.registry.remove(info.group, info.resource)
+    this.#ports.registry.remove(info.group, info.resource)
     cache.setReader(undefined)
     cache.endWatches()
   }
@@ -225,7 +233,7 @@ export class CrdController {
   /** Deletes every object of the definition; lets the definition go when the last one has gone. */
   async #finalize(name: string, definition: JsonObject): Promise<void> {
     if (!metadataOf(definition).finalizers?.includes(cleanupFinalizer)) return
-    const now = formatTime(this.#state.env.clock.now())
+    const now = formatTime(this.#ports.env.clock.now())
     const setTerminating = (status: 'True' | 'False', reason: string, message: string) =>
       this.#change(name, current =>
         setCondition(childObject(current, 'status'), { type: 'Terminating', status, reason, message }, now),
@@ -254,14 +262,10 @@ export class CrdController {
       gracePeriodSeconds: undefined,
       propagationPolicy: undefined,
       preconditions: {},
-      admitted: true,
     }
     for (const { namespace, name } of resource.cache.list().slice()) {
-      await deleteObject({ state: this.#state, user: finalizer }, endpoint, namespace, name, options).catch(
-        error => {
-          if (!isNotFound(error)) throw error
-        },
-      )
+      const request = { context: { user: finalizer }, endpoint, namespace, name, options }
+      await deleteObject(this.#ports, request, pipelines.deleteAdmitted).catch(ignoreDeleted)
     }
   }
 
@@ -293,7 +297,7 @@ export class CrdController {
     change: (definition: JsonObject) => void,
   ): Promise<{ readonly changed: boolean }> {
     let before: unknown
-    const result = await guaranteedUpdate(this.#state, {
+    const result = await guaranteedUpdate(this.#ports, {
       endpoint: { resource: this.#definitions, version: this.#definitions.storageVersion },
       namespace: '',
       name,

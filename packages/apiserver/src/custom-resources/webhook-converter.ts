@@ -9,15 +9,21 @@ import {
   validateLabels,
   writeJsonBytes,
 } from '@coxswain/apimachinery'
+import type { Env } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
-import type { WebhookClientConfig } from '../outbound/webhook-client.ts'
-import type { ServerState } from '../request/context.ts'
+import type { WebhookClient, WebhookClientConfig } from '../outbound/webhook-client.ts'
 
 /** How long a webhook may take to answer, in milliseconds, and how the query tells it. */
 const timeout = 30_000
 const timeoutQuery = 'timeout=30s'
 
 const reviewGroup = 'apiextensions.k8s.io'
+
+/** What conversion by webhook needs of the server. */
+export interface ConverterPorts {
+  readonly env: Pick<Env, 'random'>
+  readonly webhooks: Pick<WebhookClient, 'post'>
+}
 
 /** What a definition says of its conversion webhook. */
 export interface ConversionWebhook {
@@ -31,7 +37,7 @@ export interface ConversionWebhook {
  * the request, in upstream's words.
  */
 export function createWebhookConverter(
-  state: Pick<ServerState, 'webhooks' | 'env'>,
+  { env, webhooks }: ConverterPorts,
   { clientConfig = {}, conversionReviewVersions = [] }: ConversionWebhook,
 ): ConvertAll {
   const version = conversionReviewVersions.find(candidate => candidate === 'v1' || candidate === 'v1beta1')
@@ -41,14 +47,14 @@ export function createWebhookConverter(
     if (!first) return []
     const { group, version: from } = splitVersion(first.apiVersion)
     const who = `conversion webhook for ${group}/${from}, Kind=${String(first.kind)}`
-    const uid = state.env.random.uuid()
+    const uid = env.random.uuid()
     const body = writeJsonBytes({
       kind: 'ConversionReview',
       apiVersion: `${reviewGroup}/${version}`,
       request: { uid, desiredAPIVersion: apiVersion, objects: objects.map(withoutVersion) },
       response: { uid: '', convertedObjects: null, result: { metadata: {} } },
     })
-    const result = await state.webhooks.post({ config: clientConfig, body, query: timeoutQuery, timeout })
+    const result = await webhooks.post({ config: clientConfig, body, query: timeoutQuery, timeout })
     if (!result.ok) throw internal(`${who} failed: ${result.reason}`)
     const answer = readAnswer(result.body, version, uid)
     if ('problem' in answer) throw internal(`${who} failed: ${answer.problem}`)

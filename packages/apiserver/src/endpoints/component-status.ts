@@ -1,44 +1,67 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { newNotFound } from '@coxswain/apimachinery'
+import type { Clock } from '@coxswain/kit'
 import type { WireResponse } from '@coxswain/wire'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
+import type { WatchCache } from '../cache/watch-cache.ts'
 import { createMatcher } from '../read/matcher.ts'
-import { View } from '../read/view.ts'
+import type { Reader } from '../read/read.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import type { ResourceContext, ServerState } from '../request/context.ts'
+import type { ResourceContext } from '../request/context.ts'
 import { parseListOptions, validateListOptions } from '../request/list-options.ts'
 import type { RequestVerb } from '../request/request-info.ts'
-import type { ComponentCheck, ComponentHealth } from './health.ts'
+import type { EndpointHandler } from './endpoint-handler.ts'
+import type { ComponentCheck, ComponentHealth, HealthCheck } from './health.ts'
 
 /** Milliseconds that a part has to answer. */
 const timeout = 20_000
 
-type ComponentHandler = (context: ResourceContext, endpoint: Endpoint) => Promise<WireResponse>
-
-/** Undefined for every other resource, and for what there is nothing special about. */
-export function findComponentHandler(
-  { resource }: Endpoint,
-  verb: RequestVerb,
-): ComponentHandler | undefined {
-  const { group, resource: name } = resource.info
-  if (group !== '' || name !== 'componentstatuses') return undefined
-  return verb === 'get' ? getComponent : verb === 'list' ? listComponents : undefined
+/** What `componentstatuses` needs of the server. */
+export interface ComponentStatusPorts {
+  readonly clock: Clock
+  readonly cache: WatchCache
+  readonly reader: Reader
+  readonly healthChecks: readonly HealthCheck[]
+  /** The other parts of the control plane, by their names here. */
+  readonly components: Readonly<Record<string, ComponentCheck>>
 }
 
-async function getComponent(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  const { state, info } = context
-  const view = new View(context, endpoint)
-  const check = checksOf(state).get(info.name)
-  if (!check) throw newNotFound({ group: '', resource: 'componentstatus' }, info.name)
-  return await view.object(200, makeStatus(info.name, await check()))
+export type FindComponentStatus = (endpoint: Endpoint, verb: RequestVerb) => EndpointHandler | undefined
+
+/** Finds the handlers of `componentstatuses`; undefined for every other resource, and for other verbs. */
+export function createComponentStatuses(ports: ComponentStatusPorts): FindComponentStatus {
+  const handlers: Partial<Record<RequestVerb, EndpointHandler>> = {
+    get: (context, endpoint) => getComponent(ports, context, endpoint),
+    list: (context, endpoint) => listComponents(ports, context, endpoint),
+  }
+  return ({ resource }, verb) => {
+    const { group, resource: name } = resource.info
+    return group === '' && name === 'componentstatuses' ? handlers[verb] : undefined
+  }
 }
 
-async function listComponents(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  const view = new View(context, endpoint)
+async function getComponent(
+  ports: ComponentStatusPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  const { name } = context.info
+  const view = ports.reader.view(context, endpoint)
+  const check = checksOf(ports).get(name)
+  if (!check) throw newNotFound({ group: '', resource: 'componentstatus' }, name)
+  return await view.object(200, makeStatus(name, await check()))
+}
+
+async function listComponents(
+  ports: ComponentStatusPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  const view = ports.reader.view(context, endpoint)
   const options = parseListOptions(context.query)
   validateListOptions(options, false)
   const matcher = createMatcher(endpoint, options)
-  const names = [...checksOf(context.state)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const names = [...checksOf(ports)].sort(([a], [b]) => (a < b ? -1 : 1))
   const made = await Promise.all(names.map(async ([name, check]) => makeStatus(name, await check())))
   const matches = (object: JsonObject) => {
     const { name } = object.metadata as { name: string }
@@ -48,11 +71,11 @@ async function listComponents(context: ResourceContext, endpoint: Endpoint): Pro
 }
 
 /** The store, and what the host of the server knows of. */
-function checksOf(state: ServerState): Map<string, ComponentCheck> {
-  return new Map([...Object.entries(state.components), ['etcd-0', () => checkStore(state)]])
+function checksOf(ports: ComponentStatusPorts): Map<string, ComponentCheck> {
+  return new Map([...Object.entries(ports.components), ['etcd-0', () => checkStore(ports)]])
 }
 
-async function checkStore({ cache, healthChecks, env }: ServerState): Promise<ComponentHealth> {
+async function checkStore({ cache, healthChecks, clock }: ComponentStatusPorts): Promise<ComponentHealth> {
   const error = healthChecks.find(({ name }) => name === 'etcd')?.check()
   if (error !== undefined) return { healthy: false, error }
   const late = new AbortController()
@@ -60,7 +83,7 @@ async function checkStore({ cache, healthChecks, env }: ServerState): Promise<Co
     () => undefined,
     (failure: Error) => failure.message,
   )
-  const gaveUp = env.clock.sleep(timeout, { signal: late.signal }).then(
+  const gaveUp = clock.sleep(timeout, { signal: late.signal }).then(
     () => 'the store does not answer',
     () => undefined,
   )

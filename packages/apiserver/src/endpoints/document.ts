@@ -1,17 +1,31 @@
 import { newMethodNotSupported } from '@coxswain/apimachinery'
 import { encodeText } from '@coxswain/kit'
+import type { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { WireResponse } from '@coxswain/wire'
+import type { Documents } from '../discovery/documents.ts'
 import { versionInfo } from '../discovery/version.ts'
 import { findDebugPage } from '../flow-control/debug-pages.ts'
+import type { FlowControl } from '../flow-control/flow-control.ts'
 import type { RequestContext } from '../request/context.ts'
 import { indentedResponse, notFoundPage, textResponse, unknownResource } from '../request/response.ts'
-import { serveHealth } from './health.ts'
-import { serveIssuer } from './issuer.ts'
+import { type HealthCheck, serveHealth } from './health.ts'
+import { type IssuerPorts, serveIssuer } from './issuer.ts'
+
+/** What is served that is not about a resource. */
+export interface DocumentPorts {
+  readonly healthChecks: readonly HealthCheck[]
+  readonly documents: Documents
+  readonly metrics: MetricsRegistry
+  /** Shown on debug pages; undefined without priority and fairness. */
+  readonly flow: FlowControl | undefined
+  readonly issuer: IssuerPorts
+}
 
 /** Everything that is not about a resource: health, version, metrics, discovery, OpenAPI. */
-export async function serveDocument(context: RequestContext): Promise<WireResponse> {
-  const { state, path, request } = context
-  const health = serveHealth(context, state.healthChecks)
+export async function serveDocument(ports: DocumentPorts, context: RequestContext): Promise<WireResponse> {
+  const { documents, flow, metrics } = ports
+  const { path, request } = context
+  const health = serveHealth(context, ports.healthChecks)
   if (health) return health
   if (request.method !== 'GET') throw newMethodNotSupported({ group: '', resource: '' }, request.method)
   const [first, ...rest] = path.segments
@@ -21,20 +35,20 @@ export async function serveDocument(context: RequestContext): Promise<WireRespon
       return indentedResponse(200, versionInfo)
     case 'api':
     case 'apis':
-      return state.documents.discovery(context)
+      return documents.discovery(context)
     case 'metrics':
-      return rest.length === 0 ? metricsResponse(state.metrics.text()) : notFoundPage
+      return rest.length === 0 ? metricsResponse(metrics.text()) : notFoundPage
     case 'debug': {
-      const page = state.flow && findDebugPage(state.flow, `/${path.segments.join('/')}`)
+      const page = flow && findDebugPage(flow, `/${path.segments.join('/')}`)
       return page === undefined ? notFoundPage : textResponse(200, page)
     }
     case 'openapi':
-      return state.documents.openapi(context)
+      return documents.openapi(context)
     case '.well-known':
     case 'openid':
-      return (await serveIssuer(context)) ?? notFoundPage
+      return (await serveIssuer(ports.issuer, context)) ?? notFoundPage
     case undefined:
-      return indentedResponse(200, { paths: state.documents.paths() })
+      return indentedResponse(200, { paths: documents.paths() })
     default:
       return notFoundPage
   }

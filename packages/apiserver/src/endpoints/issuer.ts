@@ -1,15 +1,27 @@
 import type { WireResponse } from '@coxswain/wire'
-import { describeIssuer, describeKeys } from '../authentication/service-account/issuer.ts'
-import type { RequestContext, ServerState } from '../request/context.ts'
+import {
+  describeIssuer,
+  describeKeys,
+  type ServiceAccounts,
+} from '../authentication/service-account/issuer.ts'
+import type { ClusterNetwork, RequestContext } from '../request/context.ts'
 
 const configurationPath = '/.well-known/openid-configuration'
 const keysPath = '/openid/v1/jwks'
 /** Relying parties may keep what they have read for an hour. */
 const cacheControl = 'public, max-age=3600'
 
+/** Who signs tokens of service accounts, and where clients find this server. */
+export interface IssuerPorts {
+  readonly serviceAccounts: ServiceAccounts | undefined
+  readonly advertise: ClusterNetwork['advertise']
+}
+
 /** What others need to verify the tokens of service accounts. Undefined for other paths, and where nobody signs any. */
-export async function serveIssuer({ state, request }: RequestContext): Promise<WireResponse | undefined> {
-  const accounts = state.authentication.serviceAccounts
+export async function serveIssuer(
+  { serviceAccounts: accounts, advertise }: IssuerPorts,
+  { request }: RequestContext,
+): Promise<WireResponse | undefined> {
   if (!accounts) return undefined
   const answer = (type: string, body: Uint8Array): WireResponse => ({
     status: 200,
@@ -19,7 +31,7 @@ export async function serveIssuer({ state, request }: RequestContext): Promise<W
   if (!isHttpsUrl(accounts.issuers[0]!)) return undefined
   if (request.path === keysPath) return answer('application/jwk-set+json', describeKeys(accounts))
   if (request.path !== configurationPath) return undefined
-  return answer('application/json', describeIssuer(accounts, await locateKeys(state, accounts.jwksUri)))
+  return answer('application/json', describeIssuer(accounts, await locateKeys(advertise, accounts.jwksUri)))
 }
 
 /** Upstream serves neither document for an issuer of another form. */
@@ -27,9 +39,9 @@ function isHttpsUrl(issuer: string): boolean {
   return /^https:\/\/[^?#]*$/.test(issuer)
 }
 
-async function locateKeys({ network }: ServerState, given: string | undefined): Promise<string> {
+async function locateKeys(advertise: IssuerPorts['advertise'], given: string | undefined): Promise<string> {
   if (given !== undefined) return given
-  const { address, port } = await network.advertise()
+  const { address, port } = await advertise()
   const host = address.includes(':') ? `[${address}]` : address
   return `https://${host}:${port}${keysPath}`
 }

@@ -12,60 +12,78 @@ import {
 } from '@coxswain/apimachinery'
 import { setPodCondition } from '@coxswain/kinds'
 import { getHeader, type WireResponse } from '@coxswain/wire'
-import { admitPart } from '../admission/admit-part.ts'
-import type { Endpoint } from '../registry/registry.ts'
+import { builtinBodies } from '../registry/builtin-conventions.ts'
+import type { Endpoint, Registry } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { statusResponse } from '../request/response.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
 import { readBody } from '../write/body.ts'
+import { storageConflict } from '../write/checks.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
-import { metadataOf } from '../write/lifecycle.ts'
+import { metadataOf } from '../write/metadata.ts'
+import { steps } from '../write/pipeline.ts'
+import type { WritePorts } from '../write/ports.ts'
+import { runSteps, type Step } from '../write/step.ts'
+import { createPart, createWrite, type Write } from '../write/write.ts'
 
 const bindingKind = { group: '', version: 'v1', kind: 'Binding' }
 const bindingResource = { group: '', resource: 'pods/binding' }
 
+/** What bindings need of the server. */
+export interface BindingPorts extends WritePorts {
+  readonly registry: Registry
+}
+
+const bindingSteps: readonly Step<Write>[] = [steps.mutate, steps.admit]
+
 /** `pods/binding`: assigns a pod to a node, once. */
-export async function bindPod(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+export async function bindPod(
+  ports: BindingPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
   const binding = readBinding(context)
   if (metadataOf(binding).name !== context.info.name)
     throw newBadRequest('name in URL does not match name in Binding object')
-  return await assign(context, endpoint, binding)
+  return await assign(ports, binding, { context, endpoint })
 }
 
 /** `bindings`: the same by an older way, where only the binding names its pod. */
-export async function createBinding(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  return await assign(context, endpoint, readBinding(context))
+export async function createBinding(
+  ports: BindingPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  return await assign(ports, readBinding(context), { context, endpoint })
 }
 
 function readBinding(context: ResourceContext): JsonObject {
-  const { object, literals } = readBody(context, false, { apiVersion: 'v1', kind: 'Binding' })
+  const { object, literals } = readBody(context, builtinBodies, { apiVersion: 'v1', kind: 'Binding' })
   return decodeBuiltin(bindingKind, object, { literals }).object
 }
 
 async function assign(
-  context: ResourceContext,
-  endpoint: Endpoint,
+  ports: BindingPorts,
   binding: JsonObject,
+  { context, endpoint }: { readonly context: ResourceContext; readonly endpoint: Endpoint },
 ): Promise<WireResponse> {
-  const pods = context.state.registry.find('', 'v1', 'pods')!
+  const pods = ports.registry.find('', 'v1', 'pods')!
   const { name = '' } = metadataOf(binding)
   const options = parseWriteOptions(context, 'CreateOptions')
-  await admitPart(
-    { admission: context.state.admission, context, endpoint },
-    { kind: bindingKind, object: binding, dryRun: options.dryRun, name },
-  )
+  const part = createPart(bindingKind, binding, name)
+  await runSteps(bindingSteps, createWrite(ports, { context, endpoint, options, operation: 'CREATE', part }))
   const { uid, resourceVersion, annotations = {}, labels = {} } = metadataOf(binding)
   const target = (binding.target ?? {}) as { kind?: string; name?: string }
   checkTarget(name, target)
-  await guaranteedUpdate(context.state, {
+  await guaranteedUpdate(ports, {
     endpoint: pods,
     namespace: context.info.namespace,
     name,
     dryRun: options.dryRun,
     conditional: () => Boolean(resourceVersion),
     change: async pod => {
-      checkPrecondition(pods, pod, 'UID', uid)
-      checkPrecondition(pods, pod, 'ResourceVersion', resourceVersion)
+      checkPrecondition(pods, pod, { what: 'UID', wanted: uid })
+      checkPrecondition(pods, pod, { what: 'ResourceVersion', wanted: resourceVersion })
       checkAssignable(pod)
       childObject(pod, 'spec').nodeName = target.name
       const metadata = metadataOf(pod)
@@ -74,7 +92,7 @@ async function assign(
       if (Object.keys(labels).length > 0) metadata.labels = { ...metadata.labels, ...labels }
       const status = childObject(pod, 'status')
       delete status.nominatedNodeName
-      const now = formatTime(context.state.env.clock.now())
+      const now = formatTime(ports.env.clock.now())
       setPodCondition(status, { type: 'PodScheduled', status: 'True' }, now)
       return { type: 'put', object: pod }
     },
@@ -92,20 +110,15 @@ function checkTarget(name: string, target: { readonly kind?: string; readonly na
 }
 
 function checkPrecondition(
-  { resource }: Endpoint,
+  endpoint: Endpoint,
   pod: JsonObject,
-  what: 'UID' | 'ResourceVersion',
-  wanted: string | undefined,
+  { what, wanted }: { readonly what: 'UID' | 'ResourceVersion'; readonly wanted: string | undefined },
 ): void {
-  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadataOf(pod)
+  const { uid = '', resourceVersion = '' } = metadataOf(pod)
   const found = what === 'UID' ? uid : resourceVersion
   if (!wanted || wanted === found) return
   const detail = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`
-  throw newConflict(
-    resource.info,
-    name,
-    `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
-  )
+  throw storageConflict(endpoint, pod, detail)
 }
 
 function checkAssignable(pod: JsonObject): void {

@@ -24,41 +24,61 @@ import {
 } from '@coxswain/kinds'
 import { listOf, numberOf, objectOf, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
-import { admitPart } from '../admission/admit-part.ts'
-import type { Endpoint } from '../registry/registry.ts'
+import { builtinBodies } from '../registry/builtin-conventions.ts'
+import type { Endpoint, Registry } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { statusResponse } from '../request/response.ts'
 import { type DeleteOptions, parseDeleteOptions, parseWriteOptions } from '../request/write-options.ts'
 import { readBody } from '../write/body.ts'
+import { checkPreconditions } from '../write/checks.ts'
 import { deleteObject } from '../write/delete.ts'
+import type { DeletionRequest } from '../write/deletion.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
-import { checkPreconditions, metadataOf } from '../write/lifecycle.ts'
+import { metadataOf } from '../write/metadata.ts'
+import { pipelines, steps } from '../write/pipeline.ts'
+import type { WritePorts } from '../write/ports.ts'
+import { runSteps, type Step } from '../write/step.ts'
+import { createPart, createWrite, type Write } from '../write/write.ts'
 
 const evictionKind = { group: 'policy', version: 'v1', kind: 'Eviction' }
 const retrySeconds = 10
 const maxDisruptedPods = 2000
 
+/** What evictions need of the server. */
+export interface EvictionPorts extends WritePorts {
+  readonly registry: Registry
+}
+
+const evictionSteps: readonly Step<Write>[] = [steps.mutate, steps.admit]
+
 /** `pods/eviction`: deletes a pod unless a disruption budget wants it to stay. */
-export async function evictPod(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+export async function evictPod(
+  ports: EvictionPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
   const { name, namespace } = context.info
-  const { object, literals } = readBody(context, false, { apiVersion: 'policy/v1', kind: 'Eviction' })
+  const { object, literals } = readBody(context, builtinBodies, { apiVersion: 'policy/v1', kind: 'Eviction' })
   checkVersion(object)
   const eviction = decodeBuiltin(evictionKind, object, { literals }).object
   if (metadataOf(eviction).name !== name)
     throw newBadRequest('name in URL does not match name in Eviction object')
-  const options = readOptions(context, eviction)
-  await context.state.cache.fresh()
-  await admitPart(
-    { admission: context.state.admission, context, endpoint },
-    { kind: evictionKind, object: eviction, dryRun: options.dryRun },
-  )
+  const deleteOptions = readOptions(context, eviction)
+  const { dryRun } = deleteOptions
+  await ports.cache.fresh()
+  const options = { ...parseWriteOptions(context, 'CreateOptions'), dryRun }
+  const part = createPart(evictionKind, eviction)
+  await runSteps(evictionSteps, createWrite(ports, { context, endpoint, options, operation: 'CREATE', part }))
   const stored = endpoint.resource.cache.get(objectKey(endpoint.resource, namespace, name))
   if (!stored) throw newNotFound(endpoint.resource.info, name)
   const pod = stored.parse()
-  const pinned = isDisposable(pod) ? undefined : await askBudget(context, pod, options.dryRun)
-  await removePod(context, endpoint, pinned ? pinTo(options, pod) : options).catch(error => {
-    if (pinned && isConflict(error) && !options.preconditions.resourceVersion) throw stillProcessed(pinned)
+  const pinned = isDisposable(pod) ? undefined : await askBudget(ports, pod, { dryRun })
+  const request = { context, endpoint, namespace, name }
+  const pinnedOptions = pinned ? pinTo(deleteOptions, pod) : deleteOptions
+  await removePod(ports, { ...request, options: pinnedOptions }).catch(error => {
+    if (pinned && isConflict(error) && !deleteOptions.preconditions.resourceVersion)
+      throw stillProcessed(pinned)
     throw error
   })
   return statusResponse(successStatus(undefined, 201), getHeader(context.request.headers, 'accept'))
@@ -102,11 +122,11 @@ function pinTo(options: DeleteOptions, pod: JsonObject): DeleteOptions {
  * because the pod is not healthy anyway: it must then still be so when it goes. Throws when the budget says no.
  */
 async function askBudget(
-  context: ResourceContext,
+  ports: EvictionPorts,
   pod: JsonObject,
-  dryRun: boolean,
+  { dryRun }: { readonly dryRun: boolean },
 ): Promise<string | undefined> {
-  const budgets = context.state.registry.find('policy', 'v1', 'poddisruptionbudgets')!
+  const budgets = ports.registry.find('policy', 'v1', 'poddisruptionbudgets')!
   const found = budgetsOf(budgets, pod)
   if (found.length > 1) {
     const message =
@@ -122,14 +142,14 @@ async function askBudget(
     const enough = numberOf(currentHealthy) >= numberOf(desiredHealthy) && numberOf(desiredHealthy) > 0
     if (unhealthyPodEvictionPolicy === 'AlwaysAllow' || enough) return name
   }
-  await guaranteedUpdate(context.state, {
+  await guaranteedUpdate(ports, {
     endpoint: budgets,
-    namespace: context.info.namespace,
+    namespace: metadataOf(pod).namespace!,
     name,
     dryRun,
     conditional: () => false,
     change: async current => {
-      takeDisruption(current, metadataOf(pod).name!, formatTime(context.state.env.clock.now()))
+      takeDisruption(current, metadataOf(pod).name!, formatTime(ports.env.clock.now()))
       return { type: 'put', object: current }
     },
   })
@@ -218,12 +238,8 @@ function refusalText(name: string, status: JsonObject): string {
 }
 
 /** Says in the pod's status why it goes, then deletes it. */
-async function removePod(
-  context: ResourceContext,
-  endpoint: Endpoint,
-  options: DeleteOptions,
-): Promise<void> {
-  const { name, namespace } = context.info
+async function removePod(ports: EvictionPorts, request: DeletionRequest): Promise<void> {
+  const { endpoint, name, namespace, options } = request
   let preconditions = options.preconditions
   if (!options.dryRun) {
     const condition = {
@@ -232,7 +248,7 @@ async function removePod(
       reason: 'EvictionByEvictionAPI',
       message: 'Eviction API: evicting',
     } as const
-    const marked = await guaranteedUpdate(context.state, {
+    const marked = await guaranteedUpdate(ports, {
       endpoint,
       namespace,
       name,
@@ -241,7 +257,7 @@ async function removePod(
       change: async pod => {
         checkPreconditions(endpoint.resource, pod, options.preconditions)
         const status = objectOf(pod.status)
-        setPodCondition(status, condition, formatTime(context.state.env.clock.now()))
+        setPodCondition(status, condition, formatTime(ports.env.clock.now()))
         pod.status = status
         return { type: 'put', object: pod }
       },
@@ -249,5 +265,6 @@ async function removePod(
     if (preconditions.resourceVersion && 'revision' in marked)
       preconditions = { ...preconditions, resourceVersion: String(marked.revision) }
   }
-  await deleteObject(context, endpoint, namespace, name, { ...options, preconditions, admitted: true })
+  const admitted = { ...request, options: { ...options, preconditions } }
+  await deleteObject(ports, admitted, pipelines.deleteAdmitted)
 }

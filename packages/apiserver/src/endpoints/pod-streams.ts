@@ -8,31 +8,50 @@ import {
   newInvalid,
   parseTime,
 } from '@coxswain/apimachinery'
+import type { Env } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
+import type { Admission } from '../admission/admission.ts'
 import { admitConnect } from '../admission/admit-part.ts'
 import { connectOptions } from '../admission/connect-options.ts'
-import { getNode } from '../nodes/kubelet.ts'
+import type { Authorizer } from '../authorization/authorizer.ts'
+import { getNode, type KubeletPorts } from '../nodes/kubelet.ts'
 import { readFromKubelet, upgradeToKubelet } from '../nodes/kubelet-request.ts'
 import type { NodeConnection, PodAddress } from '../nodes/node-connection.ts'
 import { createPortConversation } from '../nodes/port-forward.ts'
 import { createCommandConversation, type RunCommand } from '../nodes/remote-command.ts'
 import { type AcceptSpdy, createSpdyCommandConversation, createSpdyPortConversation } from '../nodes/spdy.ts'
-import { freshen, getStored } from '../read/read.ts'
+import type { Reader } from '../read/read.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { readInteger } from '../request/query.ts'
 
+/** What logs, exec, attach and port-forward need of the server. */
+export interface PodStreamPorts extends KubeletPorts {
+  readonly env: Env
+  readonly reader: Reader
+  readonly admission: Admission
+  readonly authorizer: Authorizer
+  /** The way to the kubelets of this process, where there are any. */
+  readonly nodes?: NodeConnection
+  /** Speaks SPDY with clients, where that is possible. */
+  readonly acceptSpdy?: AcceptSpdy
+}
+
 /** `pods/log`. A pod that no node runs has said nothing yet. */
-export async function readLog(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+export async function readLog(
+  streams: PodStreamPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
   checkLogOptions(context)
-  const pod = await readPod(context, endpoint)
+  const pod = await readPod(streams, context, endpoint)
   const { query, request } = context
   const container = chooseContainer(pod, query.get('container') ?? '')
   if (nodeOf(pod) === '') return { status: 204, headers: {}, body: new Uint8Array() }
-  const nodes = ownNodeOf(context, pod)
-  if (!nodes) return { ...plainText, body: await readForeignLog(context, pod, container) }
-  const since = sinceOf(context)
+  const nodes = ownNodeOf(streams, pod)
+  if (!nodes) return { ...plainText, body: await readForeignLog(streams, context, { pod, container }) }
+  const since = sinceOf(streams, context)
   const tailLines = readInteger(query, 'tailLines')
   const limitBytes = readInteger(query, 'limitBytes')
   const body = await nodes.readLog(addressOf(pod), container, {
@@ -51,9 +70,9 @@ const plainText = { status: 200, headers: { 'content-type': 'text/plain' }, unhu
 
 /** From the kubelet of a node that is not ours. */
 async function readForeignLog(
-  { state, query, request }: ResourceContext,
-  pod: JsonObject,
-  container: string,
+  streams: PodStreamPorts,
+  { query, request }: ResourceContext,
+  { pod, container }: { readonly pod: JsonObject; readonly container: string },
 ): Promise<AsyncIterable<Uint8Array>> {
   const { namespace, name } = addressOf(pod)
   const isSet = (parameter: string) => (isTrue(query.get(parameter)) ? 'true' : undefined)
@@ -72,22 +91,31 @@ async function readForeignLog(
     },
   }
   const insecure = isTrue(query.get('insecureSkipTLSVerifyBackend'))
-  return await readFromKubelet(state, asked, { signal: request.signal, name, insecure, resource: 'pods/log' })
+  return await readFromKubelet(streams, asked, {
+    signal: request.signal,
+    name,
+    insecure,
+    resource: 'pods/log',
+  })
 }
 
 /** `pods/exec` and `pods/attach`. */
-export async function openTerminal(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  await beginConnect(context, endpoint)
-  const pod = await readPod(context, endpoint)
+export async function openTerminal(
+  streams: PodStreamPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  await beginConnect(streams, context, endpoint)
+  const pod = await readPod(streams, context, endpoint)
   const { query, info } = context
   const container = chooseContainer(pod, query.get('container') ?? '')
   checkHost(pod)
-  const nodes = ownNodeOf(context, pod)
+  const nodes = ownNodeOf(streams, pod)
   requireUpgrade(context)
   if (!nodes) {
     const { namespace, name } = addressOf(pod)
     const isSet = (parameter: string) => (isTrue(query.get(parameter)) ? '1' : undefined)
-    return await upgradeToKubelet(context.state, context.request, {
+    return await upgradeToKubelet(streams, context.request, {
       node: nodeOf(pod),
       path: `/${info.subresource}/${namespace}/${name}/${container}`,
       query: {
@@ -110,22 +138,26 @@ export async function openTerminal(context: ResourceContext, endpoint: Endpoint)
   }
   const outputs = { stdout: isTrue(query.get('stdout')), stderr: isTrue(query.get('stderr')) }
   const conversation = wantsSpdy(context)
-    ? createSpdyCommandConversation(spdyOf(context), { ...request, ...outputs }, run)
+    ? createSpdyCommandConversation(spdyOf(streams), { ...request, ...outputs }, run)
     : createCommandConversation(request, run)
   return { status: 101, headers: {}, conversation }
 }
 
 /** `pods/portforward`. */
-export async function forwardPort(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  await beginConnect(context, endpoint)
-  const pod = await readPod(context, endpoint)
+export async function forwardPort(
+  streams: PodStreamPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  await beginConnect(streams, context, endpoint)
+  const pod = await readPod(streams, context, endpoint)
   checkHost(pod)
-  const nodes = ownNodeOf(context, pod)
+  const nodes = ownNodeOf(streams, pod)
   requireUpgrade(context)
   const ports = context.query.getAll('ports').flatMap(text => text.split(',').map(Number))
   if (!nodes) {
     const { namespace, name } = addressOf(pod)
-    return await upgradeToKubelet(context.state, context.request, {
+    return await upgradeToKubelet(streams, context.request, {
       node: nodeOf(pod),
       path: `/portForward/${namespace}/${name}`,
       query: { port: ports.length > 0 ? ports.join(',') : undefined },
@@ -137,7 +169,7 @@ export async function forwardPort(context: ResourceContext, endpoint: Endpoint):
   )
   const conversation =
     isTunnel || wantsSpdy(context)
-      ? createSpdyPortConversation(spdyOf(context), dial)
+      ? createSpdyPortConversation(spdyOf(streams), dial)
       : createPortConversation(ports, dial)
   return { status: 101, headers: {}, conversation }
 }
@@ -146,22 +178,26 @@ export async function forwardPort(context: ResourceContext, endpoint: Endpoint):
  * Asks those who may object to a connection. A WebSocket begins with a GET, which roles that may only read allow: what it
  * opens is a `create`, and has to be allowed as one.
  */
-async function beginConnect(context: ResourceContext, endpoint: Endpoint): Promise<void> {
-  const { state, user, info, query } = context
+async function beginConnect(
+  { admission, authorizer }: PodStreamPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<void> {
+  const { user, info, query } = context
   if (query.has('dryRun')) throw newBadRequest('dryRun is not supported')
-  await admitConnect({ admission: context.state.admission, context, endpoint }, connectOptions(context))
+  await admitConnect({ admission, context, endpoint }, connectOptions(context))
   if (info.verb === 'create') return
-  const { verdict, reason = '', error } = await state.authorizer({ user, info: { ...info, verb: 'create' } })
+  const { verdict, reason = '', error } = await authorizer({ user, info: { ...info, verb: 'create' } })
   if (verdict === 'allow') return
   if (error) throw newInternalError(error)
   throw newForbidden({ group: info.group, resource: info.resource }, info.name, reason)
 }
 
 /** The way to the pod's node where it is one of ours. Throws a 404 when there is no such node. */
-function ownNodeOf({ state }: ResourceContext, pod: JsonObject): NodeConnection | undefined {
+function ownNodeOf(streams: PodStreamPorts, pod: JsonObject): NodeConnection | undefined {
   const name = nodeOf(pod)
-  getNode(state, name, 'pods')
-  return state.nodes?.hasNode(name) ? state.nodes : undefined
+  getNode(streams, name, 'pods')
+  return streams.nodes?.hasNode(name) ? streams.nodes : undefined
 }
 
 const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1'
@@ -169,15 +205,15 @@ const isTrue = (text: string | undefined): boolean => text === 'true' || text ==
 const wantsSpdy = ({ request }: ResourceContext): boolean =>
   /^spdy\/3\.1$/i.test(getHeader(request.headers, 'upgrade') ?? '')
 
-function spdyOf({ state }: ResourceContext): AcceptSpdy {
-  if (state.acceptSpdy) return state.acceptSpdy
+function spdyOf({ acceptSpdy }: PodStreamPorts): AcceptSpdy {
+  if (acceptSpdy) return acceptSpdy
   throw newBadRequest('SPDY is not spoken here')
 }
 
 /** Milliseconds since the epoch. */
-function sinceOf({ query, state }: ResourceContext): number | undefined {
+function sinceOf({ env }: PodStreamPorts, { query }: ResourceContext): number | undefined {
   const seconds = readInteger(query, 'sinceSeconds')
-  if (seconds !== undefined) return state.env.clock.now() - seconds * 1000
+  if (seconds !== undefined) return env.clock.now() - seconds * 1000
   const time = query.get('sinceTime') ?? ''
   if (time === '' || time === 'null') return undefined
   try {
@@ -196,9 +232,12 @@ function requireUpgrade({ request }: ResourceContext): void {
   if (getHeader(request.headers, 'upgrade') === undefined) throw newBadRequest('Upgrade request required')
 }
 
-async function readPod(context: ResourceContext, endpoint: Endpoint): Promise<JsonObject> {
-  await freshen(context, '', 0)
-  return getStored(context, endpoint).parse()
+async function readPod(
+  { reader }: PodStreamPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<JsonObject> {
+  return (await reader.getFresh(context, endpoint)).parse()
 }
 
 const nodeOf = (pod: JsonObject): string => textOf(objectOf(pod.spec).nodeName)

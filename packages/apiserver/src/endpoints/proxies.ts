@@ -5,11 +5,14 @@ import {
   newRequestEntityTooLarge,
   newServiceUnavailable,
 } from '@coxswain/apimachinery'
+import type { Env } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import { parsePath, parseQuery, type WireResponse } from '@coxswain/wire'
+import type { Admission } from '../admission/admission.ts'
 import { admitConnect } from '../admission/admit-part.ts'
 import { connectOptions } from '../admission/connect-options.ts'
-import { findKubelet, getNode, kubeletPortOf } from '../nodes/kubelet.ts'
+import { findKubelet, getNode, type KubeletPorts, kubeletPortOf } from '../nodes/kubelet.ts'
+import type { NodeConnection } from '../nodes/node-connection.ts'
 import { type Backend, backendAt, backendOnNode } from '../nodes/proxy/backend.ts'
 import { chooseEndpoint } from '../nodes/proxy/choose-endpoint.ts'
 import { forward, redirectToRoot } from '../nodes/proxy/forward.ts'
@@ -18,14 +21,27 @@ import { parseProxyName } from '../nodes/proxy/proxy-name.ts'
 import { splitProxyPath } from '../nodes/proxy/proxy-path.ts'
 import { checkProxyableAddress } from '../nodes/proxyable-address.ts'
 import { encodePath } from '../outbound/url-path.ts'
-import { freshen } from '../read/read.ts'
+import type { Reader } from '../read/read.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'
+import type { Compression } from '../request/compression.ts'
 import type { ResourceContext } from '../request/context.ts'
-import { parseRequestInfo } from '../request/request-info.ts'
-import type { EndpointHandler } from './endpoint-handler.ts'
+import { parseRequestInfo, type ResourceRequestInfo } from '../request/request-info.ts'
 
-const handlers: Readonly<Record<string, EndpointHandler>> = {
+/** What proxies need of the server. */
+export interface ProxyPorts extends KubeletPorts {
+  readonly env: Env
+  readonly reader: Reader
+  readonly admission: Admission
+  /** The way to the kubelets of this process, where there are any. */
+  readonly nodes?: NodeConnection
+  /** For pages that come compressed. */
+  readonly compression?: Compression
+}
+
+type ProxyHandler = (ports: ProxyPorts, context: ResourceContext, endpoint: Endpoint) => Promise<WireResponse>
+
+const handlers: Readonly<Record<string, ProxyHandler>> = {
   __proto__: null as never,
   nodes: proxyToNode,
   pods: proxyToPod,
@@ -33,11 +49,11 @@ const handlers: Readonly<Record<string, EndpointHandler>> = {
 }
 
 /** What answers `RESOURCE/NAME/proxy`, for all methods alike. */
-export function findProxyHandler(
-  group: string,
-  resource: string,
-  subresource: string,
-): EndpointHandler | undefined {
+export function findProxyHandler({
+  group,
+  resource,
+  subresource,
+}: Pick<ResourceRequestInfo, 'group' | 'resource' | 'subresource'>): ProxyHandler | undefined {
   return group === '' && subresource === 'proxy' ? handlers[resource] : undefined
 }
 
@@ -50,18 +66,30 @@ const noQuery = parseQuery('')
 export function isProxyPath(path: string): boolean {
   if (!path.includes('/proxy')) return false
   const info = parseRequestInfo('GET', path, parsePath(path).segments, noQuery)
-  return info.isResource && findProxyHandler(info.group, info.resource, info.subresource) !== undefined
+  return info.isResource && findProxyHandler(info) !== undefined
 }
 
-async function proxyToPod(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  await begin(context, endpoint)
+async function proxyToPod(
+  ports: ProxyPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  await begin(ports, context, endpoint)
   const { scheme, name, port } = parseProxyName(context.info.name, 'pod')
   const pod = getObject(context, endpoint, name)
-  return await forwardTo(context, backendOfPod(context, pod, { scheme, port: portOf(pod, port, scheme) }))
+  return await forwardTo(
+    ports,
+    context,
+    backendOfPod(ports, pod, { scheme, port: portOf(pod, port, scheme) }),
+  )
 }
 
-async function proxyToService(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  await begin(context, endpoint)
+async function proxyToService(
+  ports: ProxyPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  await begin(ports, context, endpoint)
   const { scheme, name, port } = parseProxyName(context.info.name, 'service')
   const numbered = /^[+-]?\d+$/.test(port)
   const portName = numbered ? nameOfPort(getObject(context, endpoint, name), name, Number(port)) : port
@@ -69,13 +97,13 @@ async function proxyToService(context: ResourceContext, endpoint: Endpoint): Pro
     pod,
     address,
     port: number,
-  } = chooseEndpoint(context.state, {
+  } = chooseEndpoint(ports, {
     namespace: context.info.namespace,
     service: name,
     portName,
     requested: context.info.name,
   })
-  return await forwardTo(context, backendOfPod(context, pod, { scheme, port: number, address }))
+  return await forwardTo(ports, context, backendOfPod(ports, pod, { scheme, port: number, address }))
 }
 
 /** Services name their ports; endpoints have the same names and other numbers. */
@@ -85,21 +113,25 @@ function nameOfPort(service: JsonObject, name: string, number: number): string {
   throw newServiceUnavailable(`no service port ${number} found for service "${name}"`)
 }
 
-async function proxyToNode(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  await begin(context, endpoint)
-  const { state, info } = context
-  const { scheme, name, port } = parseProxyName(info.name, 'node')
-  const node = getNode(state, name, 'nodes')
+async function proxyToNode(
+  ports: ProxyPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  await begin(ports, context, endpoint)
+  const { scheme, name, port } = parseProxyName(context.info.name, 'node')
+  const node = getNode(ports, name, 'nodes')
   const isKubelet = port === '' || port === String(kubeletPortOf(node))
-  if (state.nodes?.hasNode(name)) {
+  const { nodes, dialer } = ports
+  if (nodes?.hasNode(name)) {
     // Its other ports are those of this machine.
     if (!isKubelet) throw newBadRequest('address not allowed')
-    return await askNode(context, name)
+    return await askNode(nodes, context, name)
   }
-  const kubelet = findKubelet(state, node)
+  const kubelet = findKubelet(ports, node)
   let addresses: readonly string[]
   try {
-    addresses = await state.dialer.lookup(kubelet.host)
+    addresses = await dialer.lookup(kubelet.host)
   } catch (error) {
     throw newBadRequest((error as Error).message)
   }
@@ -108,19 +140,19 @@ async function proxyToNode(context: ResourceContext, endpoint: Endpoint): Promis
   // What was judged is what is dialled: a name may have another address by then.
   const address = addresses[0]!
   const backend = isKubelet
-    ? backendAt(state.dialer, { scheme: 'https', address, port: kubelet.port }, kubelet.tls)
-    : backendAt(state.dialer, { scheme, address, port: numberOfPort(port) })
-  return await forwardTo(context, backend)
+    ? backendAt(dialer, { scheme: 'https', address, port: kubelet.port }, kubelet.tls)
+    : backendAt(dialer, { scheme, address, port: numberOfPort(port) })
+  return await forwardTo(ports, context, backend)
 }
 
 /** One of our own nodes answers itself. */
-async function askNode(context: ResourceContext, node: string): Promise<WireResponse> {
-  const { request, state } = context
+async function askNode(nodes: NodeConnection, context: ResourceContext, node: string): Promise<WireResponse> {
+  const { request } = context
   const asked = splitProxyPath(context)
   const { path } = asked
   const redirect = redirectToRoot(request, asked)
   if (redirect) return redirect
-  const { status, headers, body } = await state.nodes!.ask(node, {
+  const { status, headers, body } = await nodes.ask(node, {
     method: request.method,
     path: path === '' ? '/' : encodePath(path),
     query: request.query,
@@ -133,21 +165,28 @@ async function askNode(context: ResourceContext, node: string): Promise<WireResp
 }
 
 /** What stands before every proxy: upstream's checks of the request, and admission. */
-async function begin(context: ResourceContext, endpoint: Endpoint): Promise<void> {
+async function begin(
+  { admission, reader }: ProxyPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<void> {
   const { query, request } = context
   if (query.has('dryRun')) throw newBadRequest('dryRun is not supported')
   if (request.bodyTooLarge) throw newRequestEntityTooLarge('limit is 3145728')
-  await admitConnect({ admission: context.state.admission, context, endpoint }, connectOptions(context))
-  await freshen(context, '', 0)
+  await admitConnect({ admission, context, endpoint }, connectOptions(context))
+  await reader.freshen(context, '', 0)
 }
 
-async function forwardTo(context: ResourceContext, backend: Backend): Promise<WireResponse> {
-  const { request, state } = context
+async function forwardTo(
+  { compression }: ProxyPorts,
+  context: ResourceContext,
+  backend: Backend,
+): Promise<WireResponse> {
   return await forward({
-    request,
+    request: context.request,
     path: splitProxyPath(context),
     backend,
-    ...(state.compression && { compression: state.compression }),
+    ...(compression && { compression }),
   })
 }
 
@@ -165,10 +204,9 @@ interface PodPlace {
 }
 
 /** Pods of our own nodes are reached through them, others by their address. */
-function backendOfPod({ state }: ResourceContext, pod: JsonObject, place: PodPlace): Backend {
+function backendOfPod({ nodes, dialer }: ProxyPorts, pod: JsonObject, place: PodPlace): Backend {
   const { scheme, port, address = podIPOf(pod) } = place
   const { namespace, name } = objectOf(pod.metadata)
-  const { nodes, dialer } = state
   if (address !== '' && nodes?.hasNode(textOf(objectOf(pod.spec).nodeName))) {
     const podAddress = { namespace: textOf(namespace), name: textOf(name) }
     return backendOnNode(nodes, dialer, podAddress, { scheme, address, port })

@@ -1,38 +1,35 @@
-import {
-  isValidPathSegmentName,
-  newBadRequest,
-  newMethodNotSupported,
-  newNotFound,
-  newUnknownError,
-  StatusError,
-} from '@coxswain/apimachinery'
-import { handleGet, handleList } from '../read/read.ts'
+import { isValidPathSegmentName, newBadRequest, newUnknownError, StatusError } from '@coxswain/apimachinery'
+import type { ReadPorts } from '../read/ports.ts'
 import { handleWatch } from '../read/watch.ts'
-import type { Endpoint } from '../registry/registry.ts'
+import { methodNotAllowed } from '../registry/builtin-conventions.ts'
+import type { Endpoint, Registry } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
-import type { Answer } from '../request/filter.ts'
+import type { Answer, Next } from '../request/filter.ts'
 import type { RequestVerb, ResourceRequestInfo } from '../request/request-info.ts'
 import { notFoundPage, unknownResource } from '../request/response.ts'
 import { handleCreate } from '../write/create.ts'
 import { handleDelete, handleDeleteCollection } from '../write/delete.ts'
 import { handlePatch } from '../write/patch.ts'
 import { handleUpdate } from '../write/update.ts'
-import { findComponentHandler } from './component-status.ts'
-import { serveDocument } from './document.ts'
+import {
+  type ComponentStatusPorts,
+  createComponentStatuses,
+  type FindComponentStatus,
+} from './component-status.ts'
+import { type DocumentPorts, serveDocument } from './document.ts'
 import type { EndpointHandler } from './endpoint-handler.ts'
-import { findProxyHandler } from './proxies.ts'
-import { findReviewHandler } from './reviews/index.ts'
-import { findSubresourceHandler } from './subresources.ts'
+import { findProxyHandler, type ProxyPorts } from './proxies.ts'
+import { createReviews, type FindReview, type ReviewHandlerPorts } from './reviews/index.ts'
+import { createSubresources, type FindSubresource, type SubresourcePorts } from './subresources.ts'
 
-const handlers: Readonly<Partial<Record<RequestVerb, EndpointHandler>>> = {
-  create: handleCreate,
-  delete: handleDelete,
-  deletecollection: handleDeleteCollection,
-  get: handleGet,
-  list: handleList,
-  patch: handlePatch,
-  update: handleUpdate,
-  watch: handleWatch,
+/** What the endpoints need of the server, by family. */
+export interface RoutePorts extends SubresourcePorts {
+  readonly registry: Registry
+  readonly read: ReadPorts
+  readonly proxies: ProxyPorts
+  readonly reviews: ReviewHandlerPorts
+  readonly componentStatuses: ComponentStatusPorts
+  readonly documents: DocumentPorts
 }
 
 /** Whoever is behind a proxy may be asked anything. */
@@ -43,52 +40,126 @@ const servedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const acrossNamespaces: ReadonlySet<RequestVerb> = new Set<RequestVerb>(['list', 'watch'])
 
 /** The end of the filter list: finds the handler of a request. */
-export function route(context: RequestContext): Answer {
-  const { info, path, request } = context
-  if (!path.valid) throw newBadRequest('the path is not well-formed')
-  if (!info.isResource || info.resource === '') return serveDocument(context)
-  const endpoint = context.state.registry.find(info.group, info.version, info.resource)
-  if (!endpoint) {
-    const { registry } = context.state
+export function createRoute(ports: RoutePorts): Next {
+  const router = new Router(ports)
+  return context => router.route(context)
+}
+
+class Router {
+  readonly #ports: RoutePorts
+  readonly #handlers: Readonly<Partial<Record<RequestVerb, EndpointHandler>>>
+  readonly #findReview: FindReview
+  readonly #findSubresource: FindSubresource
+  readonly #findComponentStatus: FindComponentStatus
+
+  constructor(ports: RoutePorts) {
+    const { read, write } = ports
+    const { reader } = write
+    const watch = { reader, env: read.env, cache: read.cache }
+    this.#ports = ports
+    this.#handlers = {
+      create: (context, endpoint) => handleCreate(write, context, endpoint),
+      delete: (context, endpoint) => handleDelete(write, context, endpoint),
+      deletecollection: (context, endpoint) => handleDeleteCollection(write, context, endpoint),
+      get: (context, endpoint) => reader.get(context, endpoint),
+      list: (context, endpoint) => reader.list(context, endpoint),
+      patch: (context, endpoint) => handlePatch(write, context, endpoint),
+      update: (context, endpoint) => handleUpdate(write, context, endpoint),
+      watch: (context, endpoint) => handleWatch(watch, context, endpoint),
+    }
+    this.#findReview = createReviews(ports.reviews)
+    this.#findSubresource = createSubresources(ports)
+    this.#findComponentStatus = createComponentStatuses(ports.componentStatuses)
+  }
+
+  route(context: RequestContext): Answer {
+    const { info, path } = context
+    if (!path.valid) throw newBadRequest('the path is not well-formed')
+    if (!info.isResource || info.resource === '') return serveDocument(this.#ports.documents, context)
+    const endpoint = this.#ports.registry.find(info.group, info.version, info.resource)
+    if (!endpoint) return this.#unknown(context, info)
+    const resourceContext = context as ResourceContext
+    const proxy = findProxyHandler(info)
+    checkMethod(context, proxy ? proxiedMethods : servedMethods)
+    const isMisplaced = isWrongScope(endpoint, info)
+    if (isMisplaced && endpoint.resource.routing.hidesWrongScope) return notFoundPage
+    if (isMisplaced && !endpoint.resource.info.namespaced) throw unknownResource()
+    checkSegments(info)
+    warnOfDeprecation(context, endpoint)
+    if (proxy) {
+      if (isMisplaced || info.legacyWatch || info.name === '') throw unknownResource()
+      return proxy(this.#ports.proxies, resourceContext, endpoint)
+    }
+    return info.subresource === ''
+      ? this.#routeObject(resourceContext, endpoint)
+      : this.#routeSubresource(resourceContext, endpoint)
+  }
+
+  /** The answer for a resource that is not served. */
+  #unknown(context: RequestContext, info: ResourceRequestInfo): Answer {
+    const { registry } = this.#ports
     if (!registry.hasGroupVersion(info.group, info.version) && !registry.hasBuiltinGroup(info.group))
       return notFoundPage
     throw isOldDefinition(info) ? oldDefinition(context) : unknownResource()
   }
-  const proxy = findProxyHandler(info.group, info.resource, info.subresource)
-  if (!(proxy ? proxiedMethods : servedMethods).has(request.method)) throw methodNotAllowed()
-  const { info: resource } = endpoint.resource
-  const namespaceObject = info.group === '' && info.resource === 'namespaces'
-  const isElsewhere = resource.namespaced
+
+  #routeObject(context: ResourceContext, endpoint: Endpoint): Answer {
+    const { info, request } = context
+    const { routing, info: resource } = endpoint.resource
+    const isNowhere = resource.namespaced && info.namespace === ''
+    if (isNowhere && info.name !== '') throw unknownResource()
+    if (!(endpoint.version.verbs as readonly string[]).includes(info.verb))
+      throw routing.unsupportedVerb(endpoint, info.verb)
+    if (info.verb === 'create' && info.name !== '' && routing.ignoresCreateName)
+      return this.#handlers.create!({ ...context, info: { ...info, name: '' } }, endpoint)
+    if (!hasPlace(info)) throw routing.misplacedVerb()
+    if (isNowhere && isCollectionWrite(info.verb)) throw methodNotAllowed()
+    if (info.legacyWatch && request.method !== 'GET') throw methodNotAllowed()
+    const handler = this.#findHandler(endpoint, info)
+    if (!handler) throw methodNotAllowed()
+    return handler(context, endpoint)
+  }
+
+  #findHandler(endpoint: Endpoint, info: ResourceRequestInfo): EndpointHandler | undefined {
+    const own =
+      info.verb === 'create'
+        ? (this.#findReview(endpoint) ?? this.#findSubresource(endpoint, info))
+        : this.#findComponentStatus(endpoint, info.verb)
+    return own ?? this.#handlers[info.verb]
+  }
+
+  #routeSubresource(context: ResourceContext, endpoint: Endpoint): Answer {
+    const { info } = context
+    const { routing, strategy } = endpoint.resource
+    const subresource = endpoint.version.subresources.find(candidate => candidate.name === info.subresource)
+    if (!subresource || info.name === '' || info.legacyWatch) throw routing.unknownSubresource(endpoint, info)
+    if (!(subresource.verbs as readonly string[]).includes(info.verb))
+      throw routing.unsupportedVerb(endpoint, info.verb)
+    const isPart = info.subresource === 'status' || strategy.subresources?.[info.subresource]
+    const handler = isPart ? this.#handlers[info.verb] : this.#findSubresource(endpoint, info)
+    if (!handler) throw notImplemented(`${info.resource}/${info.subresource} is not served yet`)
+    return handler(context, endpoint)
+  }
+}
+
+function checkMethod({ request }: RequestContext, methods: ReadonlySet<string>): void {
+  if (!methods.has(request.method)) throw methodNotAllowed()
+}
+
+/** Whether the path has a namespace where the resource has none, or the other way around. */
+function isWrongScope({ resource }: Endpoint, info: ResourceRequestInfo): boolean {
+  return resource.info.namespaced
     ? info.namespace === '' && !acrossNamespaces.has(info.verb)
-    : info.namespace !== '' && !namespaceObject
-  // Paths of custom resources are not the router's: where one does not lead anywhere, nobody knows it.
-  if (isElsewhere && endpoint.resource.custom) return notFoundPage
-  if (!resource.namespaced && isElsewhere) throw unknownResource()
-  checkSegment('Name', info.name)
-  if (!namespaceObject) checkSegment('Namespace', info.namespace)
-  const resourceContext = context as ResourceContext
-  const deprecated = endpoint.version.deprecated ?? endpoint.resource.strategy.deprecated
-  if (deprecated !== undefined) context.warnings.push(deprecated)
-  if (proxy) {
-    if (isElsewhere || info.legacyWatch || info.name === '') throw unknownResource()
-    return proxy(resourceContext, endpoint)
-  }
-  if (info.subresource !== '') return routeSubresource(resourceContext, endpoint)
-  if (resource.namespaced && info.namespace === '' && info.name !== '') throw unknownResource()
-  if (!(endpoint.version.verbs as readonly string[]).includes(info.verb))
-    throw withoutVerb(endpoint, info.verb)
-  if (info.verb === 'create' && info.name !== '' && endpoint.resource.custom) {
-    return handleCreate({ ...resourceContext, info: { ...info, name: '' } }, endpoint)
-  }
-  if (endpoint.resource.custom && !hasPlace(info)) throw newBadRequest('name must be provided')
-  const isNowhere = resource.namespaced && info.namespace === '' && isCollectionWrite(info.verb)
-  if (!hasPlace(info) || isNowhere || (info.legacyWatch && request.method !== 'GET')) throw methodNotAllowed()
-  const handler =
-    info.verb === 'create'
-      ? (findReviewHandler(endpoint) ?? findSubresourceHandler(endpoint, info) ?? handleCreate)
-      : (findComponentHandler(endpoint, info.verb) ?? handlers[info.verb])
-  if (!handler) throw methodNotAllowed()
-  return handler(resourceContext, endpoint)
+    : info.namespace !== '' && !isNamespace(info)
+}
+
+function isNamespace({ group, resource }: ResourceRequestInfo): boolean {
+  return group === '' && resource === 'namespaces'
+}
+
+function warnOfDeprecation({ warnings }: RequestContext, { resource, version }: Endpoint): void {
+  const deprecated = version.deprecated ?? resource.strategy.deprecated
+  if (deprecated !== undefined) warnings.push(deprecated)
 }
 
 /** Definitions as they were before Kubernetes 1.22; old tutorials are full of them. */
@@ -104,20 +175,6 @@ function oldDefinition({ warnings }: RequestContext): StatusError {
   return new StatusError({ ...unknownResource().status, message })
 }
 
-function routeSubresource(context: ResourceContext, endpoint: Endpoint): Answer {
-  const { info } = context
-  const subresource = endpoint.version.subresources.find(candidate => candidate.name === info.subresource)
-  if (!subresource || info.name === '' || info.legacyWatch) {
-    const { custom, info: resource } = endpoint.resource
-    throw custom && info.name !== '' ? newNotFound(resource, info.name) : unknownResource()
-  }
-  if (!(subresource.verbs as readonly string[]).includes(info.verb)) throw withoutVerb(endpoint, info.verb)
-  const isPart = info.subresource === 'status' || endpoint.resource.strategy.subresources?.[info.subresource]
-  const handler = isPart ? handlers[info.verb] : findSubresourceHandler(endpoint, info)
-  if (!handler) throw notImplemented(`${info.resource}/${info.subresource} is not served yet`)
-  return handler(context, endpoint)
-}
-
 /** Objects are made, and collections emptied, in one namespace. */
 function isCollectionWrite(verb: RequestVerb): boolean {
   return verb === 'create' || verb === 'deletecollection'
@@ -129,19 +186,13 @@ function hasPlace({ verb, name }: ResourceRequestInfo): boolean {
   return verb === 'watch' || name !== ''
 }
 
-/** What a resource cannot do: custom ones say so, built-in ones do not even have the path. */
-function withoutVerb({ resource }: Endpoint, verb: RequestVerb): StatusError {
-  return resource.custom ? newMethodNotSupported(resource.info, verb) : methodNotAllowed()
-}
-
-function methodNotAllowed(): StatusError {
-  const { status } = newMethodNotSupported({ group: '', resource: '' }, '')
-  const message = 'the server does not allow this method on the requested resource'
-  return new StatusError({ ...status, message, details: {} })
-}
-
 function notImplemented(message: string): StatusError {
   return new StatusError({ ...newUnknownError(message).status, reason: 'NotImplemented', code: 501 })
+}
+
+function checkSegments(info: ResourceRequestInfo): void {
+  checkSegment('Name', info.name)
+  if (!isNamespace(info)) checkSegment('Namespace', info.namespace)
 }
 
 /** A name or namespace that could be mistaken for a way through the tree is refused before anything looks it up. */

@@ -1,4 +1,4 @@
-import { builtinSchema, decodeBuiltin } from '@coxswain/api'
+import { builtinSchema } from '@coxswain/api'
 import {
   childObject,
   createFieldManager,
@@ -7,36 +7,34 @@ import {
   field,
   formatAge,
   formatTime,
-  isMachineryError,
   isObject,
   type JsonObject,
   labelSelectorAsSelector,
   type ManagedFieldsEntry,
   newBadRequest,
-  newConflict,
   newInvalid,
-  optimisticLockMessage,
-  type PrinterColumn,
   type Schema,
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
-import type { WireResponse } from '@coxswain/wire'
-import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'
 import { StoredObject } from '../cache/stored-object.ts'
-import { freshen, getStored } from '../read/read.ts'
-import { View } from '../read/view.ts'
+import { builtinBodies, createBuiltinConventions } from '../registry/builtin-conventions.ts'
 import { parseServed, serveOne } from '../registry/convert.ts'
-import type { Endpoint } from '../registry/registry.ts'
+import type { Endpoint, Registry } from '../registry/registry.ts'
+import { scaleKind, scaleVersion } from '../registry/scale-conventions.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { requireManager } from '../write/apply.ts'
 import { bytesOf, readBody } from '../write/body.ts'
-import { guaranteedUpdate } from '../write/guaranteed-update.ts'
-import { metadataOf } from '../write/lifecycle.ts'
+import { changeStored } from '../write/change-stored.ts'
+import { metadataOf } from '../write/metadata.ts'
 import { isApplyPatch, patchValue } from '../write/patch.ts'
-import { changeObject, checkUid } from '../write/update.ts'
+import { changedObject, steps } from '../write/pipeline.ts'
+import type { WritePorts } from '../write/ports.ts'
+import type { Step } from '../write/step.ts'
+import { createWrite, type Part, type Write } from '../write/write.ts'
+import type { EndpointHandler } from './endpoint-handler.ts'
 import { managersOfParent, managersOfScale, type ReplicasPaths } from './scale-managers.ts'
 
 /** Where a kind keeps what a Scale shows. */
@@ -64,27 +62,70 @@ function pathsOf({ version }: Endpoint): ScalePaths {
   }
 }
 
-const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
-const scaleVersion = 'autoscaling/v1'
+/** What the endpoint `scale` needs of the server. */
+export interface ScalePorts extends WritePorts {
+  readonly registry: Registry
+}
 
-const scaleColumns: readonly PrinterColumn[] = [
-  { name: 'Name', type: 'string', priority: 0 },
-  { name: 'Desired', type: 'integer', priority: 0 },
-  { name: 'Available', type: 'integer', priority: 0 },
-  { name: 'Age', type: 'string', priority: 0 },
+/** A write of an object through its Scale. */
+interface ScaleWrite extends Write {
+  readonly part: Part
+  readonly paths: ScalePaths
+  readonly replicasPaths: ReplicasPaths
+  /** Makes the Scale that the client asks for out of the present one, with the managers it then has. */
+  readonly writeScale: (live: JsonObject) => JsonObject
+}
+
+/** With the present object, again from the top whenever somebody else has changed it. */
+export const scaleSteps: readonly Step<ScaleWrite>[] = [
+  { name: 'change scale', run: changeScale },
+  steps.mutate,
+  { name: 'check scale', run: checkScale },
+  steps.checkVersion,
+  steps.checkUid,
+  { name: 'set replicas', run: setReplicas },
+  steps.dedupeOwners,
+  steps.applyDefaults,
+  ...changedObject,
+  { name: 'show scale', run: showScale },
+  steps.admit,
 ]
 
-/** Custom resources print theirs with another printer. */
-const customScaleColumns: readonly PrinterColumn[] = scaleColumns.map(column =>
-  column.name === 'Name'
-    ? { ...column, format: 'name' }
-    : column.name === 'Age'
-      ? { ...column, type: 'date' }
-      : column,
-)
+/** `scale` of workloads and of custom resources that have one: an autoscaling/v1 Scale. */
+export function createScaleHandler(ports: ScalePorts): EndpointHandler {
+  const shown = new WeakMap<Endpoint, Endpoint>()
+  const manager = createScaleManager(ports)
+  return async (context, endpoint) => {
+    let scaleEndpoint = shown.get(endpoint)
+    if (!scaleEndpoint) {
+      scaleEndpoint = createScaleEndpoint(endpoint, ports.registry)
+      shown.set(endpoint, scaleEndpoint)
+    }
+    const view = ports.reader.view(context, scaleEndpoint)
+    const paths = pathsOf(endpoint)
+    if (context.info.verb === 'get') {
+      const object = await parseServed(endpoint, await ports.reader.getFresh(context, endpoint))
+      return view.object(200, toScale(paths, object))
+    }
+    const isApply = isApplyPatch(context)
+    const kind = context.info.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions'
+    const options = parseWriteOptions(context, kind, isApply)
+    const request = { context, endpoint, options, manager }
+    const write: ScaleWrite = {
+      ...createWrite(ports, { context, endpoint, options, operation: 'UPDATE', subresource: '' }),
+      part: { kind: scaleKind, object: {} },
+      paths,
+      replicasPaths: replicasPathsOf(endpoint),
+      writeScale: isApply ? applyScale(request) : updateScale(request),
+    }
+    const result = await changeStored(write, scaleSteps)
+    const object = result instanceof StoredObject ? result.parse() : result
+    return view.object(200, toScale(paths, await serveOne(endpoint, object)))
+  }
+}
 
 /** The endpoint of a kind's scale, for showing it: its answers are Scales, whatever the kind is. */
-function scaleEndpoint({ resource, version }: Endpoint): Endpoint {
+function createScaleEndpoint({ resource, version }: Endpoint, scheme: Registry): Endpoint {
   const cells = (scale: JsonObject, now: number) => {
     const { name, creationTimestamp } = metadataOf(scale)
     const { replicas } = (scale.spec ?? {}) as { replicas?: number }
@@ -92,132 +133,103 @@ function scaleEndpoint({ resource, version }: Endpoint): Endpoint {
     return [name, replicas ?? 0, status.replicas ?? 0, formatAge(creationTimestamp, now)]
   }
   const { group, kind, version: name } = scaleKind
-  const shown = { ...version, name, columns: resource.custom ? customScaleColumns : scaleColumns }
+  const shown = { ...version, name, columns: resource.scale.columns }
   const info = { ...resource.info, group, kind }
-  return {
-    resource: { ...resource, info, custom: false, storageVersion: shown, strategy: { cells } },
-    version: shown,
-  }
+  const strategy = { cells }
+  const conventions = createBuiltinConventions({ info, strategy, scheme })
+  return { resource: { ...resource, ...conventions, info, storageVersion: shown, strategy }, version: shown }
 }
 
-/** `scale` of workloads and of custom resources that have one: an autoscaling/v1 Scale. */
-export async function handleScale(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  const { info } = context
-  const view = new View(context, scaleEndpoint(endpoint))
-  const paths = pathsOf(endpoint)
-  if (info.verb === 'get') {
-    await freshen(context, '', 0)
-    const object = await parseServed(endpoint, getStored(context, endpoint))
-    return view.object(200, toScale(paths, object))
-  }
-  const isApply = isApplyPatch(context)
-  const kind = info.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions'
-  const options = parseWriteOptions(context, kind, isApply)
-  const write = isApply ? applyScale(context, options) : updateScale(context, endpoint, options)
-  const replicasPaths = replicasPathsOf(endpoint)
-  const result = await guaranteedUpdate(context.state, {
-    endpoint,
-    namespace: info.namespace,
-    name: info.name,
-    dryRun: options.dryRun,
-    // A version that the client named is compared on every attempt; a patch that names none takes the present one.
-    conditional: () => false,
-    change: async current => {
-      const object = deepClone(current) as JsonObject
-      const entries = (metadataOf(object).managedFields ?? []) as ManagedFieldsEntry[]
-      const live = toScale(paths, object)
-      metadataOf(live).managedFields = managersOfScale(entries, replicasPaths)
-      const scale = write(live)
-      const admitted = (next: JsonObject) =>
-        createAttributes(context, endpoint, {
-          server: context.state.admission.server,
-          operation: 'UPDATE',
-          kind: scaleKind,
-          object: next,
-          oldObject: toScale(paths, current),
-          dryRun: options.dryRun,
-          options: writeOptionsObject(context, 'UpdateOptions'),
-        })
-      await context.state.admission.mutate(admitted(scale))
-      checkScale(context, endpoint, scale)
-      const { resourceVersion, uid, managedFields } = metadataOf(scale)
-      if (resourceVersion && resourceVersion !== metadataOf(current).resourceVersion) {
-        throw newConflict(endpoint.resource.info, info.name, optimisticLockMessage)
-      }
-      checkUid(endpoint, current, uid)
-      const replicas = isObject(scale.spec) ? (scale.spec.replicas ?? 0) : 0
-      setPath(object, paths.specReplicas, replicas)
-      metadataOf(object).managedFields = managersOfParent(
-        entries,
-        (managedFields ?? []) as ManagedFieldsEntry[],
-        replicasPaths,
-      )
-      const main = { ...context, info: { ...info, subresource: '' } }
-      return await changeObject(main, endpoint, object, current, {
-        ...options,
-        applied: true,
-        admittedAs: next => admitted(toScale(paths, next)),
-      })
-    },
-  })
-  const object = result instanceof StoredObject ? result.parse() : result
-  return view.object(200, toScale(paths, await serveOne(endpoint, object)))
+/** The Scale that the client asks for; admission is shown it and the present one. */
+function changeScale(write: ScaleWrite): void {
+  const { old, part, paths, replicasPaths } = write
+  const live = toScale(paths, old!)
+  const entries = (metadataOf(old!).managedFields ?? []) as ManagedFieldsEntry[]
+  metadataOf(live).managedFields = managersOfScale(entries, replicasPaths)
+  part.object = write.writeScale(live)
+  part.oldObject = toScale(paths, old!)
 }
 
-/** Makes the Scale that the client wishes for out of the present one, with the managers it then has. */
-type ScaleWrite = (live: JsonObject) => JsonObject
+/** Throws a 400 or 422 when it is not a Scale of the object. */
+function checkScale(write: ScaleWrite): void {
+  const { context, endpoint, part } = write
+  const scale = part.object
+  const { name, resourceVersion, uid } = metadataOf(scale) ?? {}
+  const { name: expected } = context.info
+  if (name !== undefined && name !== expected) {
+    throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${expected})`)
+  }
+  const replicas = isObject(scale.spec) ? scale.spec.replicas : 0
+  if (endpoint.resource.scale.rejectsNegative && typeof replicas === 'number' && replicas < 0) {
+    const path = field.Path.of('spec', 'replicas')
+    const error = field.invalid(path, replicas, 'must be greater than or equal to 0')
+    throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, expected, [error])
+  }
+  write.expected = { resourceVersion, uid }
+}
 
-function updateScale(context: ResourceContext, endpoint: Endpoint, options: WriteOptions): ScaleWrite {
+/** The object with the Scale's number of replicas, and the managers of it. */
+function setReplicas(write: ScaleWrite): void {
+  const { old, part, paths, replicasPaths } = write
+  const scale = part.object
+  const object = deepClone(old!) as JsonObject
+  const metadata = metadataOf(object)
+  setPath(object, paths.specReplicas, isObject(scale.spec) ? (scale.spec.replicas ?? 0) : 0)
+  metadata.managedFields = managersOfParent(
+    (metadata.managedFields ?? []) as ManagedFieldsEntry[],
+    (metadataOf(scale).managedFields ?? []) as ManagedFieldsEntry[],
+    replicasPaths,
+  )
+  write.object = object
+}
+
+/** Validating admission sees the Scale of the object that is about to be stored. */
+function showScale(write: ScaleWrite): void {
+  write.part.object = toScale(write.paths, write.object)
+  write.attributes = write.describe(write)
+}
+
+interface ScaleRequest {
+  readonly context: ResourceContext
+  readonly endpoint: Endpoint
+  readonly options: WriteOptions
+  readonly manager: FieldManager
+}
+
+function updateScale({ context, endpoint, options, manager }: ScaleRequest): ScaleWrite['writeScale'] {
   const patch = context.info.verb === 'patch' ? patchValue(context, endpoint, scaleSchema()) : undefined
   return live => {
-    const wish = patch
+    const body = patch
       ? patch(live)
-      : readBody(context, false, { apiVersion: scaleVersion, kind: 'Scale' }).object
-    const next = decodeScale(endpoint, wish)
-    const { fieldManager: manager } = options
-    return scaleManager(context).update({ live, next, manager, subresource: 'scale' }) as JsonObject
+      : readBody(context, builtinBodies, { apiVersion: scaleVersion, kind: 'Scale' }).object
+    const next = endpoint.resource.scale.decode(body)
+    const { fieldManager } = options
+    return manager.update({ live, next, manager: fieldManager, subresource: 'scale' }) as JsonObject
   }
 }
 
-/** Throws a 400 when it is no Scale. */
-function decodeScale({ resource }: Endpoint, wish: JsonObject): JsonObject {
-  const { kind, apiVersion } = { kind: wish.kind ?? 'Scale', apiVersion: wish.apiVersion ?? scaleVersion }
-  try {
-    if (!resource.custom || (kind === 'Scale' && apiVersion === scaleVersion)) {
-      return decodeBuiltin(scaleKind, { ...wish, apiVersion: scaleVersion, kind: 'Scale' }).object
-    }
-  } catch (error) {
-    if (!isMachineryError(error)) throw error
-    if (!resource.custom)
-      throw newBadRequest(`Scale in version "v1" cannot be handled as a Scale: ${error.message}`)
-  }
-  throw newBadRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"')
-}
-
-function applyScale(context: ResourceContext, options: WriteOptions): ScaleWrite {
+function applyScale({ context, options, manager }: ScaleRequest): ScaleWrite['writeScale'] {
   requireManager(options)
   const { value: patch } = readYaml(bytesOf(context)) ?? {}
   if (!isObject(patch)) throw newBadRequest('error decoding YAML: the body is not an object')
-  const force = isTrue(context.query.get('force'))
-  return live =>
-    scaleManager(context).apply({
-      live,
-      patch,
-      manager: options.fieldManager,
-      force,
-      subresource: 'scale',
-    }) as JsonObject
+  const request = {
+    patch,
+    manager: options.fieldManager,
+    force: isTrue(context.query.get('force')),
+    subresource: 'scale',
+  }
+  return live => manager.apply({ ...request, live }) as JsonObject
 }
 
 const scaleSchema = (): Schema => builtinSchema('io.k8s.api.autoscaling.v1.Scale')!
 
-function scaleManager({ state }: ResourceContext): FieldManager {
+function createScaleManager({ env }: ScalePorts): FieldManager {
   return createFieldManager({
     apiVersion: scaleVersion,
     kind: 'Scale',
     schema: scaleSchema(),
     resetFields: () => ({ reset: ['status'] }),
-    now: () => formatTime(state.env.clock.now()),
+    now: () => formatTime(env.clock.now()),
   })
 }
 
@@ -231,23 +243,6 @@ function replicasPathsOf({ resource, version }: Endpoint): ReplicasPaths {
         pathsOf({ resource, version: candidate }).specReplicas,
       ]),
     ),
-  }
-}
-
-function checkScale({ info }: ResourceContext, { resource }: Endpoint, scale: JsonObject): void {
-  const { name } = metadataOf(scale) ?? {}
-  if (name !== undefined && name !== info.name) {
-    throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`)
-  }
-  const replicas = isObject(scale.spec) ? scale.spec.replicas : 0
-  // What a custom resource takes is for its own validation to say.
-  if (!resource.custom && typeof replicas === 'number' && replicas < 0) {
-    const error = field.invalid(
-      field.Path.of('spec', 'replicas'),
-      replicas,
-      'must be greater than or equal to 0',
-    )
-    throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, info.name, [error])
   }
 }
 

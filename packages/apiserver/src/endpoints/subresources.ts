@@ -1,72 +1,44 @@
-import { deepClone, newInvalid } from '@coxswain/apimachinery'
-import { validateNamespaceFinalizers } from '@coxswain/strategies'
-import type { WireResponse } from '@coxswain/wire'
-import { View } from '../read/view.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceRequestInfo } from '../request/request-info.ts'
-import { parseWriteOptions } from '../request/write-options.ts'
-import { readBody } from '../write/body.ts'
-import { kindOf } from '../write/create.ts'
-import { guaranteedUpdate } from '../write/guaranteed-update.ts'
-import { receiveObject } from '../write/incoming.ts'
-import { metadataOf, placeInNamespace } from '../write/lifecycle.ts'
-import { changeObject, checkName, checkVersion, isFinished } from '../write/update.ts'
 import type { EndpointHandler } from './endpoint-handler.ts'
-import { bindPod, createBinding } from './pod-binding.ts'
+import { finalizeNamespace } from './namespace-finalize.ts'
+import { type BindingPorts, bindPod, createBinding } from './pod-binding.ts'
 import { evictPod } from './pod-eviction.ts'
-import { forwardPort, openTerminal, readLog } from './pod-streams.ts'
-import { handleScale } from './scale.ts'
-import { createToken } from './token-request.ts'
+import { forwardPort, openTerminal, type PodStreamPorts, readLog } from './pod-streams.ts'
+import { createScaleHandler } from './scale.ts'
+import { createToken, type TokenPorts } from './token-request.ts'
 
-/** Endpoints that do something of their own, by `GROUP/RESOURCE/SUBRESOURCE verb`; the last is empty for the resource itself. */
-const handlers: Readonly<Record<string, EndpointHandler>> = {
-  '/namespaces/finalize update': finalizeNamespace,
-  '/bindings/ create': createBinding,
-  '/pods/binding create': bindPod,
-  '/serviceaccounts/token create': createToken,
-  '/pods/eviction create': evictPod,
-  '/pods/log get': readLog,
-  '/pods/exec create': openTerminal,
-  '/pods/exec get': openTerminal,
-  '/pods/attach create': openTerminal,
-  '/pods/attach get': openTerminal,
-  '/pods/portforward create': forwardPort,
-  '/pods/portforward get': forwardPort,
+/** What the endpoints below objects need of the server. */
+export interface SubresourcePorts {
+  readonly write: BindingPorts
+  readonly pods: PodStreamPorts
+  readonly tokens: TokenPorts
 }
 
-export function findSubresourceHandler(
-  endpoint: Endpoint,
-  info: ResourceRequestInfo,
-): EndpointHandler | undefined {
-  if (info.subresource === 'scale') return handleScale
-  const { group, resource } = endpoint.resource.info
-  return handlers[`${group}/${resource}/${info.subresource} ${info.verb}`]
-}
+export type FindSubresource = (endpoint: Endpoint, info: ResourceRequestInfo) => EndpointHandler | undefined
 
-/** Replaces a namespace's `spec.finalizers`; a namespace that is going and has none left is gone. */
-async function finalizeNamespace(...[context, endpoint]: Parameters<EndpointHandler>): Promise<WireResponse> {
-  const { info } = endpoint.resource
-  const view = new View(context, endpoint)
-  const options = parseWriteOptions(context, 'UpdateOptions')
-  const received = receiveObject(context, endpoint, readBody(context, false, kindOf(endpoint)), options)
-  checkName(context, metadataOf(received).name)
-  placeInNamespace(endpoint.resource, received, '')
-  const { finalizers = [] } = (received.spec ?? {}) as { finalizers?: string[] }
-  const version = metadataOf(received).resourceVersion
-  const result = await guaranteedUpdate(context.state, {
-    endpoint,
-    namespace: '',
-    name: context.info.name,
-    dryRun: options.dryRun,
-    conditional: () => Boolean(version),
-    change: async current => {
-      checkVersion(info, current, version)
-      const errors = validateNamespaceFinalizers(finalizers)
-      if (errors.length > 0) throw newInvalid(info, context.info.name, errors)
-      const { object } = await changeObject(context, endpoint, deepClone(received), current, options)
-      object.spec = finalizers.length > 0 ? { finalizers } : {}
-      return { type: isFinished(endpoint, object) ? 'delete' : 'put', object }
-    },
-  })
-  return view.object(200, result)
+/** Finds the handlers of endpoints that do something of their own. */
+export function createSubresources({ write, pods, tokens }: SubresourcePorts): FindSubresource {
+  const scale = createScaleHandler(write)
+  const terminal: EndpointHandler = (context, endpoint) => openTerminal(pods, context, endpoint)
+  const portForward: EndpointHandler = (context, endpoint) => forwardPort(pods, context, endpoint)
+  /** By `GROUP/RESOURCE/SUBRESOURCE verb`; the subresource is empty for the resource itself. */
+  const handlers: Readonly<Record<string, EndpointHandler>> = {
+    '/namespaces/finalize update': (context, endpoint) => finalizeNamespace(write, context, endpoint),
+    '/bindings/ create': (context, endpoint) => createBinding(write, context, endpoint),
+    '/pods/binding create': (context, endpoint) => bindPod(write, context, endpoint),
+    '/serviceaccounts/token create': (context, endpoint) => createToken(tokens, context, endpoint),
+    '/pods/eviction create': (context, endpoint) => evictPod(write, context, endpoint),
+    '/pods/log get': (context, endpoint) => readLog(pods, context, endpoint),
+    '/pods/exec create': terminal,
+    '/pods/exec get': terminal,
+    '/pods/attach create': terminal,
+    '/pods/attach get': terminal,
+    '/pods/portforward create': portForward,
+    '/pods/portforward get': portForward,
+  }
+  return ({ resource }, { subresource, verb }) =>
+    subresource === 'scale'
+      ? scale
+      : handlers[`${resource.info.group}/${resource.info.resource}/${subresource} ${verb}`]
 }

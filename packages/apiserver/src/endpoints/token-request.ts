@@ -13,16 +13,21 @@ import {
   StatusError,
 } from '@coxswain/apimachinery'
 import type { WireResponse } from '@coxswain/wire'
+import type { ResolvedAuthentication } from '../authentication/authentication.ts'
 import { signJwt } from '../authentication/jwt/jwt.ts'
 import type { BoundResource } from '../authentication/service-account/bound-objects.ts'
 import { type Reference, writeClaims } from '../authentication/service-account/claims.ts'
 import type { ServiceAccounts } from '../authentication/service-account/issuer.ts'
-import { View } from '../read/view.ts'
+import { builtinBodies } from '../registry/builtin-conventions.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
 import { readBody } from '../write/body.ts'
-import { metadataOf } from '../write/lifecycle.ts'
+import { metadataOf } from '../write/metadata.ts'
+import { steps } from '../write/pipeline.ts'
+import type { WritePorts } from '../write/ports.ts'
+import { runSteps, type Step } from '../write/step.ts'
+import { createPart, createWrite, type Write } from '../write/write.ts'
 
 const requestKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
 const requestVersion = 'authentication.k8s.io/v1'
@@ -44,54 +49,55 @@ interface TokenSpec {
   }
 }
 
+/** What token requests need of the server. */
+export interface TokenPorts extends WritePorts {
+  /** Who signs tokens, and the audiences of tokens that name none. */
+  readonly authentication: Pick<ResolvedAuthentication, 'serviceAccounts' | 'audiences' | 'server'>
+}
+
+/** The token is issued between the two. */
+const admittedRequest: readonly Step<Write>[] = [steps.mutate]
+const issuedToken: readonly Step<Write>[] = [steps.admit]
+
 /** `serviceaccounts/token`: a new token of the account. Throws a 501 where nobody signs any. */
-export async function createToken(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  const { state, info, user } = context
-  const accounts = state.authentication.serviceAccounts
+export async function createToken(
+  ports: TokenPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  const { authentication, cache, env } = ports
+  const { name, namespace } = context.info
+  const accounts = authentication.serviceAccounts
   if (!accounts) throw withoutIssuer()
-  const { name, namespace } = info
-  const view = new View(context, tokenEndpoint(endpoint))
+  const view = ports.reader.view(context, tokenEndpoint(endpoint))
   const options = parseWriteOptions(context, 'CreateOptions')
   const request = readRequest(context)
-  const attributes = {
-    operation: 'CREATE' as const,
-    resource: endpoint.resource,
-    version: endpoint.version,
-    kind: requestKind,
-    subresource: 'token',
-    namespace,
-    name,
-    object: request,
-    oldObject: undefined,
-    dryRun: options.dryRun,
-    user,
-    server: state,
-    warn: (text: string) => void context.warnings.push(text),
-  }
-  await state.admission.mutate(attributes)
+  const part = createPart(requestKind, request)
+  const write = createWrite(ports, { context, endpoint, options, operation: 'CREATE', part })
+  await runSteps(admittedRequest, write)
   const metadata = metadataOf(request)
   checkPlace(context, metadata.name, metadata.namespace)
-  await state.cache.fresh()
-  const account = state.authentication.server.objects.find('serviceaccounts', namespace, name)
+  await cache.fresh()
+  const account = authentication.server.objects.find('serviceaccounts', namespace, name)
   if (!account) throw newNotFound(endpoint.resource.info, name)
   if (metadata.uid && metadata.uid !== account.uid) {
     const detail = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${account.uid})`
     throw newConflict({ group: requestKind.group, resource: requestKind.kind }, name, detail)
   }
   const spec = (request.spec ?? {}) as TokenSpec
-  const audiences = spec.audiences?.length ? spec.audiences : state.authentication.audiences
+  const audiences = spec.audiences?.length ? spec.audiences : authentication.audiences
   const requested = Number(spec.expirationSeconds ?? defaultSeconds)
   checkExpiration(requested)
-  await state.admission.validate(attributes)
-  const bound = spec.boundObjectRef ? findBound(context, spec.boundObjectRef) : {}
+  await runSteps(issuedToken, write)
+  const bound = spec.boundObjectRef ? findBound(ports, context, spec.boundObjectRef) : {}
   const seconds = shorten(context, accounts, requested)
   const isExtended =
     accounts.extendExpiration &&
     bound.pod !== undefined &&
     seconds === extendableSeconds &&
-    audiences.every(audience => state.authentication.audiences.includes(audience))
-  const now = state.env.clock.now()
-  const id = state.env.random.uuid()
+    audiences.every(audience => authentication.audiences.includes(audience))
+  const now = env.clock.now()
+  const id = env.random.uuid()
   const claims = writeClaims(
     {
       namespace,
@@ -124,7 +130,7 @@ function withoutIssuer(): StatusError {
 }
 
 function readRequest(context: ResourceContext): JsonObject {
-  const body = readBody(context, false, { apiVersion: requestVersion, kind: requestKind.kind })
+  const body = readBody(context, builtinBodies, { apiVersion: requestVersion, kind: requestKind.kind })
   const { apiVersion = '', kind = '' } = body.object as { apiVersion?: string; kind?: string }
   if (kind !== '' && kind !== requestKind.kind)
     throw newBadRequest(`the kind in the data (${kind}) does not match the expected kind (TokenRequest)`)
@@ -180,13 +186,15 @@ const bindable: ReadonlyMap<string, BoundResource> = new Map([
 
 /** The object that the token is to die with; it has to be there. */
 function findBound(
-  { state, info }: ResourceContext,
+  ports: TokenPorts,
+  { info }: ResourceContext,
   { kind = '', apiVersion = '', name = '', uid = '' }: NonNullable<TokenSpec['boundObjectRef']>,
 ): { readonly pod?: Reference; readonly node?: Reference; readonly secret?: Reference } {
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
   const resource = group === '' ? bindable.get(kind) : undefined
   if (!resource) throw newBadRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
-  const object = state.authentication.server.objects.find(resource, info.namespace, name)
+  const { objects } = ports.authentication.server
+  const object = objects.find(resource, info.namespace, name)
   if (!object) throw newNotFound({ group: '', resource }, name)
   const { serviceAccountName, nodeName } = (object.parse().spec ?? {}) as {
     serviceAccountName?: string
@@ -205,7 +213,7 @@ function findBound(
   if (resource === 'secrets') return { secret: reference }
   if (resource === 'nodes') return { node: reference }
   if (!nodeName) return { pod: reference }
-  const node = state.authentication.server.objects.find('nodes', '', nodeName)
+  const node = objects.find('nodes', '', nodeName)
   return { pod: reference, node: { name: nodeName, uid: node?.uid ?? '' } }
 }
 

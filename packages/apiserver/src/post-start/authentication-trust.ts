@@ -2,7 +2,7 @@ import { formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
 import type { AuthenticationTrust } from '../authentication/authentication.ts'
 import { ControlLoop } from '../cache/control-loop.ts'
 import { encodeStored } from '../cache/stored-object.ts'
-import type { ServerState } from '../request/context.ts'
+import type { StartPorts } from './ports.ts'
 
 const prefix = '/core/configmaps/'
 const namespace = 'kube-system'
@@ -14,18 +14,18 @@ const attempts = 10
  * Publishes it as the ConfigMap `extension-apiserver-authentication`, and again when that is deleted. CAs of other servers
  * on the same store stay in it.
  */
-export function createTrustLoop(state: ServerState, trust: AuthenticationTrust): ControlLoop {
-  return new ControlLoop(state, {
+export function createTrustLoop(ports: StartPorts, trust: AuthenticationTrust): ControlLoop {
+  return new ControlLoop(ports, {
     name: 'authentication-trust',
     prefixes: [prefix],
     keysOf: ({ type, object }) => (type === 'DELETED' && object.key === key ? [name] : []),
     initialKeys: () => [name],
-    reconcile: () => publish(state, trust),
+    reconcile: () => publish(ports, trust),
   })
 }
 
-async function publish(state: ServerState, trust: AuthenticationTrust): Promise<void> {
-  const { env, store, cache } = state
+async function publish(ports: StartPorts, trust: AuthenticationTrust): Promise<void> {
+  const { env, store, cache } = ports
   for (let attempt = 0; attempt < attempts; attempt++) {
     const stored = cache.resource(prefix).get(key)
     const present = stored?.parse()

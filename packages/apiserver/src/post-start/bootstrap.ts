@@ -3,8 +3,8 @@ import { formatTime } from '@coxswain/apimachinery'
 import { bootstrapApiServices, bootstrapFlowControl, systemPriorityClasses } from '@coxswain/strategies'
 import { encodeStored } from '../cache/stored-object.ts'
 import { nameOf } from '../registry/convert.ts'
-import type { ServerState } from '../request/context.ts'
-import { createKubernetesService } from './kubernetes-service.ts'
+import { createKubernetesService, type NetworkPorts } from './kubernetes-service.ts'
+import type { StartPorts } from './ports.ts'
 import { reconcileBootstrapPolicy } from './rbac-bootstrap.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
@@ -13,9 +13,9 @@ const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 const tokenTracking = 'kube-apiserver-legacy-service-account-token-tracking'
 
 /** Creates what every cluster has from the start. What is there already stays as it is. */
-export async function createBootstrapObjects(state: ServerState): Promise<void> {
+export async function createBootstrapObjects(ports: NetworkPorts): Promise<void> {
   for (const name of namespaces) {
-    await createMissing(state, '/core/namespaces/', name, metadata => ({
+    await createMissing(ports, '/core/namespaces/', name, metadata => ({
       kind: 'Namespace',
       apiVersion: 'v1',
       metadata: { ...metadata, labels: { 'kubernetes.io/metadata.name': name } },
@@ -24,7 +24,7 @@ export async function createBootstrapObjects(state: ServerState): Promise<void> 
     }))
   }
   for (const { name, value, description } of systemPriorityClasses) {
-    await createMissing(state, '/scheduling.k8s.io/priorityclasses/', name, metadata => ({
+    await createMissing(ports, '/scheduling.k8s.io/priorityclasses/', name, metadata => ({
       kind: 'PriorityClass',
       apiVersion: 'scheduling.k8s.io/v1',
       metadata: { ...metadata, generation: 1 },
@@ -33,26 +33,26 @@ export async function createBootstrapObjects(state: ServerState): Promise<void> 
       preemptionPolicy: 'PreemptLowerPriority',
     }))
   }
-  await createMissing(state, '/core/configmaps/', `kube-system/${tokenTracking}`, metadata => ({
+  await createMissing(ports, '/core/configmaps/', `kube-system/${tokenTracking}`, metadata => ({
     kind: 'ConfigMap',
     apiVersion: 'v1',
     metadata: { ...metadata, name: tokenTracking, namespace: 'kube-system' },
-    data: { since: formatTime(state.env.clock.now()).slice(0, 10) },
+    data: { since: formatTime(ports.env.clock.now()).slice(0, 10) },
   }))
-  await createKubernetesService(state)
+  await createKubernetesService(ports)
   const flowControl = bootstrapFlowControl().map(object =>
-    createMissing(state, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({
+    createMissing(ports, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({
       ...object,
       metadata: { ...metadata, generation: 1, ...(object.metadata as JsonObject) },
     })),
   )
-  const apiServices = bootstrapApiServices(state.env.clock.now()).map(object =>
-    createMissing(state, '/apiregistration.k8s.io/apiservices/', nameOf(object).name, metadata => ({
+  const apiServices = bootstrapApiServices(ports.env.clock.now()).map(object =>
+    createMissing(ports, '/apiregistration.k8s.io/apiservices/', nameOf(object).name, metadata => ({
       ...object,
       metadata: { ...metadata, ...(object.metadata as JsonObject) },
     })),
   )
-  await Promise.all([...flowControl, ...apiServices, reconcileBootstrapPolicy(state)])
+  await Promise.all([...flowControl, ...apiServices, reconcileBootstrapPolicy(ports)])
 }
 
 const flowControlPrefixes: Readonly<Record<string, string>> = {
@@ -61,18 +61,18 @@ const flowControlPrefixes: Readonly<Record<string, string>> = {
 }
 
 async function createMissing(
-  state: ServerState,
+  ports: StartPorts,
   prefix: string,
   name: string,
   make: (metadata: JsonObject) => JsonObject,
 ): Promise<void> {
-  const { clock, random } = state.env
+  const { clock, random } = ports.env
   const key = prefix + name
-  if (state.cache.resource(prefix).get(key)) return
+  if (ports.cache.resource(prefix).get(key)) return
   const object = make({ name, uid: random.uuid(), creationTimestamp: formatTime(clock.now()) })
-  const result = await state.store.transact({
+  const result = await ports.store.transact({
     conditions: [{ key, modRevision: 0 }],
     operations: [{ type: 'put', key, value: encodeStored(object) }],
   })
-  await state.cache.waitFor(result.revision)
+  await ports.cache.waitFor(result.revision)
 }

@@ -1,21 +1,20 @@
 import { formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
 import { ControlLoop } from '../cache/control-loop.ts'
 import { flowGroup } from '../flow-control/flow-control.ts'
-import type { ServerState } from '../request/context.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
 import { ignoreDeleted } from '../write/ignore-deleted.ts'
-import { fieldManagerOf } from '../write/managed-fields.ts'
+import type { StatusPorts } from './status-ports.ts'
 
 /** As upstream's; also the manager of what it writes. */
 const manager = 'api-priority-and-fairness-config-consumer-v1'
 
 /** Reports in the status of every FlowSchema whether the priority level it names exists. */
-export function createSchemaStatusLoop(state: ServerState): ControlLoop {
-  const endpoint = state.registry.find(flowGroup, 'v1', 'flowschemas')!
-  const levels = state.registry.findResource(flowGroup, 'prioritylevelconfigurations')!.cache
+export function createSchemaStatusLoop(ports: StatusPorts): ControlLoop {
+  const endpoint = ports.registry.find(flowGroup, 'v1', 'flowschemas')!
+  const levels = ports.registry.findResource(flowGroup, 'prioritylevelconfigurations')!.cache
   const { cache } = endpoint.resource
   const allSchemas = () => cache.list().map(({ name }) => name)
-  return new ControlLoop(state, {
+  return new ControlLoop(ports, {
     name: manager,
     prefixes: [cache.prefix, levels.prefix],
     keysOf: ({ object }) => (object.key.startsWith(cache.prefix) ? [object.name] : allSchemas()),
@@ -26,7 +25,7 @@ export function createSchemaStatusLoop(state: ServerState): ControlLoop {
   async function judge(name: string): Promise<void> {
     const stored = cache.get(`${cache.prefix}${name}`)
     if (!stored || isTold(stored.parse())) return
-    await guaranteedUpdate(state, {
+    await guaranteedUpdate(ports, {
       endpoint,
       namespace: '',
       name,
@@ -35,10 +34,10 @@ export function createSchemaStatusLoop(state: ServerState): ControlLoop {
       change: async live => {
         if (isTold(live)) return { type: 'put', object: live }
         const { apiVersion, kind } = live
-        const condition = { ...verdictOn(live), lastTransitionTime: formatTime(state.env.clock.now()) }
+        const condition = { ...verdictOn(live), lastTransitionTime: formatTime(ports.env.clock.now()) }
         const patch = { apiVersion, kind, metadata: { name }, status: { conditions: [condition] } }
         const applied = { live, patch, manager, subresource: 'status', force: true }
-        return { type: 'put', object: fieldManagerOf(state, endpoint).apply(applied) as JsonObject }
+        return { type: 'put', object: ports.fieldManagers.of(endpoint).apply(applied) as JsonObject }
       },
     }).catch(ignoreDeleted)
   }

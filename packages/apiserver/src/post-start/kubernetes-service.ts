@@ -13,7 +13,8 @@ import {
 } from '@coxswain/strategies/service'
 import { ControlLoop } from '../cache/control-loop.ts'
 import { encodeStored } from '../cache/stored-object.ts'
-import type { ServerState } from '../request/context.ts'
+import type { ClusterNetwork } from '../request/context.ts'
+import type { StartPorts } from './ports.ts'
 import { repairAllocations } from './repair-allocations.ts'
 
 const namespace = 'default'
@@ -25,41 +26,46 @@ const endpointsKey = `/core/endpoints/${namespace}/${name}`
 const sliceKey = `/discovery.k8s.io/endpointslices/${namespace}/${name}`
 const keys = [rangeKey, serviceKey, endpointsKey, sliceKey]
 
+/** What the service `kubernetes` needs of the server. */
+export interface NetworkPorts extends StartPorts {
+  readonly network: ClusterNetwork
+}
+
 /**
  * What lets clients inside the cluster find the API server: the range of service addresses, the service `kubernetes` on
  * its first address, and the endpoints behind it. Endpoints follow the advertised address; the rest stays as it is.
  */
-export async function createKubernetesService(state: ServerState): Promise<void> {
-  await ensureAll(state)
-  await repairAllocations(state)
+export async function createKubernetesService(ports: NetworkPorts): Promise<void> {
+  await ensureAll(ports)
+  await repairAllocations(ports)
 }
 
 /** Creates again what is deleted of it. */
-export function createKubernetesServiceLoop(state: ServerState): ControlLoop {
-  return new ControlLoop(state, {
+export function createKubernetesServiceLoop(ports: NetworkPorts): ControlLoop {
+  return new ControlLoop(ports, {
     name: 'kubernetes-service',
     prefixes: keys.map(prefixOf),
     keysOf: ({ type, object }) => (type === 'DELETED' && keys.includes(object.key) ? [name] : []),
     initialKeys: () => [],
-    reconcile: () => ensureAll(state),
+    reconcile: () => ensureAll(ports),
   })
 }
 
-async function ensureAll(state: ServerState): Promise<void> {
-  const { serviceRanges, advertise } = state.network
+async function ensureAll(ports: NetworkPorts): Promise<void> {
+  const { serviceRanges, advertise } = ports.network
   const { address, port } = await advertise()
-  const grows = growsByFamily(state, serviceRanges)
-  await ensure(state, rangeKey, serviceCIDR(serviceRanges), grows ? ['spec'] : [])
-  await ensureService(state, service(serviceRanges[0]!, port))
-  await ensure(state, endpointsKey, endpoints(address, port), ['subsets'])
+  const grows = growsByFamily(ports, serviceRanges)
+  await ensure(ports, rangeKey, serviceCIDR(serviceRanges), grows ? ['spec'] : [])
+  await ensureService(ports, service(serviceRanges[0]!, port))
+  await ensure(ports, endpointsKey, endpoints(address, port), ['subsets'])
   const slice = endpointSlice(address, port)
-  await ensure(state, sliceKey, slice, ['endpoints', 'ports'])
+  await ensure(ports, sliceKey, slice, ['endpoints', 'ports'])
 
   function serviceCIDR(cidrs: readonly string[]): JsonObject {
     const ready = {
       type: 'Ready',
       status: 'True',
-      lastTransitionTime: formatTime(state.env.clock.now()),
+      lastTransitionTime: formatTime(ports.env.clock.now()),
       reason: '',
       message: 'Kubernetes default Service CIDR is ready',
     }
@@ -74,15 +80,15 @@ async function ensureAll(state: ServerState): Promise<void> {
 }
 
 /** Whether the cluster has one family and is to have a second: the only change of its range that there can be. */
-function growsByFamily(state: ServerState, ranges: readonly string[]): boolean {
-  const stored = state.cache.resource(rangePrefix).get(rangeKey)
+function growsByFamily(ports: NetworkPorts, ranges: readonly string[]): boolean {
+  const stored = ports.cache.resource(rangePrefix).get(rangeKey)
   const present = stored ? stringsOf(objectOf(stored.parse().spec).cidrs) : []
   return present.length === 1 && ranges.length === 2 && present[0] === ranges[0]
 }
 
 /** The service and its address, in one transaction; nothing when another service has the address. */
-async function ensureService(state: ServerState, object: JsonObject): Promise<void> {
-  const { env, cache, store } = state
+async function ensureService(ports: NetworkPorts, object: JsonObject): Promise<void> {
+  const { env, cache, store } = ports
   if (cache.resource(prefixOf(serviceKey)).get(serviceKey)) return
   const ip = textOf(objectOf(object.spec).clusterIP)
   const addressKey = addressPrefix + ip
@@ -93,7 +99,7 @@ async function ensureService(state: ServerState, object: JsonObject): Promise<vo
     return
   }
   const operations: Operation[] = [
-    { type: 'put', key: serviceKey, value: encodeStored(complete(state, object)) },
+    { type: 'put', key: serviceKey, value: encodeStored(complete(ports, object)) },
   ]
   if (!address) {
     const value = encodeStored(createIPAddress(env, ip, owner))
@@ -110,7 +116,7 @@ async function ensureService(state: ServerState, object: JsonObject): Promise<vo
 }
 
 /** A new object with what every object has. */
-function complete({ env }: ServerState, object: JsonObject): JsonObject {
+function complete({ env }: NetworkPorts, object: JsonObject): JsonObject {
   const { name: own, ...rest } = object.metadata as JsonObject
   const creationTimestamp = formatTime(env.clock.now())
   return { ...object, metadata: { name: own, uid: env.random.uuid(), creationTimestamp, ...rest } }
@@ -162,12 +168,12 @@ function endpointSlice(address: string, port: number): JsonObject {
 
 /** Creates `object`, or brings the members `kept` of what is there in line with it. */
 async function ensure(
-  state: ServerState,
+  ports: NetworkPorts,
   key: string,
   object: JsonObject,
   kept: readonly string[] = [],
 ): Promise<void> {
-  const stored = state.cache.resource(prefixOf(key)).get(key)
+  const stored = ports.cache.resource(prefixOf(key)).get(key)
   let wanted: JsonObject
   if (stored) {
     const present = stored.parse()
@@ -175,12 +181,12 @@ async function ensure(
     wanted = { ...present }
     for (const member of kept) wanted[member] = object[member]
   } else {
-    wanted = complete(state, object)
+    wanted = complete(ports, object)
   }
   const operation: Operation = { type: 'put', key, value: encodeStored(wanted) }
-  const result = await state.store.transact({
+  const result = await ports.store.transact({
     conditions: [{ key, modRevision: stored?.revision ?? 0 }],
     operations: [operation],
   })
-  await state.cache.waitFor(result.revision)
+  await ports.cache.waitFor(result.revision)
 }

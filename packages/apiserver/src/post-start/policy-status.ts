@@ -1,11 +1,10 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery'
 import { checkTypes } from '../admission/policies/type-checking.ts'
 import { ControlLoop } from '../cache/control-loop.ts'
-import type { ServerState } from '../request/context.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
 import { ignoreDeleted } from '../write/ignore-deleted.ts'
-import { metadataOf } from '../write/lifecycle.ts'
-import { fieldManagerOf } from '../write/managed-fields.ts'
+import { metadataOf } from '../write/metadata.ts'
+import type { StatusPorts } from './status-ports.ts'
 
 /** As upstream's controller manager calls it; also the manager of what it writes. */
 export const policyStatusController = 'validatingadmissionpolicy-status-controller'
@@ -14,15 +13,15 @@ export const policyStatusController = 'validatingadmissionpolicy-status-controll
  * Checks the types of ValidatingAdmissionPolicies and writes what it finds to their status. It is part of the server since
  * it needs the schemas of everything that is served.
  */
-export function createPolicyStatusLoop(state: ServerState): ControlLoop {
-  const endpoint = state.registry.find('admissionregistration.k8s.io', 'v1', 'validatingadmissionpolicies')!
+export function createPolicyStatusLoop(ports: StatusPorts): ControlLoop {
+  const endpoint = ports.registry.find('admissionregistration.k8s.io', 'v1', 'validatingadmissionpolicies')!
   const { cache } = endpoint.resource
-  return new ControlLoop(state, { name: policyStatusController, prefixes: [cache.prefix], reconcile: judge })
+  return new ControlLoop(ports, { name: policyStatusController, prefixes: [cache.prefix], reconcile: judge })
 
   async function judge(name: string): Promise<void> {
     const stored = cache.get(`${cache.prefix}${name}`)
     if (!stored || !needsCheck(stored.parse())) return
-    await guaranteedUpdate(state, {
+    await guaranteedUpdate(ports, {
       endpoint,
       namespace: '',
       name,
@@ -30,7 +29,7 @@ export function createPolicyStatusLoop(state: ServerState): ControlLoop {
       conditional: () => false,
       change: async live => {
         if (!needsCheck(live)) return { type: 'put', object: live }
-        const expressionWarnings = checkTypes(state, live)
+        const expressionWarnings = checkTypes(ports, live)
         const patch = {
           apiVersion: live.apiVersion,
           kind: live.kind,
@@ -40,7 +39,7 @@ export function createPolicyStatusLoop(state: ServerState): ControlLoop {
             typeChecking: expressionWarnings.length > 0 ? { expressionWarnings } : {},
           },
         }
-        const manager = fieldManagerOf(state, endpoint)
+        const manager = ports.fieldManagers.of(endpoint)
         const applied = { live, patch, manager: policyStatusController, subresource: 'status', force: true }
         return { type: 'put', object: manager.apply(applied) as JsonObject }
       },

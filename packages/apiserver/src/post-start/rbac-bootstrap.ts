@@ -10,7 +10,7 @@ import {
 } from '../authorization/rbac/bootstrap-policy.ts'
 import { rbacPrefixes } from '../authorization/rbac/policy.ts'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
-import type { ServerState } from '../request/context.ts'
+import type { StartPorts } from './ports.ts'
 
 /** etcd takes no more than 128 operations at once. */
 const chunkSize = 100
@@ -21,12 +21,12 @@ const attempts = 5
  * Makes the roles and bindings that every cluster has, and gives those there are what they lack: rules, selectors and
  * subjects. What an administrator added stays, and an object with `autoupdate: "false"` is left alone altogether.
  */
-export async function reconcileBootstrapPolicy(state: ServerState): Promise<void> {
+export async function reconcileBootstrapPolicy(ports: StartPorts): Promise<void> {
   const wanted = readBootstrapPolicy()
   for (let attempt = 1; ; attempt++) {
-    const changes = wanted.flatMap(object => findChange(state, object) ?? [])
+    const changes = wanted.flatMap(object => findChange(ports, object) ?? [])
     if (changes.length === 0) return
-    const isDone = await Promise.all(chunksOf(changes).map(chunk => write(state, chunk)))
+    const isDone = await Promise.all(chunksOf(changes).map(chunk => write(ports, chunk)))
     if (isDone.every(Boolean)) {
       if (!changes.some(({ operation }) => operation.type === 'delete')) return
     } else if (attempt >= attempts) {
@@ -40,7 +40,7 @@ interface Change {
   readonly operation: Operation
 }
 
-async function write({ store, cache }: ServerState, changes: readonly Change[]): Promise<boolean> {
+async function write({ store, cache }: StartPorts, changes: readonly Change[]): Promise<boolean> {
   const { committed, revision } = await store.transact({
     conditions: changes.map(({ condition }) => condition),
     operations: changes.map(({ operation }) => operation),
@@ -56,15 +56,15 @@ function chunksOf(changes: readonly Change[]): Change[][] {
 }
 
 /** Undefined when everything is as it should be. A binding to another role is deleted, and made at the next look. */
-function findChange(state: ServerState, wanted: BootstrapObject): Change | undefined {
+function findChange(ports: StartPorts, wanted: BootstrapObject): Change | undefined {
   const prefix = rbacPrefixes[wanted.kind]
   const key = prefix + (wanted.namespace === '' ? wanted.name : `${wanted.namespace}/${wanted.name}`)
-  const stored = state.cache.resource(prefix).get(key)
+  const stored = ports.cache.resource(prefix).get(key)
   const tail = printTail(wanted)
   if (!stored)
     return {
       condition: { key, modRevision: 0 },
-      operation: { type: 'put', key, value: printObject(state, wanted, tail) },
+      operation: { type: 'put', key, value: printObject(ports, wanted, tail) },
     }
   if (stored.endsWith(encodeText(tail))) return undefined
   const condition = { key, modRevision: stored.revision }
@@ -91,7 +91,7 @@ function printTail({ labels, rules, aggregationRule, roleRef, subjects = [] }: B
 
 /** As `encodeStored` has it; a start makes many of these. */
 function printObject(
-  { env }: ServerState,
+  { env }: StartPorts,
   { kind, namespace, name }: BootstrapObject,
   tail: string,
 ): Uint8Array {

@@ -20,7 +20,7 @@ import {
 } from '@coxswain/strategies/service'
 import { ControlLoop } from '../cache/control-loop.ts'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
-import type { ServerState } from '../request/context.ts'
+import type { StartPorts } from './ports.ts'
 
 const servicePrefix = '/core/services/'
 /** Transactions under way at once. */
@@ -36,34 +36,34 @@ interface Entry {
  * Makes the entries of addresses and node ports agree with the services there are. Writes of services keep them in one
  * transaction, so this only heals what somebody did by hand, or a store that an older server wrote.
  */
-export async function repairAllocations(state: ServerState): Promise<void> {
+export async function repairAllocations(ports: StartPorts): Promise<void> {
   const wanted = new Map<string, Entry>()
-  for (const service of state.cache.resource(servicePrefix).list())
-    for (const [key, object] of entriesOf(state, service)) wanted.set(key, { object, service })
+  for (const service of ports.cache.resource(servicePrefix).list())
+    for (const [key, object] of entriesOf(ports, service)) wanted.set(key, { object, service })
 
   const transactions: Transaction[] = []
   for (const [key, entry] of wanted) {
     const prefix = key.startsWith(addressPrefix) ? addressPrefix : nodePortPrefix
-    if (!state.cache.resource(prefix).get(key)) transactions.push(createEntry(key, entry))
+    if (!ports.cache.resource(prefix).get(key)) transactions.push(createEntry(key, entry))
   }
-  for (const stored of state.cache.resource(addressPrefix).list()) {
+  for (const stored of ports.cache.resource(addressPrefix).list()) {
     if (isManaged(stored.parse()) && !wanted.has(stored.key)) transactions.push(dropEntry(stored))
   }
-  for (const stored of state.cache.resource(nodePortPrefix).list())
+  for (const stored of ports.cache.resource(nodePortPrefix).list())
     if (!wanted.has(stored.key)) transactions.push(dropEntry(stored))
 
   for (let at = 0; at < transactions.length; at += batchSize) {
     const batch = transactions.slice(at, at + batchSize)
-    const results = await Promise.all(batch.map(transaction => state.store.transact(transaction)))
-    await state.cache.waitFor(maxOf(results.map(({ revision }) => revision)))
+    const results = await Promise.all(batch.map(transaction => ports.store.transact(transaction)))
+    await ports.cache.waitFor(maxOf(results.map(({ revision }) => revision)))
   }
 }
 
 /** Creates an IPAddress again that is deleted while its service has the address. */
-export function createAddressLoop(state: ServerState): ControlLoop {
+export function createAddressLoop(ports: StartPorts): ControlLoop {
   /** Deleted addresses that have not been looked at, by key. */
   const deleted = new Map<string, StoredObject>()
-  return new ControlLoop(state, {
+  return new ControlLoop(ports, {
     name: 'service-addresses',
     prefixes: [addressPrefix],
     keysOf: ({ type, object }) => {
@@ -74,19 +74,19 @@ export function createAddressLoop(state: ServerState): ControlLoop {
     initialKeys: () => [],
     reconcile: async key => {
       const address = deleted.get(key)
-      const transaction = address && findHolder(state, address)
-      if (transaction) await state.store.transact(transaction)
+      const transaction = address && findHolder(ports, address)
+      if (transaction) await ports.store.transact(transaction)
       if (deleted.get(key) === address) deleted.delete(key)
     },
   })
 }
 
-function findHolder(state: ServerState, deleted: StoredObject): Transaction | undefined {
+function findHolder(ports: StartPorts, deleted: StoredObject): Transaction | undefined {
   const object = deleted.parse()
   const { namespace, name } = objectOf(objectOf(object.spec).parentRef)
   const key = `${servicePrefix}${textOf(namespace)}/${textOf(name)}`
-  const service = isManaged(object) ? state.cache.resource(servicePrefix).get(key) : undefined
-  const entry = service && entriesOf(state, service).get(deleted.key)
+  const service = isManaged(object) ? ports.cache.resource(servicePrefix).get(key) : undefined
+  const entry = service && entriesOf(ports, service).get(deleted.key)
   return entry && createEntry(deleted.key, { object: entry, service })
 }
 
@@ -109,7 +109,7 @@ function dropEntry({ key, revision }: StoredObject): Transaction {
 }
 
 /** What a service has of the pools, by key. */
-function entriesOf({ env }: ServerState, service: StoredObject): Map<string, JsonObject> {
+function entriesOf({ env }: StartPorts, service: StoredObject): Map<string, JsonObject> {
   const entries = new Map<string, JsonObject>()
   const spec = specOf(service.parse())
   if (!isExternalName(spec) && !isHeadless(spec)) {

@@ -46,11 +46,7 @@ function parseSelectors(endpoint: Endpoint, selectors: { labelSelector: string; 
   }
   for (const { field } of fields.requirements) {
     if (known.includes(field)) continue
-    throw newBadRequest(
-      endpoint.resource.custom || endpoint.version.selectableFields.length > 0
-        ? `field label not supported: ${field}`
-        : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
-    )
+    throw newBadRequest(endpoint.resource.unknownField(endpoint.version, field))
   }
   return { labels, fields }
 }

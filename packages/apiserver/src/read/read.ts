@@ -10,8 +10,8 @@ import { StoredObject } from '../cache/stored-object.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import { serveAll } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
-import { objectKey } from '../registry/served-resource.ts'
-import type { ResourceContext } from '../request/context.ts'
+import { objectKey, type ServedResource } from '../registry/served-resource.ts'
+import type { RequestContext, ResourceContext } from '../request/context.ts'
 import type { Answer } from '../request/filter.ts'
 import {
   type ListOptions,
@@ -21,69 +21,11 @@ import {
 } from '../request/list-options.ts'
 import { decodeContinueToken, encodeContinueToken } from './continue-token.ts'
 import { createMatcher, type Matcher } from './matcher.ts'
+import type { ReadPorts } from './ports.ts'
 import { View } from './view.ts'
 
 /** How long a read waits for a revision that has not happened yet. */
 const tooLargeWait = 3_000
-
-export function handleGet(context: ResourceContext, endpoint: Endpoint): Answer {
-  const view = new View(context, endpoint)
-  const version = context.query.get('resourceVersion') ?? ''
-  const waiting = freshen(context, version, parseResourceVersion(version, 'get'))
-  if (!waiting) return view.object(200, getStored(context, endpoint))
-  return waiting.then(() => view.object(200, getStored(context, endpoint)))
-}
-
-/** The object the request names. Throws a 404 when there is none. */
-export function getStored(context: ResourceContext, { resource }: Endpoint): StoredObject {
-  const { namespace, name } = context.info
-  const stored = resource.cache.get(objectKey(resource, namespace, name))
-  if (!stored) throw newNotFound(resource.info, name)
-  return stored
-}
-
-/**
- * Waits until the cache is as new as the request's `resourceVersion` asks: unset means the newest, 0 means anything.
- * Undefined when it is so already.
- */
-export function freshen(
-  { state, request }: ResourceContext,
-  version: string,
-  revision: number,
-): Promise<void> | undefined {
-  const { cache } = state
-  if (version === '') return cache.fresh()
-  return cache.revision >= revision ? undefined : reach(cache, revision, request.signal)
-}
-
-async function reach(cache: WatchCache, revision: number, signal: AbortSignal): Promise<void> {
-  if (await cache.reaches(revision, tooLargeWait, signal)) return
-  throw newTooLargeResourceVersion(revision, cache.revision, 1)
-}
-
-export async function handleList(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  const view = new View(context, endpoint)
-  const options = parseListOptions(context.query)
-  validateListOptions(options, false)
-  const matcher = createMatcher(endpoint, options)
-  await convertCandidates(context, endpoint, matcher)
-  const page = await readPage(context, endpoint, options, matcher)
-  return view.list(page.objects, {
-    ...(endpoint.resource.custom && page.next === undefined && { continue: '' }),
-    resourceVersion: String(page.revision),
-    ...(page.next !== undefined && {
-      continue: encodeContinueToken({ revision: page.revision, start: page.next }),
-    }),
-    ...(page.next !== undefined && matcher.all && { remainingItemCount: page.remaining }),
-  })
-}
-
-/** Where somebody else converts objects, selectors can only judge what they have converted. */
-export function convertCandidates(context: ResourceContext, endpoint: Endpoint, matcher: Matcher): unknown {
-  const { resource } = endpoint
-  if (!resource.strategy.convertAll || matcher.all) return undefined
-  return serveAll(endpoint, resource.cache.list(listPrefix(context, endpoint)))
-}
 
 export interface Page {
   readonly objects: readonly StoredObject[]
@@ -93,53 +35,189 @@ export interface Page {
   readonly remaining: number
 }
 
-/** What a list answers, from the cache where it can, from the store's history where an exact revision is asked for. */
-export async function readPage(
-  context: ResourceContext,
-  endpoint: Endpoint,
-  options: ListOptions,
-  matcher: Matcher,
-): Promise<Page> {
-  const { cache } = context.state
-  const { resource } = endpoint
-  const prefix = listPrefix(context, endpoint)
-  if (options.continue !== '') {
+/** Answers `get` and `list`, and reads for other handlers. */
+export class Reader {
+  readonly #ports: ReadPorts
+
+  constructor(ports: ReadPorts) {
+    this.#ports = ports
+  }
+
+  /** How the client of a request sees the endpoint's objects. Throws a 406 when it accepts nothing that there is. */
+  view(context: RequestContext, endpoint: Endpoint): View {
+    return new View(context, endpoint, this.#ports.turns)
+  }
+
+  get(context: ResourceContext, endpoint: Endpoint): Answer {
+    const view = this.view(context, endpoint)
+    const version = context.query.get('resourceVersion') ?? ''
+    const waiting = this.freshen(context, version, parseResourceVersion(version, 'get'))
+    if (!waiting) return view.object(200, getStored(context, endpoint))
+    return waiting.then(() => view.object(200, getStored(context, endpoint)))
+  }
+
+  async list(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
+    const view = this.view(context, endpoint)
+    const options = parseListOptions(context.query)
+    validateListOptions(options, false)
+    const matcher = createMatcher(endpoint, options)
+    await convertCandidates(context, endpoint, matcher)
+    const page = await this.readPage(context, endpoint, { options, matcher })
+    return view.list(page.objects, {
+      ...(page.next === undefined && endpoint.resource.lastPage),
+      resourceVersion: String(page.revision),
+      ...(page.next !== undefined && {
+        continue: encodeContinueToken({ revision: page.revision, start: page.next }),
+      }),
+      ...(page.next !== undefined && matcher.all && { remainingItemCount: page.remaining }),
+    })
+  }
+
+  /** The present object that the request names, however old the cache was. Throws a 404 when there is none. */
+  async getFresh(context: ResourceContext, endpoint: Endpoint): Promise<StoredObject> {
+    await this.#ports.cache.fresh()
+    return getStored(context, endpoint)
+  }
+
+  /**
+   * Waits until the cache is as new as the request's `resourceVersion` asks: unset means the newest, 0 means anything.
+   * Undefined when it is so already.
+   */
+  freshen({ request }: RequestContext, version: string, revision: number): Promise<void> | undefined {
+    const { cache } = this.#ports
+    if (version === '') return cache.fresh()
+    return cache.revision >= revision ? undefined : reach(cache, revision, request.signal)
+  }
+
+  /** What a list answers, from the cache where it can, from the store's history where an exact revision is asked for. */
+  async readPage(context: ResourceContext, endpoint: Endpoint, selection: Selection): Promise<Page> {
+    const { options, matcher } = selection
+    const { cache } = this.#ports
+    const { resource } = endpoint
+    const prefix = listPrefix(context, endpoint)
+    if (options.continue !== '') return await this.#continuePage(resource, prefix, selection)
+    const revision = parseResourceVersion(options.resourceVersion, 'list')
+    await this.freshen(context, options.resourceVersion, revision)
+    const exact =
+      options.resourceVersionMatch === 'Exact' ||
+      (options.resourceVersionMatch === '' && revision > 0 && options.limit > 0)
+    if (exact && revision !== cache.revision) {
+      return await this.#readHistory(resource, { ...selection, prefix, start: prefix, revision })
+    }
+    const limit = options.resourceVersion === '0' ? 0 : options.limit
+    if (matcher.name !== undefined && resource.info.namespaced === (context.info.namespace !== '')) {
+      const stored = resource.cache.get(prefix + matcher.name)
+      return {
+        objects: stored && matcher.matches(stored) ? [stored] : [],
+        revision: cache.revision,
+        next: undefined,
+        remaining: 0,
+      }
+    }
+    return cutPage(resource.cache.list(prefix), { prefix, limit, matcher, revision: cache.revision })
+  }
+
+  /** The page that a continue token asks for. */
+  async #continuePage(
+    resource: ServedResource,
+    prefix: string,
+    { options, matcher }: Selection,
+  ): Promise<Page> {
+    const { cache } = this.#ports
     if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
       throw new StatusError({ ...badContinue })
     }
     const token = decodeContinueToken(options.continue)
-    const exact = token.revision > 0 && token.revision !== cache.revision ? token.revision : undefined
-    if (exact !== undefined) {
-      return await readHistory(context, endpoint, {
+    const start = prefix + token.start
+    if (token.revision > 0 && token.revision !== cache.revision) {
+      return await this.#readHistory(resource, {
         prefix,
-        start: prefix + token.start,
-        revision: exact,
+        start,
+        revision: token.revision,
         options,
         matcher,
       })
     }
     await cache.fresh()
-    return cutPage(resource.cache.list(prefix, prefix + token.start), prefix, options.limit, matcher, cache)
+    const { revision } = cache
+    return cutPage(resource.cache.list(prefix, start), { prefix, limit: options.limit, matcher, revision })
   }
-  const revision = parseResourceVersion(options.resourceVersion, 'list')
-  await freshen(context, options.resourceVersion, revision)
-  const exact =
-    options.resourceVersionMatch === 'Exact' ||
-    (options.resourceVersionMatch === '' && revision > 0 && options.limit > 0)
-  if (exact && revision !== cache.revision) {
-    return await readHistory(context, endpoint, { prefix, start: prefix, revision, options, matcher })
-  }
-  const limit = options.resourceVersion === '0' ? 0 : options.limit
-  if (matcher.name !== undefined && resource.info.namespaced === (context.info.namespace !== '')) {
-    const stored = resource.cache.get(prefix + matcher.name)
-    return {
-      objects: stored && matcher.matches(stored) ? [stored] : [],
-      revision: cache.revision,
-      next: undefined,
-      remaining: 0,
+
+  /** A page of the state at an exact revision. */
+  async #readHistory({ cache, info }: ServedResource, read: HistoryRead): Promise<Page> {
+    const { prefix, revision, options, matcher } = read
+    const found: StoredObject[] = []
+    let start = read.start
+    for (;;) {
+      const page = await this.#rangeAt(read, start)
+      let left = page.count
+      for (const kv of page.items) {
+        left--
+        const [namespace, name] = splitKey(kv.key.slice(cache.prefix.length), info.namespaced)
+        const cached = cache.get(kv.key)
+        const object =
+          cached?.revision === kv.modRevision
+            ? cached
+            : new StoredObject(kv.key, namespace, name, kv.modRevision, kv.value)
+        if (!matcher.matches(object)) continue
+        if (options.limit > 0 && found.length === options.limit) {
+          return {
+            objects: found,
+            revision,
+            next: `${found.at(-1)!.key.slice(prefix.length)}\0`,
+            remaining: left + 1,
+          }
+        }
+        found.push(object)
+      }
+      if (!page.more) return { objects: found, revision, next: undefined, remaining: 0 }
+      start = `${page.items.at(-1)!.key}\0`
     }
   }
-  return cutPage(resource.cache.list(prefix), prefix, limit, matcher, cache)
+
+  async #rangeAt(read: HistoryRead, start: string) {
+    const limit = read.options.limit > 0 && read.matcher.all ? read.options.limit + 1 : historyPageSize
+    try {
+      return await this.#ports.store.range(read.prefix, { revision: read.revision, start, limit })
+    } catch (error) {
+      if (isCompacted(error)) throw expired(read)
+      throw error
+    }
+  }
+}
+
+/** Which objects of a collection a list is to have. */
+export interface Selection {
+  readonly options: ListOptions
+  readonly matcher: Matcher
+}
+
+interface HistoryRead extends Selection {
+  readonly prefix: string
+  readonly start: string
+  readonly revision: number
+}
+
+const historyPageSize = 1_000
+
+/** The object the request names. Throws a 404 when there is none. */
+export function getStored(context: ResourceContext, { resource }: Endpoint): StoredObject {
+  const { namespace, name } = context.info
+  const stored = resource.cache.get(objectKey(resource, namespace, name))
+  if (!stored) throw newNotFound(resource.info, name)
+  return stored
+}
+
+async function reach(cache: WatchCache, revision: number, signal: AbortSignal): Promise<void> {
+  if (await cache.reaches(revision, tooLargeWait, signal)) return
+  throw newTooLargeResourceVersion(revision, cache.revision, 1)
+}
+
+/** Where somebody else converts objects, selectors can only judge what they have converted. */
+function convertCandidates(context: ResourceContext, endpoint: Endpoint, matcher: Matcher): unknown {
+  const { resource } = endpoint
+  if (!resource.strategy.convertAll || matcher.all) return undefined
+  return serveAll(endpoint, resource.cache.list(listPrefix(context, endpoint)))
 }
 
 const badContinue = {
@@ -152,22 +230,22 @@ const badContinue = {
   code: 400,
 } as const
 
-export function listPrefix(context: ResourceContext, { resource }: Endpoint): string {
+function listPrefix(context: ResourceContext, { resource }: Endpoint): string {
   const { namespace } = context.info
   return resource.info.namespaced && namespace !== ''
     ? `${resource.cache.prefix}${namespace}/`
     : resource.cache.prefix
 }
 
+interface Cut {
+  readonly prefix: string
+  readonly limit: number
+  readonly matcher: Matcher
+  readonly revision: number
+}
+
 /** Up to `limit` matching objects of a sorted list (0: all of them). */
-function cutPage(
-  objects: readonly StoredObject[],
-  prefix: string,
-  limit: number,
-  matcher: Matcher,
-  cache: WatchCache,
-): Page {
-  const { revision } = cache
+function cutPage(objects: readonly StoredObject[], { prefix, limit, matcher, revision }: Cut): Page {
   if (limit === 0) {
     const found = matcher.all ? objects : objects.filter(object => matcher.matches(object))
     return { objects: found, revision, next: undefined, remaining: 0 }
@@ -188,62 +266,6 @@ function cutPage(
     found.push(object)
   }
   return { objects: found, revision, next: undefined, remaining: 0 }
-}
-
-interface HistoryRead {
-  readonly prefix: string
-  readonly start: string
-  readonly revision: number
-  readonly options: ListOptions
-  readonly matcher: Matcher
-}
-
-const historyPageSize = 1_000
-
-/** A page of the state at an exact revision. */
-async function readHistory(
-  context: ResourceContext,
-  { resource }: Endpoint,
-  read: HistoryRead,
-): Promise<Page> {
-  const { prefix, revision, options, matcher } = read
-  const found: StoredObject[] = []
-  let start = read.start
-  for (;;) {
-    const page = await rangeAt(context, read, start)
-    let left = page.count
-    for (const kv of page.items) {
-      left--
-      const [namespace, name] = splitKey(kv.key.slice(resource.cache.prefix.length), resource.info.namespaced)
-      const cached = resource.cache.get(kv.key)
-      const object =
-        cached?.revision === kv.modRevision
-          ? cached
-          : new StoredObject(kv.key, namespace, name, kv.modRevision, kv.value)
-      if (!matcher.matches(object)) continue
-      if (options.limit > 0 && found.length === options.limit) {
-        return {
-          objects: found,
-          revision,
-          next: `${found.at(-1)!.key.slice(prefix.length)}\0`,
-          remaining: left + 1,
-        }
-      }
-      found.push(object)
-    }
-    if (!page.more) return { objects: found, revision, next: undefined, remaining: 0 }
-    start = `${page.items.at(-1)!.key}\0`
-  }
-}
-
-async function rangeAt(context: ResourceContext, read: HistoryRead, start: string) {
-  const limit = read.options.limit > 0 && read.matcher.all ? read.options.limit + 1 : historyPageSize
-  try {
-    return await context.state.store.range(read.prefix, { revision: read.revision, start, limit })
-  } catch (error) {
-    if (isCompacted(error)) throw expired(read)
-    throw error
-  }
 }
 
 /** A 410; for a page that lost its revision, with a token that goes on at whatever is current then. */

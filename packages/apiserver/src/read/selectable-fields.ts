@@ -21,17 +21,11 @@ function readFields(resource: ServedResource, stored: StoredObject): Fields {
     'metadata.name': stored.name,
     'metadata.namespace': stored.namespace,
   }
-  const paths = pathsOf(resource)
+  const paths = resource.selectableFields
   if (paths.length === 0) return fields
   const object = stored.parse()
   for (const path of paths) fields[path] = readField(object, path)
   return { ...fields, ...resource.strategy.fields?.(object) }
-}
-
-/** The versions of a custom resource may each have their own. */
-function pathsOf({ custom, info, storageVersion }: ServedResource): readonly string[] {
-  if (!custom) return storageVersion.selectableFields
-  return [...new Set(info.versions.flatMap(({ selectableFields }) => selectableFields))]
 }
 
 /** The value at a dotted path as text; empty when there is none. */

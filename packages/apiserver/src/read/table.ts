@@ -40,7 +40,7 @@ export interface TablePrinter {
 export function createTablePrinter({ resource, version }: Endpoint): TablePrinter {
   const { cells } = resource.strategy
   if (cells) return { columns: version.columns, cells }
-  const declared = resource.custom ? version.columns : [createdColumn]
+  const declared = resource.printsDeclaredColumns ? version.columns : [createdColumn]
   const columns = [nameColumn]
   const readers: (JsonPath | undefined)[] = [undefined]
   for (const column of declared.length > 0 ? declared : [ageColumn]) {
@@ -56,7 +56,9 @@ export function createTablePrinter({ resource, version }: Endpoint): TablePrinte
       columns.map((column, i) => {
         const read = readers[i]
         if (!read) return (object.metadata as JsonObject).name ?? ''
-        return resource.custom || column.name === 'Age' ? toCell(column, read(object), now) : read(object)[0]
+        return resource.printsDeclaredColumns || column.name === 'Age'
+          ? toCell(column, read(object), now)
+          : read(object)[0]
       }),
   }
 }

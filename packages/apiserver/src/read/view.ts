@@ -1,6 +1,5 @@
-import { builtinProtobuf, decodeBuiltin } from '@coxswain/api'
+import { builtinProtobuf } from '@coxswain/api'
 import {
-  childObject,
   type JsonObject,
   type ListHead,
   newNotAcceptable,
@@ -20,14 +19,7 @@ import {
 } from '@coxswain/wire'
 import type { Turns } from '../cache/slices.ts'
 import { StoredObject } from '../cache/stored-object.ts'
-import {
-  convertForServing,
-  findServed,
-  hasVersions,
-  isServedAsStored,
-  serveAll,
-  serveOne,
-} from '../registry/convert.ts'
+import { convertForServing, findServed, isServedAsStored, serveAll, serveOne } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'
 import { type Accepted, type Encoding, negotiateObject, type Transform } from '../request/accept.ts'
@@ -82,13 +74,16 @@ export class View implements EventEncoder {
   #columnsDue = true
 
   /** Throws a 406 when the client accepts nothing that there is. */
-  constructor(context: RequestContext, endpoint: Endpoint) {
-    const accepted = negotiateObject(getHeader(context.request.headers, 'accept'), !endpoint.resource.custom)
+  constructor(context: RequestContext, endpoint: Endpoint, turns: Turns) {
+    const accepted = negotiateObject(
+      getHeader(context.request.headers, 'accept'),
+      endpoint.resource.bodies.protobuf,
+    )
     if (!accepted) throw notAcceptable(endpoint)
     this.#endpoint = endpoint
     this.#accepted = accepted
-    this.#asStored = isServedAsStored(endpoint) || hasVersions(endpoint.resource)
-    this.#turns = context.state.turns
+    this.#asStored = isServedAsStored(endpoint) || endpoint.resource.mixesVersions
+    this.#turns = turns
     this.#request = context.request
     const table = accepted.transform?.as === 'Table'
     this.#include = table ? parseIncludeObject(context.query.get('includeObject')) : 'Metadata'
@@ -126,7 +121,7 @@ export class View implements EventEncoder {
       const row = (object: StoredObject) => this.#row(this.#value(object), transform)
       return this.#pieces(head, 'rows', { of: objects.slice(), show: row })
     }
-    const { info, custom } = this.#endpoint.resource
+    const { info, typesListItems } = this.#endpoint.resource
     const kind = transform ? 'PartialObjectMetadataList' : info.listKind
     const apiVersion = transform ? `meta.k8s.io/${transform.version}` : this.#apiVersion
     const head = { kind, apiVersion, metadata: shown }
@@ -135,7 +130,7 @@ export class View implements EventEncoder {
       return this.#pieces(head, 'items', { of: objects.slice(), show })
     }
     const begin = `${JSON.stringify(head).slice(0, -1)},"items":[`
-    return this.#response(200, listBody(begin, objects.slice(), custom ? typedItems : untypedItems))
+    return this.#response(200, listBody(begin, objects.slice(), typesListItems ? typedItems : untypedItems))
   }
 
   /** A list whose members are encoded one by one, as the client reads. */
@@ -242,21 +237,15 @@ export class View implements EventEncoder {
 
   /** The watched kind with nothing but a version, in the form its Go type would have. */
   #bookmarkObject(revision: number, initialEnd: boolean): JsonObject {
-    const { resource, version } = this.#endpoint
-    const { group, kind } = resource.info
-    const object = {
-      kind,
+    const { resource } = this.#endpoint
+    return resource.bookmark(this.#endpoint, {
+      kind: resource.info.kind,
       apiVersion: this.#apiVersion,
       metadata: {
         resourceVersion: String(revision),
         ...(initialEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
       },
-    }
-    if (resource.custom) return object
-    const empty = decodeBuiltin({ group, version: version.name, kind }, object).object
-    // Upstream's internal types count replicas in a plain number.
-    if (version.subresources.some(({ name }) => name === 'scale')) childObject(empty, 'spec').replicas = 0
-    return empty
+    })
   }
 
   #response(status: number, body: WireBody): WireResponse {
@@ -292,11 +281,11 @@ export class View implements EventEncoder {
 
   /** An item of a list: built-in ones do not say what they are. */
   #item(value: JsonObject): JsonObject {
-    const { strategy, custom } = this.#endpoint.resource
+    const { strategy, typesListItems } = this.#endpoint.resource
     if (this.#accepted.transform && strategy.fieldAnnotations) {
       return withoutAnnotations(this.#transformed(value), strategy.fieldAnnotations)
     }
-    if (this.#accepted.transform || custom) return this.#transformed(value)
+    if (this.#accepted.transform || typesListItems) return this.#transformed(value)
     const { kind: _kind, apiVersion: _apiVersion, ...item } = value
     return item
   }
@@ -372,10 +361,8 @@ function withoutProtobuf(kind: unknown): StatusError {
 /** Built-in kinds are refused by the router, custom ones by their handler: the words differ. */
 function notAcceptable({ resource }: Endpoint): StatusError {
   const types = Object.values(mediaTypes)
-  const error = newNotAcceptable(types)
-  if (resource.custom) return error
   const message = `406: Not Acceptable\n\nAvailable representations: ${types.join(', ')}`
-  return new StatusError({ ...error.status, message, details: {} })
+  return resource.mediaTypeError(newNotAcceptable(types), message)
 }
 
 function withoutAnnotations(object: JsonObject, unwanted: readonly string[]): JsonObject {

@@ -11,15 +11,24 @@ import {
 } from '../request/list-options.ts'
 import { isTrue } from '../request/request-info.ts'
 import { createMatcher } from './matcher.ts'
-import { freshen } from './read.ts'
-import { View } from './view.ts'
+import type { ReadPorts } from './ports.ts'
+import type { Reader } from './read.ts'
+import type { View } from './view.ts'
 import { openWatchStream } from './watch-stream.ts'
+
+export interface WatchPorts extends Pick<ReadPorts, 'env' | 'cache'> {
+  readonly reader: Reader
+}
 
 /** Without a `timeoutSeconds` a watch lasts between this and twice as long. */
 const minimumTimeout = 30 * 60_000
 
-export async function handleWatch(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
-  const view = new View(context, endpoint)
+export async function handleWatch(
+  { reader, env, cache }: WatchPorts,
+  context: ResourceContext,
+  endpoint: Endpoint,
+): Promise<WireResponse> {
+  const view = reader.view(context, endpoint)
   const options = nameInSelector(context, parseListOptions(context.query))
   // Upstream takes the options of the old path for a list's, unless they say that they are a watch's.
   const isOldForm = context.info.legacyWatch && !isTrue(context.query.get('watch'))
@@ -27,14 +36,13 @@ export async function handleWatch(context: ResourceContext, endpoint: Endpoint):
   const { matches } = createMatcher(endpoint, options)
   const revision = parseResourceVersion(options.resourceVersion, 'watch')
   view.requireStream()
-  const { cache, env } = context.state
   const { cache: objects } = endpoint.resource
 
   if (view.isListForm) return view.stream(noEvents())
   const fromState = options.sendInitialEvents ?? revision === 0
   if (fromState) {
     try {
-      await freshen(context, options.resourceVersion, revision)
+      await reader.freshen(context, options.resourceVersion, revision)
     } catch (error) {
       return oneEvent(view, view.error((error as StatusError).status))
     }

@@ -5,7 +5,6 @@ import {
   type JsonObject,
   type ResourceInfo,
 } from '@coxswain/apimachinery'
-import type { ConvertAll } from '@coxswain/strategies'
 import { StoredObject } from '../cache/stored-object.ts'
 import type { Endpoint } from './registry.ts'
 import { apiVersionOf, type ServedResource } from './served-resource.ts'
@@ -19,31 +18,13 @@ export function convertForServing(endpoint: Endpoint, object: JsonObject): JsonO
   return convert(endpoint, object, endpoint.version)
 }
 
-/** Whether objects of the resource may be stored in a version other than the one that is asked for. */
-export function hasVersions({ custom, info }: ServedResource): boolean {
-  return custom && info.versions.length > 1
-}
-
-/** What the versions of objects were converted to, while they and the way to convert them are there. */
-const converted = new WeakMap<ConvertAll | ServedResource, WeakMap<StoredObject, Map<string, StoredObject>>>()
-
-function conversionsOf(resource: ServedResource): WeakMap<StoredObject, Map<string, StoredObject>> {
-  const owner = resource.strategy.convertAll ?? resource
-  let known = converted.get(owner)
-  if (!known) {
-    known = new WeakMap()
-    converted.set(owner, known)
-  }
-  return known
-}
-
 /** The stored object in the endpoint's version, if that is known without asking anybody. */
 export function findServed(endpoint: Endpoint, stored: StoredObject): StoredObject | undefined {
   const { resource, version } = endpoint
-  if (!hasVersions(resource)) return stored
+  if (!resource.mixesVersions) return stored
   const apiVersion = apiVersionOf(resource.info.group, version.name)
   if (stored.apiVersion === apiVersion) return stored
-  const known = conversionsOf(resource).get(stored)?.get(apiVersion)
+  const known = resource.conversions.get(stored)?.get(apiVersion)
   if (known || resource.strategy.convertAll) return known
   const made = stored.as(convertForServing(endpoint, stored.parse()))
   remember(resource, stored, apiVersion, made)
@@ -51,9 +32,8 @@ export function findServed(endpoint: Endpoint, stored: StoredObject): StoredObje
 }
 
 function remember(resource: ServedResource, from: StoredObject, apiVersion: string, to: StoredObject): void {
-  const known = conversionsOf(resource)
-  const versions = known.get(from) ?? new Map<string, StoredObject>()
-  known.set(from, versions.set(apiVersion, to))
+  const versions = resource.conversions.get(from) ?? new Map<string, StoredObject>()
+  resource.conversions.set(from, versions.set(apiVersion, to))
 }
 
 /** How much is sent to be converted at one time: objects, and bytes. */
@@ -64,7 +44,7 @@ export function serveAll(
   endpoint: Endpoint,
   objects: readonly StoredObject[],
 ): readonly StoredObject[] | Promise<readonly StoredObject[]> {
-  if (!hasVersions(endpoint.resource)) return objects
+  if (!endpoint.resource.mixesVersions) return objects
   const missing = objects.filter(object => !findServed(endpoint, object))
   const found = () => objects.map(object => findServed(endpoint, object)!)
   return missing.length === 0 ? found() : convertMissing(endpoint, missing).then(found)
@@ -74,7 +54,7 @@ export function serveAll(
 export function serveOne<T extends StoredObject | JsonObject>(endpoint: Endpoint, object: T): T | Promise<T> {
   const { resource } = endpoint
   if (object instanceof StoredObject) {
-    if (!hasVersions(resource)) return object
+    if (!resource.mixesVersions) return object
     const found = findServed(endpoint, object)
     if (found) return found as T
     return convertMissing(endpoint, [object]).then(() => findServed(endpoint, object) as T)
@@ -84,7 +64,7 @@ export function serveOne<T extends StoredObject | JsonObject>(endpoint: Endpoint
 
 /** A copy of a stored object in the endpoint's version. */
 export function parseServed(endpoint: Endpoint, stored: StoredObject): JsonObject | Promise<JsonObject> {
-  if (!hasVersions(endpoint.resource)) return convertForServing(endpoint, stored.parse())
+  if (!endpoint.resource.mixesVersions) return convertForServing(endpoint, stored.parse())
   const served = serveOne(endpoint, stored)
   return served instanceof Promise ? served.then(object => object.parse()) : served.parse()
 }
@@ -139,8 +119,7 @@ export function convertForStorage(endpoint: Endpoint, object: JsonObject): JsonO
   const foreign = storedElsewhere(resource.info)
   if (foreign && resource.strategy.convert) return resource.strategy.convert(object, foreign)
   const converted = convert(endpoint, object, resource.storageVersion)
-  if (converted !== object && resource.custom)
-    compileSchema(resource.storageVersion.schema()).applyDefaults(converted)
+  if (converted !== object) resource.completeStored(resource.storageVersion, converted)
   return converted
 }
 
@@ -150,7 +129,7 @@ function convert({ resource }: Endpoint, object: JsonObject, version: Endpoint['
   const { convert: convertKind } = resource.strategy
   if (convertKind) return convertKind(object, apiVersion)
   const converted = deepClone({ ...object, apiVersion })
-  if (resource.custom) compileSchema(version.schema()).prune(converted, { resourceRoot: true })
+  resource.prune(version, converted)
   return converted
 }
 

@@ -1,5 +1,5 @@
 import type { VersionInfo } from '@coxswain/apimachinery'
-import type { ServedResource } from './served-resource.ts'
+import { apiVersionOf, type ServedResource } from './served-resource.ts'
 
 /** A resource at a version that clients may use. */
 export interface Endpoint {
@@ -12,6 +12,8 @@ export class Registry {
   readonly #endpoints = new Map<string, Endpoint>()
   readonly #resources = new Map<string, ServedResource>()
   #generation = 0
+  /** Of built-in kinds, as `APIVERSION KIND`; made again after a change. */
+  #kinds: ReadonlySet<string> | undefined
 
   /** Grows with every change: what is built from the registry is kept until then. */
   get generation(): number {
@@ -41,8 +43,23 @@ export class Registry {
   /** Whether Kubernetes itself has the group, whatever its versions. */
   hasBuiltinGroup(group: string): boolean {
     for (const resource of this.#resources.values())
-      if (!resource.custom && resource.info.group === group) return true
+      if (resource.inScheme && resource.info.group === group) return true
     return false
+  }
+
+  /** Whether Kubernetes itself has the kind, whether it is served or not. */
+  hasKind(apiVersion: string, kind: string): boolean {
+    this.#kinds ??= this.#collectKinds()
+    return this.#kinds.has(`${apiVersion} ${kind}`)
+  }
+
+  #collectKinds(): ReadonlySet<string> {
+    const kinds = new Set<string>()
+    for (const { info, inScheme } of this.#resources.values()) {
+      if (!inScheme) continue
+      for (const { name } of info.versions) kinds.add(`${apiVersionOf(info.group, name)} ${info.kind}`)
+    }
+    return kinds
   }
 
   /** Takes the place of what was served under the same group and name. */
@@ -54,6 +71,7 @@ export class Registry {
       if (version.served) this.#endpoints.set(`${group}/${version.name}/${name}`, { resource, version })
     }
     this.#generation++
+    this.#kinds = undefined
   }
 
   remove(group: string, name: string): void {
@@ -62,5 +80,6 @@ export class Registry {
     this.#resources.delete(`${group}/${name}`)
     for (const version of resource.info.versions) this.#endpoints.delete(`${group}/${version.name}/${name}`)
     this.#generation++
+    this.#kinds = undefined
   }
 }

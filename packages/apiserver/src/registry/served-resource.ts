@@ -1,31 +1,33 @@
 import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery'
 import type { Strategy } from '@coxswain/strategies'
 import type { ResourceCache } from '../cache/resource-cache.ts'
+import type { StoredObject } from '../cache/stored-object.ts'
+import type { ResourceConventions } from './conventions.ts'
 
 /** A resource that the server serves now. */
-export interface ServedResource {
+export interface ServedResource extends ResourceConventions {
   readonly info: ResourceInfo
-  /** Whether it comes from a CustomResourceDefinition. */
-  readonly custom: boolean
   readonly storageVersion: VersionInfo
   readonly strategy: Strategy
   readonly cache: ResourceCache
+  /** What stored objects were converted to, by apiVersion. */
+  readonly conversions: WeakMap<StoredObject, Map<string, StoredObject>>
+}
+
+export interface ServedResourceOptions {
+  readonly strategy: Strategy
+  readonly conventions: ResourceConventions
+  readonly cacheOf: (prefix: string) => ResourceCache
 }
 
 export function createServedResource(
   info: ResourceInfo,
-  strategy: Strategy,
-  options: { readonly custom: boolean; readonly cacheOf: (prefix: string) => ResourceCache },
+  { strategy, conventions, cacheOf }: ServedResourceOptions,
 ): ServedResource {
   const storageVersion = info.versions.find(version => version.storage)
   if (!storageVersion) throw new Error(`${info.resource}.${info.group} has no storage version`)
-  return {
-    info,
-    custom: options.custom,
-    storageVersion,
-    strategy,
-    cache: options.cacheOf(storagePrefix(info)),
-  }
+  const cache = cacheOf(storagePrefix(info))
+  return { ...conventions, info, storageVersion, strategy, cache, conversions: new WeakMap() }
 }
 
 /** Where the store keeps the resource's objects. */

@@ -1,24 +1,6 @@
 import type { Env } from '@coxswain/kit'
-import type { MetricsRegistry } from '@coxswain/kit/metrics'
-import type { Store } from '@coxswain/storage'
-import type { GrantReader, UserInfo, VerifySignature } from '@coxswain/strategies'
+import type { UserInfo } from '@coxswain/strategies'
 import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
-import type { Admission } from '../admission/admission.ts'
-import type { ResolvedAuthentication } from '../authentication/authentication.ts'
-import type { Authorizer } from '../authorization/authorizer.ts'
-import type { Turns } from '../cache/slices.ts'
-import type { WatchCache } from '../cache/watch-cache.ts'
-import type { Documents } from '../discovery/documents.ts'
-import type { ComponentCheck, HealthCheck } from '../endpoints/health.ts'
-import type { FlowControl } from '../flow-control/flow-control.ts'
-import type { Dialer } from '../nodes/dialer.ts'
-import type { KubeletClient } from '../nodes/kubelet.ts'
-import type { NodeConnection } from '../nodes/node-connection.ts'
-import type { AcceptSpdy } from '../nodes/spdy.ts'
-import type { Outbound } from '../outbound/outbound.ts'
-import type { WebhookClient } from '../outbound/webhook-client.ts'
-import type { Registry } from '../registry/registry.ts'
-import type { Compression } from './compression.ts'
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
 import type { Warnings } from './warnings.ts'
 
@@ -39,46 +21,6 @@ export interface Advertised {
   readonly port: number
 }
 
-/** What all requests share. */
-export interface ServerState {
-  readonly env: Env
-  readonly store: Store
-  readonly cache: WatchCache
-  readonly registry: Registry
-  readonly documents: Documents
-  /** For work that takes long: others go on meanwhile. */
-  readonly turns: Turns
-  readonly admission: Admission
-  readonly healthChecks: readonly HealthCheck[]
-  /** The other parts of the control plane, by the names `componentstatuses` has for them. */
-  readonly components: Readonly<Record<string, ComponentCheck>>
-  /** What `/metrics` shows. */
-  readonly metrics: MetricsRegistry
-  readonly network: ClusterNetwork
-  /** For signatures of CertificateSigningRequests. */
-  readonly verifySignature: VerifySignature | undefined
-  readonly authentication: ResolvedAuthentication
-  readonly authorizer: Authorizer
-  /** What RBAC grants, for rules that guard against escalation. */
-  readonly grants: GrantReader
-  /** Who waits when there is too much to do. */
-  flow?: FlowControl
-  /** How the server reaches webhooks and identity providers. */
-  readonly outbound: Outbound
-  /** The way to the nodes' agents, where there is one. */
-  readonly nodes?: NodeConnection
-  /** The way to Pods and kubelets of other nodes. */
-  readonly dialer: Dialer
-  /** What kubelets of other nodes are shown, and expected to show. */
-  readonly kubelets: () => KubeletClient
-  /** For pages that come compressed through a proxy. */
-  readonly compression?: Compression
-  /** Speaks SPDY with clients of `exec`, `attach` and `portforward`, where that is possible. */
-  readonly acceptSpdy?: AcceptSpdy
-  /** Calls webhooks by their `clientConfig`. */
-  readonly webhooks: WebhookClient
-}
-
 /** What a request has of the server's attention, where flow control gives it out. */
 export interface RequestSeat {
   /** Gives it back for a while. */
@@ -90,7 +32,6 @@ export interface RequestSeat {
 
 /** One request on its way through the filters to its handler. */
 export interface RequestContext {
-  readonly state: ServerState
   readonly env: Env
   /** Replaced by filters that take headers out. */
   request: WireRequest

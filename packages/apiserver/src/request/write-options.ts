@@ -12,10 +12,6 @@ export interface WriteOptions {
   readonly fieldManager: string
   /** Whether the client named the manager itself. */
   readonly namedManager: boolean
-  /** Whether managedFields are up to date already, as after an apply. @default false */
-  readonly applied?: boolean
-  /** Under which subresource the writer's fields are noted, when it is not the path's. */
-  readonly subresource?: string
 }
 
 const longestManager = 128
@@ -61,8 +57,6 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagationPolicy: 'Orphan' | 'Background' | 'Foreground' | undefined
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string }
-  /** Whether admission has let the deletion pass as something else, such as an eviction. @default false */
-  readonly admitted?: boolean
 }
 
 const policies = ['Foreground', 'Background', 'Orphan']

@@ -4,47 +4,39 @@ import {
   isMachineryError,
   isObject,
   isStatusError,
-  type JsonObject,
-  type Literals,
   maxJsonBytes,
   newBadRequest,
   newRequestEntityTooLarge,
   newUnsupportedMediaType,
   protobufMediaType,
   readJson,
-  type StatusError,
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
-import { decodeText, encodeHex } from '@coxswain/kit'
 import { getHeader, parseMediaType } from '@coxswain/wire'
+import type { BodyConventions, DecodedBody } from '../registry/conventions.ts'
+import { unrecognized } from '../registry/decode-errors.ts'
 import type { RequestContext } from '../request/context.ts'
-
-/** A request body as JSON, with what a strict reader has to say about it. */
-export interface DecodedBody {
-  readonly object: JsonObject
-  /** Paths of members that stand there twice. */
-  readonly duplicates: readonly string[]
-  readonly literals?: Literals | undefined
-  /** What strict decoding has against the text besides. */
-  readonly problems?: readonly string[]
-  /** Of an object that a patch has made: what strict decoding has against the patch. */
-  readonly patchProblems?: readonly string[]
-}
 
 const jsonTypes = ['application/json', 'application/yaml']
 const builtinTypes = [...jsonTypes, protobufMediaType]
 
-/** Reads the body by its content type; custom resources have no protobuf. Throws a 400, 413 or 415. */
-export function readBody(context: RequestContext, custom: boolean, kind?: DefaultKind): DecodedBody {
+/** Reads the body by its content type. Throws a 400, 413 or 415. */
+export function readBody(
+  context: RequestContext,
+  { protobuf, mergesRepeated }: BodyConventions,
+  kind?: DefaultKind,
+): DecodedBody {
   const { headers } = context.request
   const body = bytesOf(context)
   const { type } = parseMediaType(getHeader(headers, 'content-type') || 'application/json')
-  const accepted = custom ? jsonTypes : builtinTypes
+  const accepted = protobuf ? builtinTypes : jsonTypes
   // The words are the same for custom resources: the list is the server's, not the resource's.
   if (!accepted.includes(type)) throw newUnsupportedMediaType(builtinTypes)
   if (type === 'application/yaml') return readYamlBody(body, context.yamlProblems)
   if (type === protobufMediaType) return readProtobufBody(body, kind)
-  return !kind || kind.kind === 'DeleteOptions' ? readJsonBody(body) : readTypedBody(body, kind.kind, custom)
+  return !kind || kind.kind === 'DeleteOptions'
+    ? readJsonBody(body, false)
+    : readTypedBody(body, kind.kind, mergesRepeated)
 }
 
 /** The body's bytes. Throws a 413 when the transport stopped reading. */
@@ -76,29 +68,13 @@ function readProtobufBody(bytes: Uint8Array, kind: DefaultKind | undefined): Dec
 }
 
 /** As `readJsonBody`, with the kind that was expected and the beginning of what came. */
-function readTypedBody(bytes: Uint8Array, kind: string, custom: boolean): DecodedBody {
+function readTypedBody(bytes: Uint8Array, kind: string, mergeRepeated: boolean): DecodedBody {
   try {
-    return readJsonBody(bytes, !custom)
+    return readJsonBody(bytes, mergeRepeated)
   } catch (error) {
     if (!isStatusError(error) || error.reason !== 'BadRequest') throw error
     throw unrecognized(bytes, kind, error.message)
   }
-}
-
-/** 400 for a body that does not even say what it is. */
-export function unrecognized(bytes: Uint8Array, kind: string, problem: string): StatusError {
-  const what = `the object provided is unrecognized (must be of type ${kind})`
-  return newBadRequest(`${what}: ${problem} (${summarize(bytes)})`)
-}
-
-const summaryLength = 30
-
-/** JSON objects as text, everything else as hexadecimal digits. */
-function summarize(bytes: Uint8Array): string {
-  if (bytes.length === 0) return '<empty>'
-  const start = bytes.subarray(0, summaryLength)
-  const text = bytes[0] === 0x7b ? decodeText(start) : encodeHex(start)
-  return bytes.length > summaryLength ? `${text} ...` : text
 }
 
 function notAnObject(value: unknown): string {
@@ -109,7 +85,7 @@ function notAnObject(value: unknown): string {
 }
 
 /** Throws a 400 or 413 in upstream's words. */
-export function readJsonBody(bytes: Uint8Array, mergeRepeated = false): DecodedBody {
+function readJsonBody(bytes: Uint8Array, mergeRepeated: boolean): DecodedBody {
   try {
     const { value, duplicates, literals } = readJson(bytes, { mergeRepeated })
     if (value === null) return { object: {}, duplicates }

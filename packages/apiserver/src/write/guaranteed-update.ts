@@ -5,8 +5,8 @@ import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { convertForStorage, parseServed } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey, ttlOf } from '../registry/served-resource.ts'
-import type { ServerState } from '../request/context.ts'
 import { storeOperations } from './claims.ts'
+import type { StorePorts } from './ports.ts'
 
 /** What an update makes of the present object. */
 export type UpdateOutcome =
@@ -40,13 +40,13 @@ function isSame(current: StoredObject, bytes: Uint8Array, object: JsonObject): b
 
 /** Writes what `change` returns if the object is still the one it was given, else tries again. */
 export async function guaranteedUpdate(
-  state: ServerState,
+  { store, cache }: StorePorts,
   update: GuaranteedUpdate,
 ): Promise<StoredObject | JsonObject> {
   const { endpoint, namespace, name } = update
   const { resource } = endpoint
   const key = objectKey(resource, namespace, name)
-  await state.cache.fresh()
+  await cache.fresh()
   let current = resource.cache.get(key)
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (!current) throw newNotFound(resource.info, name)
@@ -55,29 +55,29 @@ export async function guaranteedUpdate(
     if (outcome.type === 'put') {
       const stored = await convertForStorage(endpoint, outcome.object)
       const bytes = encodeStored(stored)
-      if (isSame(current, bytes, stored) && !(await state.store.isStale?.(key))) return current
-      const result = await state.store.transact({
+      if (isSame(current, bytes, stored) && !(await store.isStale?.(key))) return current
+      const result = await store.transact({
         conditions: [{ key, modRevision: current.revision }, ...(outcome.claim?.conditions ?? [])],
         operations: [
           { type: 'put', key, value: bytes, ...ttlOf(resource) },
           ...storeOperations(outcome.claim?.operations),
         ],
       })
-      if (result.committed || outcome.claim) await state.cache.waitFor(result.revision)
+      if (result.committed || outcome.claim) await cache.waitFor(result.revision)
       if (result.committed) return new StoredObject(key, namespace, name, result.revision, bytes)
       // Only the claim has failed: that is no business of the client's.
       if (result.present[0]?.modRevision === current.revision) continue
       current = fromPresent(result.present[0])
     } else {
-      const result = await state.store.transact({
+      const result = await store.transact({
         conditions: [{ key, modRevision: current.revision }],
         operations: [
           { type: 'delete', key },
-          ...storeOperations(resource.strategy.release?.(current.parse(), state.cache)),
+          ...storeOperations(resource.strategy.release?.(current.parse(), cache)),
         ],
       })
       if (result.committed) {
-        await state.cache.waitFor(result.revision)
+        await cache.waitFor(result.revision)
         return outcome.object
       }
       current = fromPresent(result.present[0])

@@ -1,42 +1,49 @@
-import { decodeBuiltin } from '@coxswain/api'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { createFieldManager, type FieldManager, formatTime } from '@coxswain/apimachinery'
+import type { Clock } from '@coxswain/kit'
 import { convertForServing } from '../registry/convert.ts'
-import type { Endpoint } from '../registry/registry.ts'
+import type { Endpoint, Registry } from '../registry/registry.ts'
 import { apiVersionOf, type ServedResource } from '../registry/served-resource.ts'
-import type { ServerState } from '../request/context.ts'
 
-export interface TrackedWrite {
-  readonly object: JsonObject
-  readonly old: JsonObject | undefined
-  readonly manager: string
-  readonly subresource: string
+/** What field managers need of the server. */
+export interface FieldManagerPorts {
+  readonly clock: Clock
+  readonly registry: Registry
 }
 
-const managers = new WeakMap<object, FieldManager>()
+/** The keepers of `metadata.managedFields`, one for each resource at each version. */
+export class FieldManagers {
+  readonly #ports: FieldManagerPorts
+  /** An endpoint is made anew whenever its resource changes. */
+  readonly #managers = new WeakMap<Endpoint, FieldManager>()
 
-/** The keeper of `metadata.managedFields` of one resource at one version. */
-export function fieldManagerOf(state: ServerState, endpoint: Endpoint): FieldManager {
-  let manager = managers.get(endpoint)
-  if (!manager) {
-    manager = makeManager(state, endpoint)
-    managers.set(endpoint, manager)
+  constructor(ports: FieldManagerPorts) {
+    this.#ports = ports
   }
-  return manager
+
+  of(endpoint: Endpoint): FieldManager {
+    let manager = this.#managers.get(endpoint)
+    if (!manager) {
+      manager = createManager(this.#ports, endpoint)
+      this.#managers.set(endpoint, manager)
+    }
+    return manager
+  }
 }
 
 /** The resources that show the same objects, in whatever group. */
-function siblingsOf({ registry }: ServerState, resource: ServedResource): ServedResource[] {
+function siblingsOf(registry: Registry, resource: ServedResource): ServedResource[] {
   const others = [...registry.resources()].filter(({ cache }) => cache === resource.cache)
   return others.includes(resource) ? others : [resource]
 }
 
-function makeManager(state: ServerState, endpoint: Endpoint): FieldManager {
+function createManager({ clock, registry }: FieldManagerPorts, endpoint: Endpoint): FieldManager {
   const { resource, version } = endpoint
   const { group, kind } = resource.info
+  const apiVersion = apiVersionOf(group, version.name)
   const hasStatus = version.subresources.some(({ name }) => name === 'status')
   const byVersion = new Map<string, Endpoint>()
-  for (const sibling of siblingsOf(state, resource)) {
+  for (const sibling of siblingsOf(registry, resource)) {
     for (const candidate of sibling.info.versions)
       byVersion.set(apiVersionOf(sibling.info.group, candidate.name), {
         resource: sibling,
@@ -44,13 +51,13 @@ function makeManager(state: ServerState, endpoint: Endpoint): FieldManager {
       })
   }
   return createFieldManager({
-    apiVersion: apiVersionOf(group, version.name),
+    apiVersion,
     kind,
     schema: version.schema(),
     versions: {
-      schemaOf: apiVersion => byVersion.get(apiVersion)?.version.schema(),
-      convert: (object, apiVersion) => {
-        const target = byVersion.get(apiVersion)
+      schemaOf: name => byVersion.get(name)?.version.schema(),
+      convert: (object, name) => {
+        const target = byVersion.get(name)
         return target && convertForServing(target, object)
       },
     },
@@ -58,22 +65,7 @@ function makeManager(state: ServerState, endpoint: Endpoint): FieldManager {
       resource.strategy.resetFields ??
       (subresource =>
         subresource === 'status' ? { only: ['status'] } : hasStatus ? { reset: ['status'] } : undefined),
-    ...(!resource.custom && {
-      emptyObject: decodeBuiltin(
-        { group, version: version.name, kind },
-        { apiVersion: apiVersionOf(group, version.name), kind },
-      ).object,
-    }),
-    now: () => formatTime(state.env.clock.now()),
+    emptyObject: resource.typed(endpoint, { apiVersion, kind } as JsonObject),
+    now: () => formatTime(clock.now()),
   })
-}
-
-/** Notes in `metadata.managedFields` who wrote which fields. */
-export function trackUpdate(state: ServerState, endpoint: Endpoint, write: TrackedWrite): void {
-  const { object, old, manager, subresource } = write
-  const tracked = fieldManagerOf(state, endpoint).update({ live: old, next: object, manager, subresource })
-  const { managedFields } = tracked.metadata as JsonObject
-  const metadata = object.metadata as JsonObject
-  if (managedFields === undefined) delete metadata.managedFields
-  else metadata.managedFields = managedFields
 }

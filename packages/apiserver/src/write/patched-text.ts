@@ -1,4 +1,3 @@
-import { decodeBuiltin } from '@coxswain/api'
 import {
   applyJsonPatch,
   decodeJsonPatch,
@@ -8,23 +7,19 @@ import {
   readJson,
   writeJson,
 } from '@coxswain/apimachinery'
+import { jsonPatch, mergePatch } from '../registry/media-types.ts'
 import type { Endpoint } from '../registry/registry.ts'
-
-const jsonPatch = 'application/json-patch+json'
-const mergePatch = 'application/merge-patch+json'
 
 /**
  * What a patch leaves, as messages quote it: objects that the patch goes into or brings have their members sorted, all
  * others have them in the order of their Go types. `patched` is the answer for patches of other types.
  */
 export function patchedText(
-  { resource, version }: Endpoint,
+  endpoint: Endpoint,
   { type, body }: { readonly type: string; readonly body: Uint8Array },
   { current, patched }: { readonly current: JsonObject; readonly patched: JsonObject },
 ): string {
-  const { group, kind } = resource.info
-  const gvk = { group, version: version.name, kind }
-  const base = resource.custom ? current : decodeBuiltin(gvk, deepClone(current) as JsonObject).object
+  const base = endpoint.resource.typed(endpoint, deepClone(current) as JsonObject)
   const { value } = readJson(body)
   if (type === mergePatch && isObject(value)) return writeJson(merge(base, value))
   if (type !== jsonPatch) return writeJson(patched)

@@ -28,7 +28,10 @@ export function readParamKind(value: unknown): ParamKind | undefined {
 }
 
 /** Undefined for a kind that is not served. */
-export function findParamEndpoint({ registry }: AdmissionPorts, paramKind: ParamKind): Endpoint | undefined {
+export function findParamEndpoint(
+  { registry }: Pick<AdmissionPorts, 'registry'>,
+  paramKind: ParamKind,
+): Endpoint | undefined {
   const { group, version } = parseGroupVersion(paramKind.apiVersion)
   for (const resource of registry.resources()) {
     if (resource.info.group === group && resource.info.kind === paramKind.kind)

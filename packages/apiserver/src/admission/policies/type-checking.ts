@@ -19,7 +19,10 @@ const mostKinds = 10
  * What is wrong with the expressions of a ValidatingAdmissionPolicy when objects have the types of the kinds that it
  * names: a field that does not exist, for instance. Kinds behind a star are not looked at.
  */
-export function checkTypes(server: AdmissionPorts, policy: JsonObject): ExpressionWarning[] {
+export function checkTypes(
+  server: Pick<AdmissionPorts, 'registry'>,
+  policy: JsonObject,
+): ExpressionWarning[] {
   const spec = isObject(policy.spec) ? policy.spec : {}
   const kinds = kindsOf(server.registry, spec.matchConstraints)
   if (kinds.length === 0) return []

@@ -1,12 +1,12 @@
 import { type FieldError, isObject, type JsonObject, newBadRequest, newInvalid } from '@coxswain/apimachinery'
-import type { ResourceContext, UserInfo } from '../../request/context.ts'
+import type { UserInfo } from '../../request/context.ts'
 import type { RequestInfo, RequestVerb } from '../../request/request-info.ts'
 import {
   validateAccessReview,
   validateLocalAccessReview,
   validateOwnAccessReview,
 } from './access-validation.ts'
-import type { Review } from './review.ts'
+import type { Review, ReviewPorts } from './review.ts'
 import { describeSelectorProblems, readSelectorAttributes } from './selector-attributes.ts'
 
 type ResourceAttributes = Readonly<
@@ -25,28 +25,29 @@ interface AccessSpec {
 const specOf = (question: JsonObject): AccessSpec => (question.spec ?? {}) as AccessSpec
 
 /** May this user do that? */
-export const reviewAccess: Review = async (context, question) => {
+export const reviewAccess: Review = async (ports, { question }) => {
   refuse(question, validateAccessReview(question))
-  return await answer(context, question, userOf(specOf(question)))
+  return await answer(ports, question, userOf(specOf(question)))
 }
 
 /** May this user do that in this namespace? */
-export const reviewLocalAccess: Review = async (context, question) => {
+export const reviewLocalAccess: Review = async (ports, { question }) => {
   refuse(question, validateLocalAccessReview(question))
-  return await answer(context, question, userOf(specOf(question)))
+  return await answer(ports, question, userOf(specOf(question)))
 }
 
 /** May I do that? */
-export const reviewOwnAccess: Review = async (context, question) => {
+export const reviewOwnAccess: Review = async (ports, { question, user }) => {
   refuse(question, validateOwnAccessReview(question))
-  return await answer(context, question, context.user)
+  return await answer(ports, question, user)
 }
 
 /** What may I do in this namespace? */
-export const reviewOwnRules: Review = async ({ state, user }, { kind, apiVersion, spec }) => {
+export const reviewOwnRules: Review = async ({ authorizer }, { user, question }) => {
+  const { kind, apiVersion, spec } = question
   const namespace = isObject(spec) ? spec.namespace : ''
   if (typeof namespace !== 'string' || namespace === '') throw newBadRequest('no namespace on request')
-  const rules = await state.authorizer.rulesFor?.(user, namespace)
+  const rules = await authorizer.rulesFor?.(user, namespace)
   const status = rules ?? {
     resourceRules: [],
     nonResourceRules: [],
@@ -66,9 +67,13 @@ function userOf({ user = '', groups = [], uid, extra }: AccessSpec): UserInfo {
   return { name: user, groups, ...(uid && { uid }), ...(extra && { extra }) }
 }
 
-async function answer({ state }: ResourceContext, question: JsonObject, user: UserInfo): Promise<JsonObject> {
+async function answer(
+  { authorizer }: ReviewPorts,
+  question: JsonObject,
+  user: UserInfo,
+): Promise<JsonObject> {
   const spec = specOf(question)
-  const { verdict, reason, error } = await state.authorizer({ user, info: infoOf(spec) })
+  const { verdict, reason, error } = await authorizer({ user, info: infoOf(spec) })
   const problems = [error ?? '', describeSelectorProblems(spec.resourceAttributes as JsonObject | undefined)]
   const evaluationError = problems.filter(text => text !== '').join('; ')
   const status = {

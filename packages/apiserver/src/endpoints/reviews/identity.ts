@@ -1,24 +1,23 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { formatTime, newBadRequest } from '@coxswain/apimachinery'
-import { authenticateToken } from '../../authentication/authentication.ts'
 import { intersect, withAuthenticatedGroup } from '../../authentication/authenticator.ts'
 import type { UserInfo } from '../../request/context.ts'
 import type { Review } from './review.ts'
 
 /** Who am I? */
-export const reviewSelf: Review = ({ state, user }, { kind, apiVersion }) => ({
-  kind,
-  apiVersion,
-  metadata: { creationTimestamp: formatTime(state.env.clock.now()) },
+export const reviewSelf: Review = ({ clock }, { user, question }) => ({
+  kind: question.kind,
+  apiVersion: question.apiVersion,
+  metadata: { creationTimestamp: formatTime(clock.now()) },
   status: { userInfo: printUser(user) },
 })
 
 /** Whose token is this, and is it meant for me? */
-export const reviewToken: Review = async ({ state }, question) => {
+export const reviewToken: Review = async (ports, { question }) => {
   const { token, audiences = [] } = (question.spec ?? {}) as { token?: string; audiences?: readonly string[] }
   if (!token) throw newBadRequest('token is required for TokenReview in authentication')
-  const asked = audiences.length > 0 ? audiences : state.authentication.audiences
-  const owner = await authenticateToken(state.authentication, token, { audiences: asked })
+  const asked = audiences.length > 0 ? audiences : ports.audiences
+  const owner = await ports.authenticateToken(token, asked)
   if ('error' in owner) return { ...question, status: { user: {}, error: owner.error } }
   if (asked.length > 0 && intersect(asked, owner.audiences).length === 0) {
     throw new Error('error validating audiences')

@@ -1,4 +1,4 @@
-import type { Review } from './review.ts'
+import type { Review, ReviewPorts } from './review.ts'
 /**
  * Reviews: questions that are asked with a create and answered at once. Nothing is stored.
  *
@@ -7,16 +7,14 @@ import type { Review } from './review.ts'
 
 import { newNotAcceptable } from '@coxswain/apimachinery'
 import { getHeader, type WireResponse } from '@coxswain/wire'
-import { createAttributes, writeOptionsObject } from '../../admission/create-attributes.ts'
-import { View } from '../../read/view.ts'
 import type { Endpoint } from '../../registry/registry.ts'
 import { negotiate } from '../../request/accept.ts'
 import type { ResourceContext } from '../../request/context.ts'
 import { parseWriteOptions } from '../../request/write-options.ts'
-import { readBody } from '../../write/body.ts'
-import { kindOf } from '../../write/create.ts'
-import { receiveObject } from '../../write/incoming.ts'
-import { placeInNamespace } from '../../write/lifecycle.ts'
+import { steps } from '../../write/pipeline.ts'
+import type { WritePorts } from '../../write/ports.ts'
+import { runSteps, type Step } from '../../write/step.ts'
+import { createWrite, type Write } from '../../write/write.ts'
 import type { EndpointHandler } from '../endpoint-handler.ts'
 import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from './access.ts'
 import { reviewSelf, reviewToken } from './identity.ts'
@@ -31,34 +29,49 @@ const reviews: Readonly<Record<string, Review>> = {
   'authorization.k8s.io/subjectaccessreviews': reviewAccess,
 }
 
-/** Undefined for resources that are stored. */
-export function findReviewHandler({ resource }: Endpoint): EndpointHandler | undefined {
-  const review = reviews[`${resource.info.group}/${resource.info.resource}`]
-  return review && ((context, endpoint) => handleReview(context, endpoint, review))
+/** What the endpoints of reviews need of the server. */
+export interface ReviewHandlerPorts extends ReviewPorts {
+  readonly write: WritePorts
+}
+
+const askedReview: readonly Step<Write>[] = [
+  steps.receiveBody,
+  steps.decode,
+  steps.applyDefaults,
+  steps.placeInNamespace,
+]
+/** The review is answered between the two. */
+const admittedReview: readonly Step<Write>[] = [steps.mutate]
+const answeredReview: readonly Step<Write>[] = [steps.admit]
+
+export type FindReview = (endpoint: Endpoint) => EndpointHandler | undefined
+
+/** Finds the handlers of reviews; undefined for resources that are stored. */
+export function createReviews(ports: ReviewHandlerPorts): FindReview {
+  const handlers = new Map(
+    Object.entries(reviews).map(([name, review]): [string, EndpointHandler] => [
+      name,
+      (context, endpoint) => handleReview({ ports, review }, context, endpoint),
+    ]),
+  )
+  return ({ resource }) => handlers.get(`${resource.info.group}/${resource.info.resource}`)
 }
 
 async function handleReview(
-  ...[context, endpoint, review]: [...Parameters<EndpointHandler>, Review]
+  { ports, review }: { readonly ports: ReviewHandlerPorts; readonly review: Review },
+  context: ResourceContext,
+  endpoint: Endpoint,
 ): Promise<WireResponse> {
-  const view = new View(context, endpoint)
+  const view = ports.write.reader.view(context, endpoint)
   checkForm(context)
-  const { resource } = endpoint
-  const { state, info } = context
   const options = parseWriteOptions(context, 'CreateOptions')
-  const body = readBody(context, false, kindOf(endpoint))
-  const question = receiveObject(context, endpoint, body, options)
-  placeInNamespace(resource, question, info.namespace)
-  const attributes = createAttributes(context, endpoint, {
-    server: state.admission.server,
-    operation: 'CREATE',
-    object: question,
-    oldObject: undefined,
-    dryRun: options.dryRun,
-    options: writeOptionsObject(context, 'CreateOptions'),
-  })
-  await state.admission.mutate(attributes)
-  const answer = await review(context, question)
-  await state.admission.validate(attributes)
+  const write = createWrite(ports.write, { context, endpoint, options, operation: 'CREATE' })
+  await runSteps(askedReview, write)
+  const question = write.object
+  write.part = { object: question }
+  await runSteps(admittedReview, write)
+  const answer = await review(ports, { user: context.user, question })
+  await runSteps(answeredReview, write)
   return view.object(201, answer)
 }
 

@@ -2,26 +2,31 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { isStatusError } from '@coxswain/apimachinery'
-import { type AuthenticationPorts, resolveAuthentication } from '../../authentication/authentication.ts'
-import { createTokenAuthenticator } from '../../authentication/authenticator.ts'
+import { createRealClock } from '@coxswain/kit'
 import { type Authorizer, allow, alwaysAllow } from '../../authorization/authorizer.ts'
 import { authorizePrivileged } from '../../authorization/union.ts'
-import type { ResourceContext } from '../../request/context.ts'
 import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from './access.ts'
 import { reviewToken } from './identity.ts'
+import type { Review, ReviewPorts } from './review.ts'
 
 const users = new Map([['secret', { name: 'jane', uid: 'u1', groups: ['devs'] }]])
 
-function contextOf(groups: readonly string[], authorizer: Authorizer = authorizePrivileged): ResourceContext {
-  const state = {
+/** Asks a review of a server, as a user of these groups. */
+function ask(
+  review: Review,
+  question: JsonObject,
+  { groups = [], authorizer = authorizePrivileged }: { groups?: string[]; authorizer?: Authorizer } = {},
+): Promise<JsonObject> | JsonObject {
+  const ports: ReviewPorts = {
+    clock: createRealClock(),
     authorizer,
-    authentication: resolveAuthentication(
-      { knownTokens: [createTokenAuthenticator(users)] },
-      {} as AuthenticationPorts,
-    ),
+    audiences: [],
+    authenticateToken: token => {
+      const user = users.get(token)
+      return user ? { user, audiences: [] } : { error: 'invalid bearer token' }
+    },
   }
-  const request = { signal: new AbortController().signal }
-  return { state, request, user: { name: 'me', groups } } as unknown as ResourceContext
+  return review(ports, { user: { name: 'me', groups }, question })
 }
 
 const question = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({
@@ -46,12 +51,12 @@ const pods = { resourceAttributes: { namespace: 'ns', verb: 'get', resource: 'po
 
 describe('access reviews', () => {
   it('ask the authorizer about the one who asks, or about somebody else', async () => {
-    assert.deepEqual((await reviewOwnAccess(contextOf(['system:masters']), question(pods))).status, {
+    assert.deepEqual((await ask(reviewOwnAccess, question(pods), { groups: ['system:masters'] })).status, {
       allowed: true,
     })
-    assert.deepEqual((await reviewOwnAccess(contextOf([]), question(pods))).status, { allowed: false })
+    assert.deepEqual((await ask(reviewOwnAccess, question(pods))).status, { allowed: false })
     const about = question({ ...pods, user: 'x', groups: ['system:masters'] })
-    assert.deepEqual((await reviewAccess(contextOf([]), about)).status, { allowed: true })
+    assert.deepEqual((await ask(reviewAccess, about)).status, { allowed: true })
   })
 
   it('show the authorizer a request as it would come', async () => {
@@ -60,14 +65,10 @@ describe('access reviews', () => {
       seen.push(info)
       return allow
     }
-    await reviewOwnAccess(
-      contextOf([], authorizer),
-      question({ nonResourceAttributes: { path: '/x', verb: 'get' } }),
-    )
-    await reviewOwnAccess(
-      contextOf([], authorizer),
-      question({ resourceAttributes: { verb: 'impersonate' } }),
-    )
+    await ask(reviewOwnAccess, question({ nonResourceAttributes: { path: '/x', verb: 'get' } }), {
+      authorizer,
+    })
+    await ask(reviewOwnAccess, question({ resourceAttributes: { verb: 'impersonate' } }), { authorizer })
     assert.deepEqual(seen[0], { isResource: false, path: '/x', verb: 'get' })
     assert.equal((seen[1] as { verb: string; version: string }).verb, 'impersonate')
     assert.equal((seen[1] as { verb: string; version: string }).version, '*')
@@ -75,7 +76,7 @@ describe('access reviews', () => {
 
   it('are about one thing and one person', async () => {
     assert.equal(
-      await refusalOf(() => reviewAccess(contextOf([]), question({}))),
+      await refusalOf(() => ask(reviewAccess, question({}))),
       '.authorization.k8s.io "" is invalid: [spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: "": at least one of user or group must be specified]',
     )
   })
@@ -83,26 +84,26 @@ describe('access reviews', () => {
   it('stay in their namespace', async () => {
     const elsewhere = question({ ...pods, user: 'x' }, { namespace: 'other' })
     assert.match(
-      await refusalOf(() => reviewLocalAccess(contextOf([]), elsewhere)),
+      await refusalOf(() => ask(reviewLocalAccess, elsewhere)),
       /spec\.resourceAttributes\.namespace: Invalid value: "ns": must match metadata\.namespace$/,
     )
   })
 
   it('say which selectors they could not take into account', async () => {
-    const ask = async (fieldSelector: JsonObject) => {
+    const problemsOf = async (fieldSelector: JsonObject) => {
       const resourceAttributes = { ...pods.resourceAttributes, fieldSelector }
-      const { status } = await reviewOwnAccess(contextOf([]), question({ resourceAttributes }))
+      const { status } = await ask(reviewOwnAccess, question({ resourceAttributes }))
       return (status as { evaluationError?: string }).evaluationError
     }
-    assert.equal(await ask({ rawSelector: 'metadata.name=x' }), undefined)
+    assert.equal(await problemsOf({ rawSelector: 'metadata.name=x' }), undefined)
     const known = { key: 'metadata.name', operator: 'In', values: ['x'] }
     const unknown = { key: 'metadata.name', operator: 'Gt', values: ['x'] }
     assert.equal(
-      await ask({ requirements: [known, unknown] }),
+      await problemsOf({ requirements: [known, unknown] }),
       'spec.resourceAttributes.fieldSelector partially ignored due to parse error',
     )
     assert.equal(
-      await ask({ requirements: [unknown] }),
+      await problemsOf({ requirements: [unknown] }),
       'spec.resourceAttributes.fieldSelector ignored due to parse error',
     )
   })
@@ -110,25 +111,26 @@ describe('access reviews', () => {
 
 describe('rules reviews', () => {
   it('list what the authorizer can list, and admit where it cannot', async () => {
-    const { status: rules } = await reviewOwnRules(contextOf([], alwaysAllow), question({ namespace: 'ns' }))
+    const { status: rules } = await ask(reviewOwnRules, question({ namespace: 'ns' }), {
+      authorizer: alwaysAllow,
+    })
     assert.deepEqual((rules as { resourceRules: unknown }).resourceRules, [
       { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
     ])
-    const { status: silent } = await reviewOwnRules(
-      contextOf([], () => allow),
-      question({ namespace: 'ns' }),
-    )
+    const { status: silent } = await ask(reviewOwnRules, question({ namespace: 'ns' }), {
+      authorizer: () => allow,
+    })
     assert.equal((silent as { incomplete: boolean }).incomplete, true)
   })
 })
 
 describe('token reviews', () => {
   it('say whose token it is', async () => {
-    assert.deepEqual((await reviewToken(contextOf([]), question({ token: 'secret' }))).status, {
+    assert.deepEqual((await ask(reviewToken, question({ token: 'secret' }))).status, {
       authenticated: true,
       user: { username: 'jane', uid: 'u1', groups: ['devs', 'system:authenticated'] },
     })
-    assert.deepEqual((await reviewToken(contextOf([]), question({ token: 'other' }))).status, {
+    assert.deepEqual((await ask(reviewToken, question({ token: 'other' }))).status, {
       user: {},
       error: 'invalid bearer token',
     })

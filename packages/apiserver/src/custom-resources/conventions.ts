@@ -1,0 +1,183 @@
+import { decodeObjectMeta } from '@coxswain/api'
+import {
+  compileSchema,
+  type FieldError,
+  field,
+  type JsonObject,
+  newBadRequest,
+  newInvalid,
+  newMethodNotSupported,
+  newNotFound,
+  type ResourceInfo,
+  type Schema,
+} from '@coxswain/apimachinery'
+import { decodeText } from '@coxswain/kit'
+import type {
+  BodyConventions,
+  DecodedBody,
+  DecodedObject,
+  KindVersion,
+  ObjectChange,
+  ResourceConventions,
+  RulesInput,
+} from '../registry/conventions.ts'
+import { badBody, checkApiVersion, undecodable, unrecognized } from '../registry/decode-errors.ts'
+import { applyPatch, jsonPatch, mergePatch } from '../registry/media-types.ts'
+import { customScale } from '../registry/scale-conventions.ts'
+import { apiVersionOf } from '../registry/served-resource.ts'
+import { unknownResource } from '../request/response.ts'
+import { runRules } from './rule-run.ts'
+import { findSkippedRules, hasRules } from './rules.ts'
+
+const bodies: BodyConventions = { protobuf: false, mergesRepeated: false }
+const patchTypes = [jsonPatch, mergePatch, applyPatch]
+
+/** How the resources of CustomResourceDefinitions behave: what built-in kinds have in their types stands in their schemas. */
+export function createCustomConventions({ group, resource, versions }: ResourceInfo): ResourceConventions {
+  return {
+    inScheme: false,
+    routing: {
+      // Their paths are not the router's: where one does not lead anywhere, nothing is known of it.
+      hidesWrongScope: true,
+      ignoresCreateName: true,
+      unsupportedVerb: (endpoint, verb) => newMethodNotSupported(endpoint.resource.info, verb),
+      misplacedVerb: () => newBadRequest('name must be provided'),
+      unknownSubresource: (endpoint, { name }) =>
+        name === '' ? unknownResource() : newNotFound(endpoint.resource.info, name),
+    },
+    bodies,
+    patchTypes,
+    decode: (endpoint, body, bytes) => {
+      checkKind(endpoint, body, bytes)
+      return decode(endpoint, body)
+    },
+    decodeAdmitted,
+    applyDefaults: ({ version }, object) => void compileSchema(version.schema()).applyDefaults(object),
+    typed: (_, object) => object,
+    bookmark: (_, object) => object,
+    emptyStatus: () => undefined,
+    statusMetadata: (object, old) => ({
+      ...(old.metadata as JsonObject),
+      managedFields: (object.metadata as JsonObject).managedFields,
+    }),
+    countsGenerations: true,
+    qualifiesFinalizers: false,
+    checkType,
+    validateSchema: ({ version }, object, change) => validateSchema(version.schema(), object, change),
+    validateRules,
+    mixesVersions: versions.length > 1,
+    prune: (version, object) => void compileSchema(version.schema()).prune(object, { resourceRoot: true }),
+    completeStored: (version, object) => void compileSchema(version.schema()).applyDefaults(object),
+    selectableFields: [...new Set(versions.flatMap(({ selectableFields }) => selectableFields))],
+    unknownField: (_, name) => `field label not supported: ${name}`,
+    printsDeclaredColumns: true,
+    lastPage: { continue: '' },
+    typesListItems: true,
+    mediaTypeError: error => error,
+    scale: customScale,
+    storageFolder: `${group}/${resource}`,
+  }
+}
+
+/** Throws a 400 when a body does not say what it is. Whether it says the right thing is for validation to decide. */
+function checkKind(
+  { resource, version }: KindVersion,
+  { object, patchProblems }: DecodedBody,
+  bytes: Uint8Array,
+): void {
+  const expected = apiVersionOf(resource.info.group, version.name)
+  const named = object as { apiVersion?: string | null; kind?: string | null }
+  const { apiVersion, kind } = { apiVersion: named.apiVersion ?? '', kind: named.kind ?? '' }
+  if (kind === '') {
+    const problem = `Object 'Kind' is missing in '${decodeText(bytes)}'`
+    throw unrecognized(bytes, resource.info.kind, problem)
+  }
+  if (named.apiVersion === null)
+    throw badBody(kind, '', '.apiVersion accessor error: <nil> is of the type <nil>, expected string')
+  if (apiVersion === '') throw badBody(kind, '', `Object 'apiVersion' is missing in '${decodeText(bytes)}'`)
+  if (patchProblems) return
+  checkApiVersion(apiVersion, expected)
+  object.apiVersion = expected
+}
+
+function decode({ resource, version }: KindVersion, body: DecodedBody): DecodedObject {
+  const { object } = body
+  try {
+    const metadata = decodeObjectMeta(object.metadata, { literals: body.literals })
+    object.metadata = metadata.object
+    const schema = compileSchema(schemaFor({ resource, version }, object))
+    const pruned = schema.prune(object, { resourceRoot: true })
+    schema.dropNulls(object)
+    const embedded = schema.coerceEmbedded(object)
+    if (embedded.error)
+      throw badBody(resource.info.kind, version.name, field.formatFieldError(embedded.error))
+    return { object, unknown: [...metadata.unknown, ...pruned, ...embedded.unknown].sort() }
+  } catch (error) {
+    throw undecodable(resource.info.kind, version.name, error)
+  }
+}
+
+/** The schema that an object is pruned by: that of the type it names, which a patch may have changed. */
+function schemaFor({ resource, version }: KindVersion, { apiVersion, kind }: JsonObject): Schema {
+  const { group, versions } = resource.info
+  if (kind !== resource.info.kind || !String(apiVersion).startsWith(`${group}/`)) return otherKind
+  if (apiVersion === apiVersionOf(group, version.name)) return version.schema()
+  const named = versions.find(({ name }) => apiVersion === apiVersionOf(group, name))
+  return named?.schema() ?? unknownVersion
+}
+
+const otherKind: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+const unknownVersion: Schema = { type: 'object' }
+
+function decodeAdmitted({ version }: KindVersion, value: JsonObject): JsonObject {
+  const schema = compileSchema(version.schema())
+  const object = { ...value, metadata: decodeObjectMeta(value.metadata ?? {}).object }
+  schema.prune(object, { resourceRoot: true })
+  schema.dropNulls(object)
+  const embedded = schema.coerceEmbedded(object)
+  if (embedded.error) throw new Error(field.formatFieldError(embedded.error))
+  schema.applyDefaults(object)
+  return object
+}
+
+/** An object of another kind or version is not validated any further. Throws a 422. */
+function checkType({ resource, version }: KindVersion, object: JsonObject): void {
+  const { group, kind } = resource.info
+  const expected = apiVersionOf(group, version.name)
+  const given = { apiVersion: String(object.apiVersion), kind: String(object.kind) }
+  const errors: FieldError[] = []
+  if (given.kind !== kind) errors.push(field.invalid(field.Path.of('kind'), given.kind, `must be ${kind}`))
+  if (given.apiVersion !== expected)
+    errors.push(field.invalid(field.Path.of('apiVersion'), given.apiVersion, `must be ${expected}`))
+  if (errors.length === 0) return
+  const [givenGroup = ''] = given.apiVersion.split('/')
+  const { name = '' } = object.metadata as { name?: string }
+  throw newInvalid({ group: givenGroup, kind: given.kind }, name, errors)
+}
+
+/** Of a status update the status alone is validated, as if it were all there is. */
+function validateSchema(
+  schema: Schema,
+  object: JsonObject,
+  change: ObjectChange | undefined,
+): readonly FieldError[] {
+  if (change?.subresource !== 'status') return compileSchema(schema).validate(object, { old: change?.old })
+  const status = schema.properties?.status
+  if (!status || object.status === undefined) return []
+  const options = { old: change.old.status, path: field.Path.of('status') }
+  return compileSchema(status).validate(object.status, options)
+}
+
+/** The rules are not asked about an object that is not of the shape that they expect. */
+function validateRules(
+  { context, endpoint, object, old }: RulesInput,
+  found: Iterable<FieldError>,
+): readonly FieldError[] {
+  const schema = endpoint.version.schema()
+  if (!hasRules(schema)) return []
+  const skipped = findSkippedRules(schema, [...found])
+  if (skipped) return [skipped]
+  const { errors, warnings } = runRules(schema, object, old)
+  for (const text of warnings) context.warn(text)
+  return errors
+}

@@ -1,9 +1,0 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { compileSchema } from '@coxswain/apimachinery'
-import type { Endpoint } from './registry.ts'
-
-/** Fills in the schema's defaults and the kind's own. Changes nothing the second time. */
-export function applyDefaults({ resource, version }: Endpoint, object: JsonObject): void {
-  if (resource.custom) compileSchema(version.schema()).applyDefaults(object)
-  else resource.strategy.default?.(object)
-}

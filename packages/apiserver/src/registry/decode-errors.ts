@@ -1,0 +1,52 @@
+import { isMachineryError, newBadRequest, type StatusError } from '@coxswain/apimachinery'
+import { decodeText } from '@coxswain/kit'
+
+/** What becomes of an error of a decoder: a 400 where the body is to blame. */
+export function undecodable(kind: string, version: string, error: unknown): unknown {
+  // The stack is full: decoding goes down level by level.
+  if (error instanceof RangeError || isMachineryError(error, 'TooDeep'))
+    return badBody(kind, version, 'it is nested too deeply')
+  if (!isMachineryError(error, 'BadJson')) return error
+  return badBody(kind, version, error.message)
+}
+
+/** A 400 for a body that cannot be read as the kind. */
+export function badBody(kind: string, version: string, problem: string): StatusError {
+  return newBadRequest(
+    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${problem}`,
+  )
+}
+
+/** What upstream's decoder says about a kind that nobody has told it of. */
+export function unregisteredKind(apiVersion: string, kind: string): string {
+  return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
+}
+
+/** 400 for a body that does not even say what it is. */
+export function unrecognized(bytes: Uint8Array, kind: string, problem: string): StatusError {
+  const what = `the object provided is unrecognized (must be of type ${kind})`
+  return newBadRequest(`${what}: ${problem} (${summarize(bytes)})`)
+}
+
+const summaryLength = 30
+
+/** JSON objects as text, everything else as hexadecimal digits. */
+function summarize(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>'
+  const start = bytes.subarray(0, summaryLength)
+  const text = bytes[0] === 0x7b ? decodeText(start) : toHex(start)
+  return bytes.length > summaryLength ? `${text} ...` : text
+}
+
+/** Node 24 has no `Uint8Array.prototype.toHex`. */
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Throws a 400 when a body names another version than the endpoint's. */
+export function checkApiVersion(apiVersion: string, expected: string): void {
+  if (apiVersion === '' || apiVersion === expected) return
+  throw newBadRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+  )
+}

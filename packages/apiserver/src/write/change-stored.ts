@@ -1,0 +1,43 @@
+import type { JsonObject } from '@coxswain/apimachinery'
+import type { StoredObject } from '../cache/stored-object.ts'
+import type { Endpoint } from '../registry/registry.ts'
+import { guaranteedUpdate, type UpdateOutcome } from './guaranteed-update.ts'
+import { metadataOf } from './metadata.ts'
+import { runSteps, type Step } from './step.ts'
+import type { Write } from './write.ts'
+
+/** Takes the present object through the steps into the store, again whenever somebody else was faster; `begin` comes before each attempt. */
+export function changeStored<W extends Write>(
+  write: W,
+  steps: readonly Step<W>[],
+  begin?: () => void,
+): Promise<StoredObject | JsonObject> {
+  const { ports, endpoint, context, options } = write
+  return guaranteedUpdate(ports, {
+    endpoint,
+    namespace: context.info.namespace,
+    name: context.info.name,
+    dryRun: options.dryRun,
+    conditional: () => write.conditional,
+    change: async current => {
+      write.old = current
+      write.claim = undefined
+      begin?.()
+      const pending = runSteps(steps, write)
+      if (pending) await pending
+      return outcomeOf(write)
+    },
+  })
+}
+
+function outcomeOf({ endpoint, object, claim }: Write): UpdateOutcome {
+  if (isFinished(endpoint, object)) return { type: 'delete', object }
+  return claim ? { type: 'put', object, claim } : { type: 'put', object }
+}
+
+/** Whether an object that is being deleted has nothing left to wait for. */
+function isFinished({ resource }: Endpoint, object: JsonObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadataOf(object)
+  if (deletionTimestamp === undefined || finalizers?.length || deletionGracePeriodSeconds) return false
+  return !resource.strategy.holdsDeletion?.(object)
+}

@@ -1,0 +1,192 @@
+import { admit, mutate, trackManagedFields } from './admit.ts'
+import { checkName, checkUid, checkVersion } from './checks.ts'
+import { type ApplyWrite, mergeConfiguration, reportRepeatedKeys } from './configuration.ts'
+import { checkDeletion, convertDeleted, type Deletion, markForDeletion } from './deletion.ts'
+import {
+  claim,
+  dedupeAdmittedOwners,
+  dedupeOwners,
+  keepVersion,
+  placeInNamespace,
+  prepareForCreate,
+  prepareForUpdate,
+  validate,
+  warn,
+} from './lifecycle.ts'
+import { metadataOf } from './metadata.ts'
+import { decodePatched, expectPatchedVersion, type PatchWrite, patchObject } from './patching.ts'
+import { applyDefaults, decode, receiveBody } from './receive.ts'
+import type { Step } from './step.ts'
+import { storeApplied, storeNew } from './store-new.ts'
+import type { Write } from './write.ts'
+
+/** Deletions pass these too. */
+const admission = {
+  mutate: { name: 'mutating admission', run: mutate },
+  admit: { name: 'validating admission', run: admit },
+}
+
+type StepId =
+  | 'receiveBody'
+  | 'decode'
+  | 'applyDefaults'
+  | 'checkName'
+  | 'ignoreZeroVersion'
+  | 'placeInNamespace'
+  | 'checkVersion'
+  | 'checkUid'
+  | 'dedupeOwners'
+  | 'trackManagedFields'
+  | 'mutate'
+  | 'dedupeAdmittedOwners'
+  | 'applyDefaultsAgain'
+  | 'prepareForCreate'
+  | 'claim'
+  | 'prepareForUpdate'
+  | 'keepVersion'
+  | 'validate'
+  | 'warn'
+  | 'admit'
+  | 'storeNew'
+  | 'storeApplied'
+
+/** The steps of creates and updates, with the names that documentation has for them. */
+export const steps: Readonly<Record<StepId, Step<Write>>> = {
+  receiveBody: { name: 'read body', run: receiveBody },
+  decode: { name: 'decode', run: decode },
+  applyDefaults: { name: 'default', run: applyDefaults },
+  checkName: { name: 'check name', run: checkName },
+  ignoreZeroVersion: { name: 'ignore version 0', run: ignoreZeroVersion },
+  placeInNamespace: { name: 'place in namespace', run: placeInNamespace },
+  checkVersion: { name: 'check resourceVersion', run: checkVersion },
+  checkUid: { name: 'check uid', run: checkUid },
+  dedupeOwners: { name: 'deduplicate owners', run: dedupeOwners },
+  trackManagedFields: { name: 'track managed fields', run: trackManagedFields },
+  mutate: admission.mutate,
+  dedupeAdmittedOwners: { name: 'deduplicate owners again', run: dedupeAdmittedOwners },
+  applyDefaultsAgain: { name: 'default again', run: applyDefaults },
+  prepareForCreate: { name: 'prepare for create', run: prepareForCreate },
+  claim: { name: 'claim', run: claim },
+  prepareForUpdate: { name: 'prepare for update', run: prepareForUpdate },
+  keepVersion: { name: 'keep resourceVersion', run: keepVersion },
+  validate: { name: 'validate', run: validate },
+  warn: { name: 'warn', run: warn },
+  admit: admission.admit,
+  storeNew: { name: 'store', run: storeNew },
+  storeApplied: { name: 'store', run: storeApplied },
+}
+
+const patchSteps = {
+  patchObject: { name: 'apply patch', run: patchObject },
+  decode: { name: 'decode', run: decodePatched },
+  expectVersion: { name: 'expect patched version', run: expectPatchedVersion },
+  checkType: {
+    name: 'check type',
+    run: ({ endpoint, object }) => endpoint.resource.checkType(endpoint, object),
+  },
+} satisfies Record<string, Step<PatchWrite>>
+
+const applySteps = {
+  merge: { name: 'merge configuration', run: mergeConfiguration },
+  reportRepeatedKeys: { name: 'report repeated keys', run: reportRepeatedKeys },
+} satisfies Record<string, Step<ApplyWrite>>
+
+const deleteSteps = {
+  check: { name: 'check preconditions', run: checkDeletion },
+  convert: { name: 'convert', run: convertDeleted },
+  mark: { name: 'mark for deletion', run: markForDeletion },
+} satisfies Record<string, Step<Deletion>>
+
+const received: readonly Step<Write>[] = [steps.receiveBody, steps.decode, steps.applyDefaults]
+
+/** From admission to validation: what every changed object goes through, whatever changed it. */
+const admitted: readonly Step<Write>[] = [steps.mutate, steps.dedupeAdmittedOwners, steps.applyDefaultsAgain]
+const checked: readonly Step<Write>[] = [steps.validate, steps.warn, steps.admit]
+const createdObject: readonly Step<Write>[] = [...admitted, steps.prepareForCreate, steps.claim, ...checked]
+/** For objects that no admission plug-in has changed. */
+export const changedObject: readonly Step<Write>[] = [
+  steps.claim,
+  steps.prepareForUpdate,
+  steps.keepVersion,
+  steps.validate,
+  steps.warn,
+]
+const changed: readonly Step<Write>[] = [...admitted, ...changedObject, steps.admit]
+/** What an update does with an object that the client has sent as a whole. */
+export const replacedObject: readonly Step<Write>[] = [
+  steps.dedupeOwners,
+  steps.trackManagedFields,
+  ...changed,
+]
+const createReceived: readonly Step<Write>[] = [
+  steps.placeInNamespace,
+  steps.dedupeOwners,
+  steps.trackManagedFields,
+  ...createdObject,
+  steps.storeNew,
+]
+
+export interface Pipelines {
+  readonly create: readonly Step<Write>[]
+  /** An update of an object that does not exist yet, for kinds that are created so. */
+  readonly createReceived: readonly Step<Write>[]
+  /** What an update does once. */
+  readonly receive: readonly Step<Write>[]
+  readonly update: readonly Step<Write>[]
+  readonly patch: readonly Step<PatchWrite>[]
+  readonly apply: readonly Step<ApplyWrite>[]
+  /** An apply of an object that does not exist yet. */
+  readonly applyNew: readonly Step<ApplyWrite>[]
+  readonly delete: readonly Step<Deletion>[]
+  /** A deletion that admission has seen as something else, such as an eviction. */
+  readonly deleteAdmitted: readonly Step<Deletion>[]
+}
+
+/**
+ * The steps of every write, first to last. What stands in `update`, `patch`, `apply` and `delete` is done with the present
+ * object, and again from the top whenever somebody else has changed it before it is stored.
+ */
+export const pipelines: Pipelines = {
+  create: [...received, ...createReceived],
+  createReceived,
+  receive: [...received, steps.checkName, steps.ignoreZeroVersion, steps.placeInNamespace],
+  update: [steps.checkVersion, steps.checkUid, ...replacedObject],
+  patch: [
+    patchSteps.patchObject,
+    patchSteps.decode,
+    steps.applyDefaults,
+    steps.checkName,
+    patchSteps.expectVersion,
+    steps.checkVersion,
+    patchSteps.checkType,
+    steps.placeInNamespace,
+    ...replacedObject,
+  ],
+  apply: [
+    steps.checkVersion,
+    applySteps.merge,
+    applySteps.reportRepeatedKeys,
+    steps.decode,
+    steps.applyDefaults,
+    steps.placeInNamespace,
+    steps.dedupeOwners,
+    ...changed,
+  ],
+  applyNew: [
+    applySteps.merge,
+    applySteps.reportRepeatedKeys,
+    steps.decode,
+    steps.applyDefaults,
+    steps.placeInNamespace,
+    steps.dedupeOwners,
+    ...createdObject,
+    steps.storeApplied,
+  ],
+  delete: [deleteSteps.check, deleteSteps.convert, admission.mutate, admission.admit, deleteSteps.mark],
+  deleteAdmitted: [deleteSteps.check, deleteSteps.mark],
+}
+
+/** A version of 0 stands for any. */
+function ignoreZeroVersion({ object }: Write): void {
+  if (metadataOf(object).resourceVersion === '0') delete metadataOf(object).resourceVersion
+}

@@ -1,0 +1,28 @@
+import type { Env } from '@coxswain/kit'
+import type { Store } from '@coxswain/storage'
+import type { GrantReader, StrategyContext } from '@coxswain/strategies'
+import type { Admission } from '../admission/admission.ts'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { Reader } from '../read/read.ts'
+import type { FieldManagers } from './managed-fields.ts'
+
+/** What it takes to change the store so that later reads see it. */
+export interface StorePorts {
+  readonly store: Store
+  readonly cache: WatchCache
+}
+
+/** What writes need of the server. */
+export interface WritePorts extends StorePorts {
+  readonly env: Env
+  /** Shows clients what was written. */
+  readonly reader: Reader
+  readonly admission: Admission
+  readonly fieldManagers: FieldManagers
+  /** What RBAC grants, for rules that guard against escalation. */
+  readonly grants: GrantReader
+  /** CIDRs of service addresses, one per IP family, the default family first. */
+  readonly serviceRanges: readonly string[]
+  /** Verifies the signatures of certificate requests. @default none is accepted */
+  readonly verifySignature: StrategyContext['verifySignature']
+}
