@@ -78,7 +78,11 @@ class Router {
     if (!info.isResource || info.resource === '') return serveDocument(this.#ports.documents, context)
     const endpoint = this.#ports.registry.find(info.group, info.version, info.resource)
     if (!endpoint) return this.#unknown(context, info)
-    const resourceContext = context as ResourceContext
+    return this.#routeResource(context as ResourceContext, endpoint)
+  }
+
+  #routeResource(context: ResourceContext, endpoint: Endpoint): Answer {
+    const { info } = context
     const proxy = findProxyHandler(info)
     checkMethod(context, proxy ? proxiedMethods : servedMethods)
     const isMisplaced = isWrongScope(endpoint, info)
@@ -86,13 +90,10 @@ class Router {
     if (isMisplaced && !endpoint.resource.info.namespaced) throw unknownResource()
     checkSegments(info)
     warnOfDeprecation(context, endpoint)
-    if (proxy) {
-      if (isMisplaced || info.legacyWatch || info.name === '') throw unknownResource()
-      return proxy(this.#ports.proxies, resourceContext, endpoint)
-    }
-    return info.subresource === ''
-      ? this.#routeObject(resourceContext, endpoint)
-      : this.#routeSubresource(resourceContext, endpoint)
+    if (proxy && (isMisplaced || info.legacyWatch || info.name === '')) throw unknownResource()
+    if (proxy) return proxy(this.#ports.proxies, context, endpoint)
+    if (info.subresource !== '') return this.#routeSubresource(context, endpoint)
+    return this.#routeObject(context, endpoint)
   }
 
   /** The answer for a resource that is not served. */
