@@ -1,8 +1,9 @@
 /** Long lists take no more time than their length: no check looks at every pair of elements. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import { field, type JsonObject, validateCrdSchema } from '@coxswain/apimachinery'
 import { denyServiceExternalIPs } from './admission/deny-service-external-ips.ts'
+import { checkRules } from './custom-resources/rule-checks.ts'
 import { validateDefinition } from './custom-resources/validation.ts'
 
 const many = 60_000
@@ -34,6 +35,32 @@ const rows: readonly (readonly [what: string, run: () => unknown])[] = [
         object,
         oldObject,
       } as never)
+    },
+  ],
+  [
+    'rules of a schema with many problems',
+    () => {
+      const rule = { type: 'object' as const, 'x-kubernetes-validations': [{ rule: 'true' }] }
+      const properties = Object.fromEntries(list(i => [`p${i}`, rule], 2_000))
+      const path = field.Path.of('a')
+      const problems = list(i => field.required(path.child(`q${i}`)))
+      return checkRules({ type: 'object', properties }, path, { unchanged: false, problems })
+    },
+  ],
+  [
+    'keys of a list map',
+    () => {
+      const schema = {
+        type: 'array' as const,
+        'x-kubernetes-list-type': 'map' as const,
+        'x-kubernetes-list-map-keys': list(i => `k${i}`),
+        items: {
+          type: 'object' as const,
+          properties: Object.fromEntries(list(i => [`k${i}`, { type: 'string' as const }])),
+          required: list(i => `k${i}`),
+        },
+      }
+      return validateCrdSchema({ type: 'object', properties: { a: schema } })
     },
   ],
   [
