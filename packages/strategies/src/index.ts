@@ -48,6 +48,7 @@ export type {
   Strategy,
   StrategyContext,
   SubresourceStrategy,
+  TableCells,
   UserInfo,
 } from './strategy.ts'
 export { strategyFor } from './strategy-for.ts'

@@ -87,6 +87,9 @@ export type ConvertAll = (
   apiVersion: string,
 ) => Promise<readonly JsonObject[]>
 
+/** The cells of one table row, by the name of their column. */
+export type TableCells = Readonly<Record<string, unknown>>
+
 /** How long an object lingers after a delete, in seconds; undefined when it goes at once. */
 export type GracePeriod = (object: JsonObject, requested: number | undefined) => number | undefined
 
@@ -161,8 +164,10 @@ export interface Strategy {
   readonly statusWarnings?: (object: JsonObject, old: JsonObject) => Iterable<string>
   /** Values of the selectable fields that are not plain paths into the object. */
   readonly fields?: (object: JsonObject) => Readonly<Record<string, string>>
-  /** The cells of a table row, in the order of the kind's columns. */
-  readonly cells?: (object: JsonObject, now: number) => readonly unknown[]
+  /** The cells of a table row by the names of the kind's columns. */
+  readonly cells?: (object: JsonObject, now: number) => TableCells
+  /** Cells that upstream sends after those of its columns, by name. @default none */
+  readonly extraCells?: readonly string[]
   /** Names in general are DNS subdomains. */
   readonly validateName?: NameValidator
   /** Whether finalizers may have names without a domain that are not Kubernetes' own. @default false */

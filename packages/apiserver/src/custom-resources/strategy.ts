@@ -71,6 +71,6 @@ export const customResourceDefinitionStrategy: Strategy = {
   },
   cells: object => {
     const { metadata } = readDefinition(object)
-    return [metadata.name, metadata.creationTimestamp]
+    return { Name: metadata.name, 'Created At': metadata.creationTimestamp }
   },
 }

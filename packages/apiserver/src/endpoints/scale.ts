@@ -89,7 +89,12 @@ function scaleEndpoint({ resource, version }: Endpoint): Endpoint {
     const { name, creationTimestamp } = metadataOf(scale)
     const { replicas } = (scale.spec ?? {}) as { replicas?: number }
     const status = scale.status as { replicas?: number }
-    return [name, replicas ?? 0, status.replicas ?? 0, formatAge(creationTimestamp, now)]
+    return {
+      Name: name,
+      Desired: replicas ?? 0,
+      Available: status.replicas ?? 0,
+      Age: formatAge(creationTimestamp, now),
+    }
   }
   const { group, kind, version: name } = scaleKind
   const shown = { ...version, name, columns: resource.custom ? customScaleColumns : scaleColumns }

@@ -18,7 +18,7 @@ import {
   stringsOf,
   textOf,
 } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import {
   defaultMatchResources,
   validateMatchResources,
@@ -101,9 +101,14 @@ function* validateActions(spec: JsonObject): Findings {
   if (seen.size === 0) yield field.required(path, 'at least one validation action is required')
 }
 
-function printBinding(object: JsonObject, now: number): readonly unknown[] {
+function printBinding(object: JsonObject, now: number): TableCells {
   const { policyName, paramRef } = objectOf(object.spec)
-  return [nameCell(object), textOf(policyName), printParamRef(paramRef), ageCell(object, now)]
+  return {
+    Name: nameCell(object),
+    PolicyName: textOf(policyName),
+    ParamRef: printParamRef(paramRef),
+    Age: ageCell(object, now),
+  }
 }
 
 function printParamRef(ref: unknown): string {

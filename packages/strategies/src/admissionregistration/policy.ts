@@ -47,20 +47,33 @@ export const validatingAdmissionPolicyStrategy: Strategy = {
   validate: (object, _context, old) => validateValidatingPolicy(object, old),
   prepareForStatusUpdate: keepStatusMetadata,
   validateStatusUpdate: object => validateStatus(objectOf(object.status)),
-  cells: (object, now) => printPolicy(object, 'validations', now),
+  cells: (object, now) => {
+    const { validations, paramKind } = objectOf(object.spec)
+    return {
+      Name: nameCell(object),
+      Validations: countCell(validations),
+      ParamKind: printParamKind(paramKind),
+      Age: ageCell(object, now),
+    }
+  },
 }
 
 export const mutatingAdmissionPolicyStrategy: Strategy = {
   ...common,
   validate: (object, _context, old) => validateMutatingPolicy(object, old),
-  cells: (object, now) => printPolicy(object, 'mutations', now),
+  cells: (object, now) => {
+    const { mutations, paramKind } = objectOf(object.spec)
+    return {
+      Name: nameCell(object),
+      Mutations: countCell(mutations),
+      ParamKind: printParamKind(paramKind),
+      Age: ageCell(object, now),
+    }
+  },
 }
 
-function printPolicy(object: JsonObject, member: string, now: number): readonly unknown[] {
-  const { paramKind, [member]: entries } = objectOf(object.spec)
-  const param = isObject(paramKind) ? `${textOf(paramKind.apiVersion)}/${textOf(paramKind.kind)}` : '<unset>'
-  return [nameCell(object), countCell(entries), param, ageCell(object, now)]
-}
+const printParamKind = (paramKind: unknown): string =>
+  isObject(paramKind) ? `${textOf(paramKind.apiVersion)}/${textOf(paramKind.kind)}` : '<unset>'
 
 function* validateValidatingPolicy(object: JsonObject, old: JsonObject | undefined): Findings {
   const spec = objectOf(object.spec)

@@ -45,7 +45,11 @@ function createStrategy(mutating: boolean): Strategy {
     default: object => defaultWebhooks(object, mutating),
     validate: (object, _context, old) => validateWebhooks(object, old),
     warnings: warnAboutReservedName,
-    cells: (object, now) => [nameCell(object), countCell(object.webhooks), ageCell(object, now)],
+    cells: (object, now) => ({
+      Name: nameCell(object),
+      Webhooks: countCell(object.webhooks),
+      Age: ageCell(object, now),
+    }),
   }
 }
 

@@ -34,12 +34,12 @@ export const apiServiceStrategy: Strategy = {
   validateStatusUpdate: object => validateStatus(object),
   resetFields: subresource =>
     subresource === 'status' ? { reset: ['spec', 'metadata'] } : { reset: ['status'] },
-  cells: (object, now) => [
-    nameCell(object),
-    printService(objectOf(object.spec).service),
-    printAvailability(object),
-    ageCell(object, now),
-  ],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Service: printService(objectOf(object.spec).service),
+    Available: printAvailability(object),
+    Age: ageCell(object, now),
+  }),
 }
 
 /** What this server serves itself is there. */

@@ -7,16 +7,17 @@ import {
 } from '@coxswain/apimachinery'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { listOf, numberOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
+import type { TableCells } from '../strategy.ts'
 
-type Cells = (object: JsonObject, now: number) => readonly unknown[]
+type Cells = (object: JsonObject, now: number) => TableCells
 
 /** The names and the images of a template's containers. */
-function containerCells(template: unknown): [string, string] {
+function containerCells(template: unknown): { Containers: string; Images: string } {
   const containers = listOf(objectOf(objectOf(template).spec).containers)
-  return [
-    containers.map(({ name }) => textOf(name)).join(','),
-    containers.map(({ image }) => textOf(image)).join(','),
-  ]
+  return {
+    Containers: containers.map(({ name }) => textOf(name)).join(','),
+    Images: containers.map(({ image }) => textOf(image)).join(','),
+  }
 }
 
 /** Labels as `kubectl` prints them. */
@@ -41,15 +42,15 @@ function selectorCell(selector: unknown): string {
 export const deploymentCells: Cells = (object, now) => {
   const spec = objectOf(object.spec)
   const status = objectOf(object.status)
-  return [
-    nameCell(object),
-    `${numberOf(status.readyReplicas)}/${numberOf(spec.replicas)}`,
-    numberOf(status.updatedReplicas),
-    numberOf(status.availableReplicas),
-    ageCell(object, now),
+  return {
+    Name: nameCell(object),
+    Ready: `${numberOf(status.readyReplicas)}/${numberOf(spec.replicas)}`,
+    'Up-to-date': numberOf(status.updatedReplicas),
+    Available: numberOf(status.availableReplicas),
+    Age: ageCell(object, now),
     ...containerCells(spec.template),
-    selectorCell(spec.selector),
-  ]
+    Selector: selectorCell(spec.selector),
+  }
 }
 
 /** Replica sets and replication controllers. */
@@ -57,42 +58,42 @@ export const replicaCells: Cells = (object, now) => {
   const spec = objectOf(object.spec)
   const status = objectOf(object.status)
   const isController = object.kind === 'ReplicationController'
-  return [
-    nameCell(object),
-    numberOf(spec.replicas),
-    numberOf(status.replicas),
-    numberOf(status.readyReplicas),
-    ageCell(object, now),
+  return {
+    Name: nameCell(object),
+    Desired: numberOf(spec.replicas),
+    Current: numberOf(status.replicas),
+    Ready: numberOf(status.readyReplicas),
+    Age: ageCell(object, now),
     ...containerCells(spec.template),
-    isController ? labelsCell(spec.selector) : selectorCell(spec.selector),
-  ]
+    Selector: isController ? labelsCell(spec.selector) : selectorCell(spec.selector),
+  }
 }
 
 export const statefulSetCells: Cells = (object, now) => {
   const spec = objectOf(object.spec)
-  return [
-    nameCell(object),
-    `${numberOf(objectOf(object.status).readyReplicas)}/${numberOf(spec.replicas)}`,
-    ageCell(object, now),
+  return {
+    Name: nameCell(object),
+    Ready: `${numberOf(objectOf(object.status).readyReplicas)}/${numberOf(spec.replicas)}`,
+    Age: ageCell(object, now),
     ...containerCells(spec.template),
-  ]
+  }
 }
 
 export const daemonSetCells: Cells = (object, now) => {
   const spec = objectOf(object.spec)
   const status = objectOf(object.status)
-  return [
-    nameCell(object),
-    numberOf(status.desiredNumberScheduled),
-    numberOf(status.currentNumberScheduled),
-    numberOf(status.numberReady),
-    numberOf(status.updatedNumberScheduled),
-    numberOf(status.numberAvailable),
-    labelsCell(objectOf(objectOf(spec.template).spec).nodeSelector),
-    ageCell(object, now),
+  return {
+    Name: nameCell(object),
+    Desired: numberOf(status.desiredNumberScheduled),
+    Current: numberOf(status.currentNumberScheduled),
+    Ready: numberOf(status.numberReady),
+    'Up-to-date': numberOf(status.updatedNumberScheduled),
+    Available: numberOf(status.numberAvailable),
+    'Node Selector': labelsCell(objectOf(objectOf(spec.template).spec).nodeSelector),
+    Age: ageCell(object, now),
     ...containerCells(spec.template),
-    selectorCell(spec.selector),
-  ]
+    Selector: selectorCell(spec.selector),
+  }
 }
 
 export const controllerRevisionCells: Cells = (object, now) => {
@@ -102,27 +103,32 @@ export const controllerRevisionCells: Cells = (object, now) => {
   const [group = ''] = textOf(owner?.apiVersion).includes('/') ? textOf(owner?.apiVersion).split('/') : ['']
   const kind = textOf(owner?.kind).toLowerCase()
   const name = owner ? `${kind}${group === '' ? '' : `.${group}`}/${textOf(owner.name)}` : '<none>'
-  return [nameCell(object), name, numberOf(object.revision), ageCell(object, now)]
+  return {
+    Name: nameCell(object),
+    Controller: name,
+    Revision: numberOf(object.revision),
+    Age: ageCell(object, now),
+  }
 }
 
-export const podTemplateCells: Cells = object => [
-  nameCell(object),
+export const podTemplateCells: Cells = object => ({
+  Name: nameCell(object),
   ...containerCells(object.template),
-  labelsCell(objectOf(objectOf(object.template).metadata).labels),
-]
+  'Pod Labels': labelsCell(objectOf(objectOf(object.template).metadata).labels),
+})
 
 export const jobCells: Cells = (object, now) => {
   const spec = objectOf(object.spec)
   const status = objectOf(object.status)
-  return [
-    nameCell(object),
-    jobState(object),
-    completionsCell(spec, status),
-    durationCell(status, now),
-    ageCell(object, now),
+  return {
+    Name: nameCell(object),
+    Status: jobState(object),
+    Completions: completionsCell(spec, status),
+    Duration: durationCell(status, now),
+    Age: ageCell(object, now),
     ...containerCells(spec.template),
-    selectorCell(spec.selector),
-  ]
+    Selector: selectorCell(spec.selector),
+  }
 }
 
 function jobState(object: JsonObject): string {
@@ -156,26 +162,26 @@ export const cronJobCells: Cells = (object, now) => {
   const status = objectOf(object.status)
   const last = textOf(status.lastScheduleTime)
   const suspend = spec.suspend === undefined ? '<unset>' : spec.suspend === true ? 'True' : 'False'
-  return [
-    nameCell(object),
-    textOf(spec.schedule),
-    textOf(spec.timeZone) || '<none>',
-    suspend,
-    listOf(status.active).length,
-    last === '' ? '<none>' : formatHumanDuration(now - Date.parse(last)),
-    ageCell(object, now),
+  return {
+    Name: nameCell(object),
+    Schedule: textOf(spec.schedule),
+    Timezone: textOf(spec.timeZone) || '<none>',
+    Suspend: suspend,
+    Active: listOf(status.active).length,
+    'Last Schedule': last === '' ? '<none>' : formatHumanDuration(now - Date.parse(last)),
+    Age: ageCell(object, now),
     ...containerCells(objectOf(objectOf(spec.jobTemplate).spec).template),
-    selectorCell(objectOf(objectOf(spec.jobTemplate).spec).selector),
-  ]
+    Selector: selectorCell(objectOf(objectOf(spec.jobTemplate).spec).selector),
+  }
 }
 
 export const disruptionBudgetCells: Cells = (object, now) => {
   const { minAvailable, maxUnavailable } = objectOf(object.spec)
-  return [
-    nameCell(object),
-    minAvailable === undefined ? 'N/A' : String(minAvailable),
-    maxUnavailable === undefined ? 'N/A' : String(maxUnavailable),
-    numberOf(objectOf(object.status).disruptionsAllowed),
-    ageCell(object, now),
-  ]
+  return {
+    Name: nameCell(object),
+    'Min Available': minAvailable === undefined ? 'N/A' : String(minAvailable),
+    'Max Unavailable': maxUnavailable === undefined ? 'N/A' : String(maxUnavailable),
+    'Allowed Disruptions': numberOf(objectOf(object.status).disruptionsAllowed),
+    Age: ageCell(object, now),
+  }
 }

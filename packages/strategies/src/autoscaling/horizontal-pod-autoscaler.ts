@@ -44,15 +44,15 @@ export const horizontalPodAutoscalerStrategy: Strategy = {
     const spec = objectOf(autoscaler.spec)
     const status = objectOf(autoscaler.status)
     const target = objectOf(spec.scaleTargetRef)
-    return [
-      nameCell(object),
-      `${textOf(target.kind)}/${textOf(target.name)}`,
-      printMetrics(listOf(spec.metrics), listOf(status.currentMetrics)),
-      spec.minReplicas === undefined ? '<unset>' : String(spec.minReplicas),
-      numberOf(spec.maxReplicas),
-      numberOf(status.currentReplicas),
-      ageCell(object, now),
-    ]
+    return {
+      Name: nameCell(object),
+      Reference: `${textOf(target.kind)}/${textOf(target.name)}`,
+      Targets: printMetrics(listOf(spec.metrics), listOf(status.currentMetrics)),
+      MinPods: spec.minReplicas === undefined ? '<unset>' : String(spec.minReplicas),
+      MaxPods: numberOf(spec.maxReplicas),
+      Replicas: numberOf(status.currentReplicas),
+      Age: ageCell(object, now),
+    }
   },
 }
 

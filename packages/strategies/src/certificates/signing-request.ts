@@ -1,7 +1,7 @@
 import { childObject, field, formatHumanDuration, type JsonObject } from '@coxswain/apimachinery'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, numberOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import {
   conditionsOf,
   preserveApprovals,
@@ -154,18 +154,19 @@ function* validateChange(object: JsonObject, old: JsonObject, rights: Rights): F
     yield field.forbidden(path, 'updates may not modify existing certificate content')
 }
 
-function printRequest(object: JsonObject, now: number): readonly unknown[] {
+function printRequest(object: JsonObject, now: number): TableCells {
   const { signerName, username, expirationSeconds } = objectOf(object.spec)
   const types = conditionsOf(object).map(({ type }) => type)
   const state = [types.includes('Denied') ? 'Denied' : types.includes('Approved') ? 'Approved' : 'Pending']
   if (types.includes('Failed')) state.push('Failed')
   if (certificateOf(object) !== '') state.push('Issued')
-  return [
-    nameCell(object),
-    ageCell(object, now),
-    textOf(signerName) || '<none>',
-    textOf(username),
-    expirationSeconds === undefined ? '<none>' : formatHumanDuration(numberOf(expirationSeconds) * 1000),
-    state.join(','),
-  ]
+  return {
+    Name: nameCell(object),
+    Age: ageCell(object, now),
+    SignerName: textOf(signerName) || '<none>',
+    Requestor: textOf(username),
+    RequestedDuration:
+      expirationSeconds === undefined ? '<none>' : formatHumanDuration(numberOf(expirationSeconds) * 1000),
+    Condition: state.join(','),
+  }
 }

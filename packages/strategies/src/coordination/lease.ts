@@ -9,11 +9,11 @@ export const leaseStrategy: Strategy = {
   prepareForCreate: object => dropElection(object, {}),
   prepareForUpdate: (object, old) => dropElection(object, objectOf(old.spec)),
   validate: object => validateSpec(objectOf(object.spec), field.Path.of('spec')),
-  cells: (object, now) => [
-    nameCell(object),
-    textOf(objectOf(object.spec).holderIdentity),
-    ageCell(object, now),
-  ],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Holder: textOf(objectOf(object.spec).holderIdentity),
+    Age: ageCell(object, now),
+  }),
 }
 
 /** Coordinated leader election is off: its fields are not taken, unless the lease has them already. */

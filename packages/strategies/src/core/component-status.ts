@@ -9,8 +9,13 @@ export const componentStatusStrategy: Strategy = {
     const healthy = listOf(object.conditions)
       .map(objectOf)
       .find(({ type }) => type === 'Healthy')
-    if (!healthy) return [nameCell(object), 'Unknown', '', '']
+    if (!healthy) return { Name: nameCell(object), Status: 'Unknown', Message: '', Error: '' }
     const status = healthy.status === 'True' ? 'Healthy' : 'Unhealthy'
-    return [nameCell(object), status, textOf(healthy.message), textOf(healthy.error)]
+    return {
+      Name: nameCell(object),
+      Status: status,
+      Message: textOf(healthy.message),
+      Error: textOf(healthy.error),
+    }
   },
 }

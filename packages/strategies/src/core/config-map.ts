@@ -14,11 +14,11 @@ export const configMapStrategy: Strategy = {
   },
   validate: object => validateConfigMap(object),
   validateUpdate: (object, old) => validateImmutableData(object, old, ['data', 'binaryData']),
-  cells: (object, now) => [
-    nameCell(object),
-    countCell(object.data) + countCell(object.binaryData),
-    ageCell(object, now),
-  ],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Data: countCell(object.data) + countCell(object.binaryData),
+    Age: ageCell(object, now),
+  }),
 }
 
 function* validateConfigMap(object: JsonObject): Findings {

@@ -34,7 +34,11 @@ export const endpointsStrategy: Strategy = {
     return old && errors.length > 0 && deepEqual(object.subsets, old.subsets) ? [] : errors
   },
   warnings: object => warnAboutAddresses(object),
-  cells: (object, now) => [nameCell(object), printSubsets(listOf(object.subsets)), ageCell(object, now)],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Endpoints: printSubsets(listOf(object.subsets)),
+    Age: ageCell(object, now),
+  }),
 }
 
 function warnAboutAddresses(object: JsonObject): string[] {

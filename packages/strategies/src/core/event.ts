@@ -13,7 +13,7 @@ import {
 import { nameCell } from '../shared/cells.ts'
 import { number, plain, struct, text } from '../shared/go-form.ts'
 import { type Findings, invalidBecause, numberOf, objectOf, printed, textOf } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { convertEvent, isCoreEvent, toCoreEvent } from './event-versions.ts'
 
 /** How long an event is kept, in milliseconds. */
@@ -165,7 +165,7 @@ function selectEvent(object: JsonObject): Readonly<Record<string, string>> {
   }
 }
 
-function printEvent(object: JsonObject, now: number): readonly unknown[] {
+function printEvent(object: JsonObject, now: number): TableCells {
   const event = isCoreEvent(object) ? object : toCoreEvent(object)
   const series = isObject(event.series) ? event.series : undefined
   const age = (time: unknown) => formatAge(textOf(time) || undefined, now)
@@ -175,16 +175,17 @@ function printEvent(object: JsonObject, now: number): readonly unknown[] {
   const source = objectOf(event.source)
   const host = textOf(source.host) || textOf(event.reportingInstance)
   const component = textOf(source.component) || textOf(event.reportingComponent)
-  return [
-    age(last),
-    textOf(event.type),
-    textOf(event.reason),
-    textOf(name) === '' ? textOf(kind).toLowerCase() : `${textOf(kind).toLowerCase()}/${textOf(name)}`,
-    textOf(fieldPath),
-    host === '' ? component : `${component}, ${host}`,
-    textOf(event.message).trim(),
-    age(first),
-    series ? numberOf(series.count) : numberOf(event.count) || 1,
-    nameCell(object),
-  ]
+  return {
+    'Last Seen': age(last),
+    Type: textOf(event.type),
+    Reason: textOf(event.reason),
+    Object:
+      textOf(name) === '' ? textOf(kind).toLowerCase() : `${textOf(kind).toLowerCase()}/${textOf(name)}`,
+    Subobject: textOf(fieldPath),
+    Source: host === '' ? component : `${component}, ${host}`,
+    Message: textOf(event.message).trim(),
+    'First Seen': age(first),
+    Count: series ? numberOf(series.count) : numberOf(event.count) || 1,
+    Name: nameCell(object),
+  }
 }

@@ -47,7 +47,7 @@ export const namespaceStrategy: Strategy = {
     object.status = { ...(object.status as JsonObject | undefined), phase: 'Terminating' }
   },
   fields: object => ({ 'status.phase': phaseOf(object), name: nameCell(object) }),
-  cells: (object, now) => [nameCell(object), phaseOf(object), ageCell(object, now)],
+  cells: (object, now) => ({ Name: nameCell(object), Status: phaseOf(object), Age: ageCell(object, now) }),
 }
 
 function validateFinalizer(name: string, path: field.Path): FieldError[] {

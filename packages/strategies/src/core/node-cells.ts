@@ -1,11 +1,12 @@
 import type { JsonObject } from '@coxswain/apimachinery'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { listOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
+import type { TableCells } from '../strategy.ts'
 
 const rolePrefix = 'node-role.kubernetes.io/'
 const roleLabel = 'kubernetes.io/role'
 
-export function printNode(object: JsonObject, now: number): readonly unknown[] {
+export function printNode(object: JsonObject, now: number): TableCells {
   const status = objectOf(object.status)
   const info = recordOf(status.nodeInfo)
   const ready = listOf(status.conditions).findLast(({ type }) => type === 'Ready')?.status
@@ -14,18 +15,18 @@ export function printNode(object: JsonObject, now: number): readonly unknown[] {
   const address = (type: string) =>
     listOf(status.addresses).find(found => found.type === type)?.address ?? '<none>'
   const architecture = info.architecture ? ` (${info.architecture})` : ''
-  return [
-    nameCell(object),
-    state.join(','),
-    rolesOf(object).join(',') || '<none>',
-    ageCell(object, now),
-    textOf(info.kubeletVersion),
-    address('InternalIP'),
-    address('ExternalIP'),
-    info.osImage || '<unknown>',
-    `${info.kernelVersion || '<unknown>'}${architecture}`,
-    info.containerRuntimeVersion || '<unknown>',
-  ]
+  return {
+    Name: nameCell(object),
+    Status: state.join(','),
+    Roles: rolesOf(object).join(',') || '<none>',
+    Age: ageCell(object, now),
+    Version: textOf(info.kubeletVersion),
+    'Internal-IP': address('InternalIP'),
+    'External-IP': address('ExternalIP'),
+    'OS-Image': info.osImage || '<unknown>',
+    'Kernel-Version': `${info.kernelVersion || '<unknown>'}${architecture}`,
+    'Container-Runtime': info.containerRuntimeVersion || '<unknown>',
+  }
 }
 
 function rolesOf(object: JsonObject): string[] {

@@ -14,7 +14,7 @@ import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, objectOf, recordOf, stringsOf, textOf } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { betaStorageClassAnnotation, printAccessModes } from './access-modes.ts'
 import { validateClaimSpec } from './pod/validation/claim-template.ts'
 import { isNativeResource, validateResourceQuantity } from './pod/validation/resources.ts'
@@ -220,20 +220,20 @@ function warnAboutClaim(object: JsonObject): string[] {
   return warnings
 }
 
-function printClaim(object: JsonObject, now: number): readonly unknown[] {
+function printClaim(object: JsonObject, now: number): TableCells {
   const spec = objectOf(object.spec)
   const status = objectOf(object.status)
   const metadata = object.metadata as JsonObject
   const volume = textOf(spec.volumeName)
-  return [
-    nameCell(object),
-    metadata.deletionTimestamp === undefined ? textOf(status.phase) : 'Terminating',
-    volume,
-    volume === '' ? '' : (recordOf(status.capacity).storage ?? '0'),
-    volume === '' ? '' : printAccessModes(status.accessModes),
-    recordOf(metadata.annotations)[betaStorageClassAnnotation] ?? textOf(spec.storageClassName),
-    spec.volumeAttributesClassName ?? '<unset>',
-    ageCell(object, now),
-    spec.volumeMode ?? '<unset>',
-  ]
+  return {
+    Name: nameCell(object),
+    Status: metadata.deletionTimestamp === undefined ? textOf(status.phase) : 'Terminating',
+    Volume: volume,
+    Capacity: volume === '' ? '' : (recordOf(status.capacity).storage ?? '0'),
+    'Access Modes': volume === '' ? '' : printAccessModes(status.accessModes),
+    StorageClass: recordOf(metadata.annotations)[betaStorageClassAnnotation] ?? textOf(spec.storageClassName),
+    VolumeAttributesClass: spec.volumeAttributesClassName ?? '<unset>',
+    Age: ageCell(object, now),
+    VolumeMode: spec.volumeMode ?? '<unset>',
+  }
 }

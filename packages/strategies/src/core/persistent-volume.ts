@@ -13,7 +13,7 @@ import { ageCell, nameCell } from '../shared/cells.ts'
 import { list, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, invalidBecause, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import {
   betaStorageClassAnnotation,
   printAccessModes,
@@ -261,24 +261,24 @@ function warnAboutVolume(object: JsonObject): string[] {
   return warnings
 }
 
-function printVolume(object: JsonObject, now: number): readonly unknown[] {
+function printVolume(object: JsonObject, now: number): TableCells {
   const spec = objectOf(object.spec)
   const status = objectOf(object.status)
   const metadata = object.metadata as JsonObject
   const claim = isObject(spec.claimRef)
     ? `${textOf(spec.claimRef.namespace)}/${textOf(spec.claimRef.name)}`
     : ''
-  return [
-    nameCell(object),
-    recordOf(spec.capacity).storage ?? '0',
-    printAccessModes(spec.accessModes),
-    textOf(spec.persistentVolumeReclaimPolicy),
-    metadata.deletionTimestamp === undefined ? textOf(status.phase) : 'Terminating',
-    claim,
-    recordOf(metadata.annotations)[betaStorageClassAnnotation] ?? textOf(spec.storageClassName),
-    spec.volumeAttributesClassName ?? '<unset>',
-    textOf(status.reason),
-    ageCell(object, now),
-    spec.volumeMode ?? '<unset>',
-  ]
+  return {
+    Name: nameCell(object),
+    Capacity: recordOf(spec.capacity).storage ?? '0',
+    'Access Modes': printAccessModes(spec.accessModes),
+    'Reclaim Policy': textOf(spec.persistentVolumeReclaimPolicy),
+    Status: metadata.deletionTimestamp === undefined ? textOf(status.phase) : 'Terminating',
+    Claim: claim,
+    StorageClass: recordOf(metadata.annotations)[betaStorageClassAnnotation] ?? textOf(spec.storageClassName),
+    VolumeAttributesClass: spec.volumeAttributesClassName ?? '<unset>',
+    Reason: textOf(status.reason),
+    Age: ageCell(object, now),
+    VolumeMode: spec.volumeMode ?? '<unset>',
+  }
 }

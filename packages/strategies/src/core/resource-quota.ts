@@ -64,7 +64,7 @@ export const resourceQuotaStrategy: Strategy = {
         .filter(name => name.startsWith('limits.') === isLimit)
         .map(name => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
         .join(', ')
-    return [nameCell(object), print(false), print(true), ageCell(object, now)]
+    return { Name: nameCell(object), Request: print(false), Limit: print(true), Age: ageCell(object, now) }
   },
 }
 

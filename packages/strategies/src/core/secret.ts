@@ -28,12 +28,12 @@ export const secretStrategy: Strategy = {
   validateUpdate: validateSecretUpdate,
   warnings: warnAboutTls,
   fields: object => ({ type: textOf(object.type) }),
-  cells: (object, now) => [
-    nameCell(object),
-    textOf(object.type),
-    countCell(object.data),
-    ageCell(object, now),
-  ],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Type: textOf(object.type),
+    Data: countCell(object.data),
+    Age: ageCell(object, now),
+  }),
 }
 
 /** What an author wrote as plain text wins over data of the same name, and is not seen again. */

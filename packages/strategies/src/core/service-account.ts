@@ -16,7 +16,7 @@ export const serviceAccountStrategy: Strategy = {
       `metadata.annotations[${enforceAnnotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
     ]
   },
-  cells: (object, now) => [nameCell(object), ageCell(object, now)],
+  cells: (object, now) => ({ Name: nameCell(object), Age: ageCell(object, now) }),
 }
 
 const isEnforcing = (object: JsonObject): boolean =>

@@ -68,13 +68,14 @@ export const endpointSliceStrategy: Strategy = {
     ...(!old && object.addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
     ...warnAboutAddresses(object),
   ],
-  cells: (object, now) => [
-    nameCell(object),
-    textOf(object.addressType),
-    printFew(listOf(object.ports).map(({ port, name }) => String(port ?? name ?? '*'))) || '<unset>',
-    printFew(listOf(object.endpoints).flatMap(({ addresses }) => stringsOf(addresses))) || '<unset>',
-    ageCell(object, now),
-  ],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    AddressType: textOf(object.addressType),
+    Ports: printFew(listOf(object.ports).map(({ port, name }) => String(port ?? name ?? '*'))) || '<unset>',
+    Endpoints:
+      printFew(listOf(object.endpoints).flatMap(({ addresses }) => stringsOf(addresses))) || '<unset>',
+    Age: ageCell(object, now),
+  }),
 }
 
 /** v1 has no topology; a node name that was kept there before moves to its place of today. */

@@ -41,14 +41,14 @@ export const flowSchemaStrategy: Strategy = {
   cells(object, now) {
     const { priorityLevelConfiguration, matchingPrecedence, distinguisherMethod } = objectOf(object.spec)
     const dangling = listOf(objectOf(object.status).conditions).find(({ type }) => type === 'Dangling')
-    return [
-      nameCell(object),
-      textOf(objectOf(priorityLevelConfiguration).name),
-      numberOf(matchingPrecedence),
-      isObject(distinguisherMethod) ? textOf(distinguisherMethod.type) : '<none>',
-      ageCell(object, now),
-      dangling ? textOf(dangling.status) : '?',
-    ]
+    return {
+      Name: nameCell(object),
+      PriorityLevel: textOf(objectOf(priorityLevelConfiguration).name),
+      MatchingPrecedence: numberOf(matchingPrecedence),
+      DistinguisherMethod: isObject(distinguisherMethod) ? textOf(distinguisherMethod.type) : '<none>',
+      Age: ageCell(object, now),
+      MissingPL: dangling ? textOf(dangling.status) : '?',
+    }
   },
 }
 

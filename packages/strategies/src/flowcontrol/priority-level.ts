@@ -22,15 +22,15 @@ export const priorityLevelConfigurationStrategy: Strategy = {
     const { type, limited } = objectOf(object.spec)
     const { queuing } = objectOf(objectOf(limited).limitResponse)
     const queue = (name: string) => (isObject(queuing) ? numberOf(queuing[name]) : '<none>')
-    return [
-      nameCell(object),
-      textOf(type),
-      isObject(limited) ? numberOf(limited.nominalConcurrencyShares) : '<none>',
-      queue('queues'),
-      queue('handSize'),
-      queue('queueLengthLimit'),
-      ageCell(object, now),
-    ]
+    return {
+      Name: nameCell(object),
+      Type: textOf(type),
+      NominalConcurrencyShares: isObject(limited) ? numberOf(limited.nominalConcurrencyShares) : '<none>',
+      Queues: queue('queues'),
+      HandSize: queue('handSize'),
+      QueueLengthLimit: queue('queueLengthLimit'),
+      Age: ageCell(object, now),
+    }
   },
 }
 

@@ -40,12 +40,12 @@ export const ingressClassStrategy: Strategy = {
   cells(object, now) {
     const spec = objectOf(object.spec)
     const isDefault = recordOf(objectOf(object.metadata).annotations)[defaultClassAnnotation] === 'true'
-    return [
-      isDefault ? `${nameCell(object)} (default)` : nameCell(object),
-      textOf(spec.controller),
-      printParameters(spec.parameters),
-      ageCell(object, now),
-    ]
+    return {
+      Name: isDefault ? `${nameCell(object)} (default)` : nameCell(object),
+      Controller: textOf(spec.controller),
+      Parameters: printParameters(spec.parameters),
+      Age: ageCell(object, now),
+    }
   },
 }
 

@@ -59,14 +59,14 @@ export const ingressStrategy: Strategy = {
   statusWarnings: object => loadBalancerWarnings(object.status),
   cells(object, now) {
     const spec = objectOf(object.spec)
-    return [
-      nameCell(object),
-      spec.ingressClassName ?? '<none>',
-      printHosts(listOf(spec.rules)),
-      printLoadBalancer(object.status),
-      listOf(spec.tls).length > 0 ? '80, 443' : '80',
-      ageCell(object, now),
-    ]
+    return {
+      Name: nameCell(object),
+      Class: spec.ingressClassName ?? '<none>',
+      Hosts: printHosts(listOf(spec.rules)),
+      Address: printLoadBalancer(object.status),
+      Ports: listOf(spec.tls).length > 0 ? '80, 443' : '80',
+      Age: ageCell(object, now),
+    }
   },
 }
 

@@ -24,11 +24,12 @@ export const ipAddressStrategy: Strategy = {
     if (deepEqual(parentRef, objectOf(old.spec).parentRef)) return []
     return [field.invalid(parentPath, goReference(parentRef), 'field is immutable')]
   },
-  cells: (object, now) => [
-    nameCell(object),
-    printParent(objectOf(object.spec).parentRef),
-    ageCell(object, now),
-  ],
+  extraCells: ['Age'],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    ParentRef: printParent(objectOf(object.spec).parentRef),
+    Age: ageCell(object, now),
+  }),
 }
 
 /** Upstream prints its internal type. */

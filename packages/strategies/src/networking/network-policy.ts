@@ -51,11 +51,11 @@ export const networkPolicyStrategy: Strategy = {
         warningsForCIDR(path.child('except').index(index), except),
       ),
     ]),
-  cells: (object, now) => [
-    nameCell(object),
-    formatLabelSelector(objectOf(objectOf(object.spec).podSelector) as LabelSelector),
-    ageCell(object, now),
-  ],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    'Pod-Selector': formatLabelSelector(objectOf(objectOf(object.spec).podSelector) as LabelSelector),
+    Age: ageCell(object, now),
+  }),
 }
 
 function rulesFor(old: JsonObject | undefined): PolicyRules {

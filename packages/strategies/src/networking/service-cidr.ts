@@ -21,7 +21,11 @@ export const serviceCIDRStrategy: Strategy = {
       else metadata[key] = before[key]
     }
   },
-  cells: (object, now) => [nameCell(object), cidrsOf(object).join(','), ageCell(object, now)],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    CIDRs: cidrsOf(object).join(','),
+    Age: ageCell(object, now),
+  }),
 }
 
 function* validateCIDRs(cidrs: readonly string[]): Findings {

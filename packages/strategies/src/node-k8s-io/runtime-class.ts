@@ -32,7 +32,11 @@ export const runtimeClassStrategy: Strategy = {
       const message = nodeLabelDeprecation(label)
       return message === undefined ? [] : [`scheduling.nodeSelector: ${message}`]
     }),
-  cells: (object, now) => [nameCell(object), textOf(object.handler), ageCell(object, now)],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Handler: textOf(object.handler),
+    Age: ageCell(object, now),
+  }),
 }
 
 function* validateRuntimeClass(object: JsonObject): Findings {

@@ -10,7 +10,7 @@ import {
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, struct, text } from '../shared/go-form.ts'
 import { type Findings, invalidBecause, listOf, objectOf, printed, textOf } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { checkBinding } from './escalation.ts'
 
 const groupName = 'rbac.authorization.k8s.io'
@@ -78,7 +78,7 @@ function validateRoleRefUpdate(object: JsonObject, old: JsonObject): FieldError[
   return [field.invalid(field.Path.of('roleRef'), printed(roleRefForm(object)), 'cannot change roleRef')]
 }
 
-function printBinding(object: JsonObject, now: number): readonly unknown[] {
+function printBinding(object: JsonObject, now: number): TableCells {
   const { kind, name } = objectOf(object.roleRef)
   const subjects = listOf(object.subjects)
   const named = (wanted: string, print: (subject: JsonObject) => string) =>
@@ -86,12 +86,15 @@ function printBinding(object: JsonObject, now: number): readonly unknown[] {
       .filter(subject => subject.kind === wanted)
       .map(print)
       .join(', ')
-  return [
-    nameCell(object),
-    `${textOf(kind)}/${textOf(name)}`,
-    ageCell(object, now),
-    named('User', subject => textOf(subject.name)),
-    named('Group', subject => textOf(subject.name)),
-    named('ServiceAccount', subject => `${textOf(subject.namespace)}/${textOf(subject.name)}`),
-  ]
+  return {
+    Name: nameCell(object),
+    Role: `${textOf(kind)}/${textOf(name)}`,
+    Age: ageCell(object, now),
+    Users: named('User', subject => textOf(subject.name)),
+    Groups: named('Group', subject => textOf(subject.name)),
+    ServiceAccounts: named(
+      'ServiceAccount',
+      subject => `${textOf(subject.namespace)}/${textOf(subject.name)}`,
+    ),
+  }
 }

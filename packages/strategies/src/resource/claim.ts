@@ -41,7 +41,7 @@ export const resourceClaimStrategy: Strategy = {
   ],
   resetFields: subresource =>
     subresource === 'status' ? { reset: ['metadata', 'spec'] } : { reset: ['status'] },
-  cells: (object, now) => [nameCell(object), printState(object), ageCell(object, now)],
+  cells: (object, now) => ({ Name: nameCell(object), State: printState(object), Age: ageCell(object, now) }),
 }
 
 export const resourceClaimTemplateStrategy: Strategy = {
@@ -55,7 +55,7 @@ export const resourceClaimTemplateStrategy: Strategy = {
   validateUpdate: (object, old) => [
     ...validateUnchanged(printTemplateSpec(objectOf(object.spec)), printTemplateSpec(objectOf(old.spec))),
   ],
-  cells: (object, now) => [nameCell(object), ageCell(object, now)],
+  cells: (object, now) => ({ Name: nameCell(object), Age: ageCell(object, now) }),
 }
 
 const templateDevices = (object: JsonObject): JsonObject =>

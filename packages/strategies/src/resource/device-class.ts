@@ -11,7 +11,7 @@ export const deviceClassStrategy: Strategy = {
   generation: true,
   returnsDeleted: true,
   validate: (object, _context, old) => validateDeviceClass(objectOf(object.spec), old),
-  cells: (object, now) => [nameCell(object), ageCell(object, now)],
+  cells: (object, now) => ({ Name: nameCell(object), Age: ageCell(object, now) }),
 }
 
 function* validateDeviceClass(spec: JsonObject, old: JsonObject | undefined): Findings {

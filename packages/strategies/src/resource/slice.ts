@@ -54,13 +54,13 @@ export const resourceSliceStrategy: Strategy = {
   }),
   cells(object, now) {
     const { nodeName, driver, pool } = objectOf(object.spec)
-    return [
-      nameCell(object),
-      textOf(nodeName),
-      textOf(driver),
-      textOf(objectOf(pool).name),
-      ageCell(object, now),
-    ]
+    return {
+      Name: nameCell(object),
+      Node: textOf(nodeName),
+      Driver: textOf(driver),
+      Pool: textOf(objectOf(pool).name),
+      Age: ageCell(object, now),
+    }
   },
 }
 

@@ -48,13 +48,13 @@ export const priorityClassStrategy: Strategy = {
       errors.push(field.forbidden(field.Path.of('value'), 'may not be changed in an update.'))
     return errors
   },
-  cells: (object, now) => [
-    nameCell(object),
-    numberOf(object.value),
-    object.globalDefault ?? false,
-    ageCell(object, now),
-    textOf(object.preemptionPolicy),
-  ],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Value: numberOf(object.value),
+    'Global-Default': object.globalDefault ?? false,
+    Age: ageCell(object, now),
+    PreemptionPolicy: textOf(object.preemptionPolicy),
+  }),
 }
 
 function* validatePriorityClass(object: JsonObject): Findings {

@@ -66,16 +66,16 @@ export const csiDriverStrategy: Strategy = {
   cells: (object, now) => {
     const spec = objectOf(object.spec)
     const audiences = listOf(spec.tokenRequests).map(({ audience }) => textOf(audience))
-    return [
-      nameCell(object),
-      spec.attachRequired ?? true,
-      spec.podInfoOnMount ?? false,
-      spec.storageCapacity ?? false,
-      spec.tokenRequests === undefined ? '<unset>' : audiences.join(','),
-      spec.requiresRepublish ?? false,
-      stringsOf(spec.volumeLifecycleModes).join(',') || '<none>',
-      ageCell(object, now),
-    ]
+    return {
+      Name: nameCell(object),
+      AttachRequired: spec.attachRequired ?? true,
+      PodInfoOnMount: spec.podInfoOnMount ?? false,
+      StorageCapacity: spec.storageCapacity ?? false,
+      TokenRequests: spec.tokenRequests === undefined ? '<unset>' : audiences.join(','),
+      RequiresRepublish: spec.requiresRepublish ?? false,
+      Modes: stringsOf(spec.volumeLifecycleModes).join(',') || '<none>',
+      Age: ageCell(object, now),
+    }
   },
 }
 

@@ -22,7 +22,11 @@ export const csiNodeStrategy: Strategy = {
   unconditionalUpdate: false,
   validate: object => validateDrivers(driversOf(object), field.Path.of('spec', 'drivers')),
   validateUpdate: validateDriversKept,
-  cells: (object, now) => [nameCell(object), countCell(objectOf(object.spec).drivers), ageCell(object, now)],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Drivers: countCell(objectOf(object.spec).drivers),
+    Age: ageCell(object, now),
+  }),
 }
 
 const driversOf = (object: JsonObject): JsonObject[] => listOf(objectOf(object.spec).drivers)

@@ -34,16 +34,16 @@ export const storageClassStrategy: Strategy = {
         return message === undefined ? [] : [`${path}: ${message}`]
       }),
     ),
-  cells: (object, now) => [
-    isDefaultStorageClass(object as unknown as StorageClass)
+  cells: (object, now) => ({
+    Name: isDefaultStorageClass(object as unknown as StorageClass)
       ? `${nameCell(object)} (default)`
       : nameCell(object),
-    textOf(object.provisioner),
-    object.reclaimPolicy ?? 'Delete',
-    object.volumeBindingMode ?? 'Immediate',
-    object.allowVolumeExpansion ?? false,
-    ageCell(object, now),
-  ],
+    Provisioner: textOf(object.provisioner),
+    ReclaimPolicy: object.reclaimPolicy ?? 'Delete',
+    VolumeBindingMode: object.volumeBindingMode ?? 'Immediate',
+    AllowVolumeExpansion: object.allowVolumeExpansion ?? false,
+    Age: ageCell(object, now),
+  }),
 }
 
 function* validateStorageClass(object: JsonObject): Findings {

@@ -34,14 +34,14 @@ export const volumeAttachmentStrategy: Strategy = {
   validateStatusUpdate: (object, old) => [...validateAttachment(object), ...validateSpecKept(object, old)],
   cells: (object, now) => {
     const spec = objectOf(object.spec)
-    return [
-      nameCell(object),
-      textOf(spec.attacher),
-      textOf(objectOf(spec.source).persistentVolumeName),
-      textOf(spec.nodeName),
-      objectOf(object.status).attached ?? false,
-      ageCell(object, now),
-    ]
+    return {
+      Name: nameCell(object),
+      Attacher: textOf(spec.attacher),
+      PV: textOf(objectOf(spec.source).persistentVolumeName),
+      Node: textOf(spec.nodeName),
+      Attached: objectOf(object.status).attached ?? false,
+      Age: ageCell(object, now),
+    }
   },
 }
 

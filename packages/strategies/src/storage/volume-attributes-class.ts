@@ -22,7 +22,11 @@ export const volumeAttributesClassStrategy: Strategy = {
       .filter(member => !isSame(object, old, member))
       .map(member => field.forbidden(field.Path.of(member), `updates to ${member} are forbidden.`))
   },
-  cells: (object, now) => [nameCell(object), textOf(object.driverName), ageCell(object, now)],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    DriverName: textOf(object.driverName),
+    Age: ageCell(object, now),
+  }),
 }
 
 const isSame = (object: JsonObject, old: JsonObject, member: string): boolean =>

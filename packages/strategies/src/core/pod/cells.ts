@@ -2,6 +2,7 @@ import type { JsonObject } from '@coxswain/apimachinery'
 import { formatAge, formatHumanDuration } from '@coxswain/apimachinery'
 import { maxOf } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '../../shared/reading.ts'
+import type { TableCells } from '../../strategy.ts'
 
 interface ContainerStatus {
   readonly name?: string
@@ -26,25 +27,26 @@ interface Summary {
 }
 
 /** A pod's row: what `kubectl get pods` shows. */
-export function printPod(object: JsonObject, now: number): readonly unknown[] {
+export function printPod(object: JsonObject, now: number): TableCells {
   const metadata = objectOf(object.metadata)
   const spec = objectOf(object.spec)
   const status = objectOf(object.status)
   const { reason, ready, restarts, lastRestart } = summarize(metadata, spec, status)
   const total = listOf(spec.containers).length + sidecarsOf(spec).size
-  return [
-    textOf(metadata.name),
-    `${ready}/${total}`,
-    reason,
-    restarts > 0 && lastRestart > 0
-      ? `${restarts} (${formatHumanDuration(now - lastRestart)} ago)`
-      : String(restarts),
-    formatAge(metadata.creationTimestamp as string | undefined, now),
-    textOf(listOf(status.podIPs)[0]?.ip) || '<none>',
-    textOf(spec.nodeName) || '<none>',
-    textOf(status.nominatedNodeName) || '<none>',
-    readinessGatesCell(spec, status),
-  ]
+  return {
+    Name: textOf(metadata.name),
+    Ready: `${ready}/${total}`,
+    Status: reason,
+    Restarts:
+      restarts > 0 && lastRestart > 0
+        ? `${restarts} (${formatHumanDuration(now - lastRestart)} ago)`
+        : String(restarts),
+    Age: formatAge(metadata.creationTimestamp as string | undefined, now),
+    IP: textOf(listOf(status.podIPs)[0]?.ip) || '<none>',
+    Node: textOf(spec.nodeName) || '<none>',
+    'Nominated Node': textOf(status.nominatedNodeName) || '<none>',
+    'Readiness Gates': readinessGatesCell(spec, status),
+  }
 }
 
 const sidecarsOf = (spec: JsonObject): Set<string> =>

@@ -58,15 +58,15 @@ export const serviceStrategy: Strategy = {
   statusWarnings: object => loadBalancerWarnings(object.status),
   cells(object, now) {
     const spec = specOf(object)
-    return [
-      nameCell(object),
-      spec.type ?? '',
-      clusterIPsOf(spec)[0] ?? '<none>',
-      printExternal(spec, object.status),
-      printPorts(spec) || '<none>',
-      ageCell(object, now),
-      formatLabelSelector({ matchLabels: recordOf(spec.selector) }),
-    ]
+    return {
+      Name: nameCell(object),
+      Type: spec.type ?? '',
+      'Cluster-IP': clusterIPsOf(spec)[0] ?? '<none>',
+      'External-IP': printExternal(spec, object.status),
+      'Port(s)': printPorts(spec) || '<none>',
+      Age: ageCell(object, now),
+      Selector: formatLabelSelector({ matchLabels: recordOf(spec.selector) }),
+    }
   },
 }
 
