@@ -97,6 +97,7 @@ const rows: readonly (readonly [what: string, run: () => unknown])[] = [
     'conditions of a certificate',
     () => {
       const request = () => ({
+        metadata: {},
         status: { conditions: list(i => ({ type: `T${i}`, status: 'True' })) },
       })
       stampConditions(request(), request(), 0)

@@ -22,6 +22,7 @@ export {
   isHugePages,
   isNativeResource,
 } from './core/pod/validation/resources.ts'
+export type { Decoded } from './decoded.ts'
 export { bootstrapFlowControl } from './flowcontrol/bootstrap.ts'
 export { defaultClassAnnotation } from './networking/ingress-class.ts'
 export { findUncovered } from './rbac/covers.ts'
@@ -35,7 +36,7 @@ export {
 } from './rbac/rule.ts'
 export { systemPriorityClasses } from './scheduling/priority-class.ts'
 export { byName, listOf, numberOf, objectOf, recordOf, stringsOf, textOf } from './shared/reading.ts'
-export { isDefaultStorageClass, type StorageClass } from './storage/storage-class.ts'
+export { isDefaultStorageClass } from './storage/storage-class.ts'
 export type {
   CachedObject,
   Claim,

@@ -1,5 +1,6 @@
+import type { StorageClass } from '@coxswain/api/storage/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
-import { isDefaultStorageClass, type StorageClass } from '@coxswain/strategies'
+import { isDefaultStorageClass } from '@coxswain/strategies'
 import type { Attributes } from './attributes.ts'
 import type { AdmissionPorts } from './ports.ts'
 

@@ -74,7 +74,11 @@ export function* validateOneOf(value: unknown, supported: readonly string[], pat
   if (!supported.includes(textOf(value))) yield field.notSupported(path, textOf(value), supported)
 }
 
-export function* requireMembers(object: JsonObject, members: readonly string[], path: field.Path): Findings {
+export function* requireMembers<T>(
+  object: T,
+  members: readonly (keyof T & string)[],
+  path: field.Path,
+): Findings {
   for (const member of members) if (textOf(object[member]) === '') yield field.required(path.child(member))
 }
 

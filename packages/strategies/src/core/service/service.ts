@@ -55,7 +55,7 @@ export const serviceStrategy: Strategy = {
   ],
   validateStatusUpdate: (object, old) => validateServiceStatus(object, old),
   warnings: object => serviceWarnings(object),
-  statusWarnings: object => loadBalancerWarnings(object.status),
+  statusWarnings: object => loadBalancerWarnings(object.status as never),
   cells(object, now) {
     const spec = specOf(object)
     return {
@@ -170,7 +170,7 @@ function printExternal(spec: ServiceSpec, status: unknown): string {
     case 'NodePort':
       return externalIPs || '<none>'
     case 'LoadBalancer': {
-      const balancers = printLoadBalancer(status)
+      const balancers = printLoadBalancer(status as never)
       return [balancers, externalIPs].filter(text => text !== '').join(',') || '<pending>'
     }
     case 'ExternalName':

@@ -256,7 +256,7 @@ export function* validateServiceStatus(service: JsonObject, old: JsonObject): Fi
     if (ingress.length > 0) yield field.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
     return
   }
-  const validOld = ingressIPs(old.status)
+  const validOld = ingressIPs(old.status as never)
   for (const [index, { ip, ipMode, hostname }] of ingress.entries()) {
     const at = path.index(index)
     const address = textOf(ip)
