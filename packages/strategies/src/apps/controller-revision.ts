@@ -1,5 +1,5 @@
 import type { ControllerRevision } from '@coxswain/api/apps/v1'
-import { field, writeJson } from '@coxswain/apimachinery'
+import { field, isObject, writeJson } from '@coxswain/apimachinery'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
@@ -23,7 +23,7 @@ export const controllerRevisionStrategy: Strategy = defineStrategy<ControllerRev
 function* validateRevisionData(data: unknown): Findings {
   const path = field.Path.of('data')
   if (data === undefined || data === null) yield field.required(path, 'data is mandatory')
-  else if (!data) yield field.required(path, 'data must be a valid JSON object')
+  else if (!isObject(data)) yield field.required(path, 'data must be a valid JSON object')
 }
 
 function printRevision(object: Decoded<ControllerRevision>, now: number): TableCells {

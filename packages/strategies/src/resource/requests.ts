@@ -14,6 +14,7 @@ import {
   field,
   isDNS1123Label,
   isDNS1123Subdomain,
+  isObject,
   isValidLabelValue,
   validateLabelName,
   writeJson,
@@ -253,5 +254,5 @@ export function* validateConfiguration(
 export function* validateRaw(value: unknown, path: field.Path, max: number): Findings {
   if (value === undefined || value === null) yield field.required(path)
   else if (max >= 0 && new TextEncoder().encode(writeJson(value)).length > max) yield field.tooLong(path, max)
-  else if (!value) yield field.invalid(path, '<value omitted>', 'must be a valid JSON object')
+  else if (!isObject(value)) yield field.invalid(path, '<value omitted>', 'must be a valid JSON object')
 }
