@@ -45,7 +45,8 @@ export const customResourceDefinitionStrategy: Strategy = {
     }
     object.spec.conversion ??= { strategy: 'None' }
     const { webhook } = object.spec.conversion as JsonObject
-    if (isObject(webhook)) defaultClientConfig(webhook.clientConfig as Decoded<WebhookClientConfig> | undefined)
+    if (isObject(webhook))
+      defaultClientConfig(webhook.clientConfig as Decoded<WebhookClientConfig> | undefined)
   },
   async prepareForCreate(object, { clock }) {
     await compileAhead(object, clock)

@@ -13,7 +13,7 @@ import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { list, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { childOf, fill } from '../shared/members.ts'
-import { type Findings, invalidBecause, printed, textOf } from '../shared/reading.ts'
+import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
 import {
@@ -234,7 +234,7 @@ function isSameAffinity(value: unknown, old: unknown): boolean {
   if (!isObject(value) || !isObject(old)) return value === old
   const names = new Set([...Object.keys(value), ...Object.keys(old)])
   return [...names].every(name => {
-    if (name === 'key' && stableLabels[textOf(old.key)] === value.key) return true
+    if (name === 'key' && stableLabels[String(old.key)] === value.key) return true
     return isSameAffinity(value[name], old[name])
   })
 }
