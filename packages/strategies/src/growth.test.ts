@@ -1,8 +1,9 @@
 /** Long lists take no more time than their length: no check looks at every pair of elements. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { JsonObject } from '@coxswain/apimachinery'
 import { field } from '@coxswain/apimachinery'
-import type { JsonObject } from '../json.ts'
+
 import { findOverlap } from './batch/indexes.ts'
 import { stampConditions } from './certificates/conditions.ts'
 import { certificateSigningRequestStrategy } from './certificates/signing-request.ts'
@@ -97,6 +98,7 @@ const rows: readonly (readonly [what: string, run: () => unknown])[] = [
     'conditions of a certificate',
     () => {
       const request = () => ({
+        metadata: {},
         status: { conditions: list(i => ({ type: `T${i}`, status: 'True' })) },
       })
       stampConditions(request(), request(), 0)

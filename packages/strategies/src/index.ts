@@ -14,6 +14,7 @@ export { bootstrapApiServices } from './apiregistration/bootstrap.ts'
 export type { SignedMessage, VerifySignature } from './certificates/signature.ts'
 export { readCertificateRequest } from './certificates/x509.ts'
 export { validateNamespaceFinalizers } from './core/namespace.ts'
+export type { Decoded } from './decoded.ts'
 export { bootstrapFlowControl } from './flowcontrol/bootstrap.ts'
 export { defaultClassAnnotation } from './networking/ingress-class.ts'
 export { findUncovered } from './rbac/covers.ts'
@@ -39,6 +40,7 @@ export type {
   Strategy,
   StrategyContext,
   SubresourceStrategy,
+  TableCells,
   UserInfo,
 } from './strategy.ts'
 export { strategyFor } from './strategy-for.ts'

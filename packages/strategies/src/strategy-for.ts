@@ -11,12 +11,10 @@ import {
   validatingWebhookConfigurationStrategy,
 } from './admissionregistration/webhook-configuration.ts'
 import { apiServiceStrategy } from './apiregistration/api-service.ts'
-import {
-  controllerRevisionStrategy,
-  daemonSetStrategy,
-  deploymentStrategy,
-  replicaSetStrategy,
-} from './apps/apps.ts'
+import { controllerRevisionStrategy } from './apps/controller-revision.ts'
+import { daemonSetStrategy } from './apps/daemon-set.ts'
+import { deploymentStrategy } from './apps/deployment.ts'
+import { replicaSetStrategy } from './apps/replica-set.ts'
 import { statefulSetStrategy } from './apps/stateful-set.ts'
 import { horizontalPodAutoscalerStrategy } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { cronJobStrategy } from './batch/cron-job.ts'
@@ -33,7 +31,8 @@ import { nodeStrategy } from './core/node.ts'
 import { persistentVolumeStrategy } from './core/persistent-volume.ts'
 import { persistentVolumeClaimStrategy } from './core/persistent-volume-claim.ts'
 import { podStrategy } from './core/pod/pod.ts'
-import { podTemplateStrategy, replicationControllerStrategy } from './core/replication-controller.ts'
+import { podTemplateStrategy } from './core/pod-template.ts'
+import { replicationControllerStrategy } from './core/replication-controller.ts'
 import { resourceQuotaStrategy } from './core/resource-quota.ts'
 import { secretStrategy } from './core/secret.ts'
 import { serviceStrategy } from './core/service/service.ts'

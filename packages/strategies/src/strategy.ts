@@ -1,6 +1,7 @@
 import type { FieldError, JsonObject, NameValidator, ResetFields } from '@coxswain/apimachinery'
 import type { Clock, Random } from '@coxswain/kit'
 import type { VerifySignature } from './certificates/signature.ts'
+import type { Decoded } from './decoded.ts'
 import type { PolicyRule } from './rbac/rule.ts'
 
 /** The authenticated user of a request. */
@@ -90,82 +91,91 @@ export type ConvertAll = (
   apiVersion: string,
 ) => Promise<readonly JsonObject[]>
 
+/** The cells of one table row, by the name of their column. */
+export type TableCells = Readonly<Record<string, unknown>>
+
 /** How long an object lingers after a delete, in seconds; undefined when it goes at once. */
-export type GracePeriod = (object: JsonObject, requested: number | undefined) => number | undefined
+export type GracePeriod<T = JsonObject> = (
+  object: Decoded<T>,
+  requested: number | undefined,
+) => number | undefined
 
 /** The rules of an endpoint below an object that takes and gives the whole object and changes a part of it. */
-export interface SubresourceStrategy {
+export interface SubresourceStrategy<T = JsonObject> {
   /** Makes `object` what `old` becomes: everything that the endpoint does not change is as it was. */
-  readonly prepareForUpdate: (object: JsonObject, old: JsonObject, context: StrategyContext) => void
+  readonly prepareForUpdate: (object: Decoded<T>, old: Decoded<T>, context: StrategyContext) => void
   readonly validateUpdate: (
-    object: JsonObject,
-    old: JsonObject,
+    object: Decoded<T>,
+    old: Decoded<T>,
     context: StrategyContext,
   ) => Iterable<FieldError>
 }
 
 /**
  * The rules of a built-in kind that its type cannot tell. Everything is optional; a kind without a file of its own goes
- * by its type alone. Objects come decoded: members are of the right types, unknown ones are gone. Functions may change
- * `object`, never `old`.
+ * by its type alone. Objects come decoded: members are of the right types, unknown ones are dropped, all may be absent.
+ * Functions may change `object`, never `old`. Kinds write theirs as `Strategy<Deployment>`, with `defineStrategy`; the
+ * server, which handles all kinds alike, has the untyped form.
  *
  *   create   default -> admission -> default -> prepareForCreate -> claim -> validate -> admission -> store
  *   update   default -> admission -> default -> claim -> prepareForUpdate -> validate, validateUpdate -> admission -> store
  *   status   default -> prepareForStatusUpdate -> validateStatusUpdate -> store
  */
-export interface Strategy {
+export interface Strategy<T = JsonObject> {
   /** Fills in what the author left out. Runs on every object that comes in, and must change nothing the second time. */
-  readonly default?: (object: JsonObject) => void
+  readonly default?: (object: Decoded<T>) => void
   /**
    * Takes what `object` needs of pools that all objects share and writes it into `object`; `old` is there when it is
    * changed. Runs before `prepareForUpdate`, after `prepareForCreate`; not for writes of the status.
    */
   readonly claim?: (
-    object: JsonObject,
-    old: JsonObject | undefined,
+    object: Decoded<T>,
+    old: Decoded<T> | undefined,
     context: StrategyContext,
   ) => Promise<Claim> | Claim
   /** What the deletion of an object deletes with it: what it had claimed. */
-  readonly release?: (object: JsonObject, objects: ObjectReader) => readonly ClaimOperation[]
+  readonly release?: (object: Decoded<T>, objects: ObjectReader) => readonly ClaimOperation[]
   /** Clears or sets what only the server decides. */
-  readonly prepareForCreate?: (object: JsonObject, context: StrategyContext) => Promise<void> | void
+  readonly prepareForCreate?: (object: Decoded<T>, context: StrategyContext) => Promise<void> | void
   readonly prepareForUpdate?: (
-    object: JsonObject,
-    old: JsonObject,
+    object: Decoded<T>,
+    old: Decoded<T>,
     context: StrategyContext,
   ) => Promise<void> | void
   /** What is wrong with an object, new or changed, read until the answer is full; `old` is there when it is changed, for what may stay as it was. */
   readonly validate?: (
-    object: JsonObject,
+    object: Decoded<T>,
     context: StrategyContext,
-    old: JsonObject | undefined,
+    old: Decoded<T> | undefined,
   ) => Iterable<FieldError>
   /** What is wrong with a change; runs after `validate`. */
   readonly validateUpdate?: (
-    object: JsonObject,
-    old: JsonObject,
+    object: Decoded<T>,
+    old: Decoded<T>,
     context: StrategyContext,
   ) => Iterable<FieldError>
-  readonly prepareForStatusUpdate?: (object: JsonObject, old: JsonObject, context: StrategyContext) => void
+  readonly prepareForStatusUpdate?: (object: Decoded<T>, old: Decoded<T>, context: StrategyContext) => void
   readonly validateStatusUpdate?: (
-    object: JsonObject,
-    old: JsonObject,
+    object: Decoded<T>,
+    old: Decoded<T>,
     context: StrategyContext,
   ) => Iterable<FieldError>
   /** Endpoints other than `status` that change a part of the object, by name. */
-  readonly subresources?: Readonly<Record<string, SubresourceStrategy>>
+  readonly subresources?: Readonly<Record<string, SubresourceStrategy<T>>>
   /** Which fields a request to an endpoint (empty for the object itself) cannot change. @default all but the status, or the status alone */
   readonly resetFields?: (subresource: string) => ResetFields | undefined
   /** The text of a `Warning` header for every request. */
   readonly deprecated?: string
   /** Texts for `Warning` headers; those of a generator are asked for until the headers are full. */
-  readonly warnings?: (object: JsonObject, old: JsonObject | undefined) => Iterable<string>
+  readonly warnings?: (object: Decoded<T>, old: Decoded<T> | undefined) => Iterable<string>
   /** As `warnings`, for writes of the status. @default `warnings` */
-  readonly statusWarnings?: (object: JsonObject, old: JsonObject) => Iterable<string>
+  readonly statusWarnings?: (object: Decoded<T>, old: Decoded<T>) => Iterable<string>
   /** Values of the selectable fields that are not plain paths into the object. */
-  readonly fields?: (object: JsonObject) => Readonly<Record<string, string>>
-  /** The cells of a table row, in the order of the kind's columns. */
-  readonly cells?: (object: JsonObject, now: number) => readonly unknown[]
+  readonly fields?: (object: Decoded<T>) => Readonly<Record<string, string>>
+  /** The cells of a table row by the names of the kind's columns. */
+  readonly cells?: (object: Decoded<T>, now: number) => TableCells
+  /** Cells that upstream sends after those of its columns, by name. @default none */
+  readonly extraCells?: readonly string[]
   /** Names in general are DNS subdomains. */
   readonly validateName?: NameValidator
   /** Whether finalizers may have names without a domain that are not Kubernetes' own. @default false */
@@ -177,11 +187,11 @@ export interface Strategy {
   /** What becomes of a status that comes with a create, where the status has an endpoint of its own. @default 'reset' */
   readonly statusOnCreate?: 'reset' | 'keep'
   /** @default gone at once */
-  readonly gracePeriod?: GracePeriod
+  readonly gracePeriod?: GracePeriod<T>
   /** Whether something other than finalizers and grace keeps an object that is to be deleted. */
-  readonly holdsDeletion?: (object: JsonObject) => boolean
+  readonly holdsDeletion?: (object: Decoded<T>) => boolean
   /** Marks an object that now waits for its end. */
-  readonly prepareForDelete?: (object: JsonObject) => void
+  readonly prepareForDelete?: (object: Decoded<T>) => void
   /** How long a new object lives, in milliseconds. @default for ever */
   readonly ttl?: number
   /** Whether DELETE answers with the object instead of a Status. @default false */

@@ -1,5 +1,6 @@
+import type { WebhookClientConfig } from '@coxswain/api/apiextensions/v1'
 import { deepEqual, field, isObject, type JsonObject, newInvalid } from '@coxswain/apimachinery'
-import type { Strategy } from '@coxswain/strategies'
+import type { Decoded, Strategy } from '@coxswain/strategies'
 import { defaultClientConfig } from '@coxswain/strategies'
 import { compileAhead } from './ahead.ts'
 import { isDeeper, readDefinition, versionsOf } from './definition.ts'
@@ -44,7 +45,8 @@ export const customResourceDefinitionStrategy: Strategy = {
     }
     object.spec.conversion ??= { strategy: 'None' }
     const { webhook } = object.spec.conversion as JsonObject
-    if (isObject(webhook)) defaultClientConfig(webhook.clientConfig)
+    if (isObject(webhook))
+      defaultClientConfig(webhook.clientConfig as Decoded<WebhookClientConfig> | undefined)
   },
   async prepareForCreate(object, { clock }) {
     await compileAhead(object, clock)
@@ -71,6 +73,6 @@ export const customResourceDefinitionStrategy: Strategy = {
   },
   cells: object => {
     const { metadata } = readDefinition(object)
-    return [metadata.name, metadata.creationTimestamp]
+    return { Name: metadata.name, 'Created At': metadata.creationTimestamp }
   },
 }

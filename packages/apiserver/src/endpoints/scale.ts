@@ -130,7 +130,12 @@ function createScaleEndpoint({ resource, version }: Endpoint, scheme: Registry):
     const { name, creationTimestamp } = metadataOf(scale)
     const { replicas } = (scale.spec ?? {}) as { replicas?: number }
     const status = scale.status as { replicas?: number }
-    return [name, replicas ?? 0, status.replicas ?? 0, formatAge(creationTimestamp, now)]
+    return {
+      Name: name,
+      Desired: replicas ?? 0,
+      Available: status.replicas ?? 0,
+      Age: formatAge(creationTimestamp, now),
+    }
   }
   const { group, kind, version: name } = scaleKind
   const shown = { ...version, name, columns: resource.scale.columns }

@@ -1,6 +1,8 @@
+import type { Service } from '@coxswain/api/core/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { maxOf } from '@coxswain/kit'
 import type { Transaction } from '@coxswain/storage'
+import type { Decoded } from '@coxswain/strategies'
 import { objectOf, recordOf, textOf } from '@coxswain/strategies'
 import {
   addressManager,
@@ -111,7 +113,7 @@ function dropEntry({ key, revision }: StoredObject): Transaction {
 /** What a service has of the pools, by key. */
 function entriesOf({ env }: StartPorts, service: StoredObject): Map<string, JsonObject> {
   const entries = new Map<string, JsonObject>()
-  const spec = specOf(service.parse())
+  const spec = specOf(service.parse() as Decoded<Service>)
   if (!isExternalName(spec) && !isHeadless(spec)) {
     for (const ip of clusterIPsOf(spec).map(canonicalAddress))
       entries.set(addressPrefix + ip, createIPAddress(env, ip, service))

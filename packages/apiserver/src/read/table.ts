@@ -38,8 +38,17 @@ export interface TablePrinter {
 }
 
 export function createTablePrinter({ resource, version }: Endpoint): TablePrinter {
-  const { cells } = resource.strategy
-  if (cells) return { columns: version.columns, cells }
+  const { cells, extraCells = [] } = resource.strategy
+  if (cells) {
+    const names = [...version.columns.map(column => column.name), ...extraCells]
+    return {
+      columns: version.columns,
+      cells: (object, now) => {
+        const row = cells(object, now)
+        return names.map(name => row[name])
+      },
+    }
+  }
   const declared = resource.printsDeclaredColumns ? version.columns : [createdColumn]
   const columns = [nameColumn]
   const readers: (JsonPath | undefined)[] = [undefined]

@@ -1,20 +1,25 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { MatchCondition, ValidatingWebhook } from '@coxswain/api/admissionregistration/v1'
 import { deepEqual, field } from '@coxswain/apimachinery'
-import { type Findings, listOf, textOf, validateQualifiedName } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, validateQualifiedName } from '../shared/reading.ts'
 import { compileAdmissionExpression } from './expressions/compile.ts'
 import { validateExpression } from './expressions/validate.ts'
 
 const maxConditions = 64
 
 /** `hasParams`: expressions may use the parameters of a policy. */
-export function* validateMatchConditions(conditions: unknown, path: field.Path, hasParams = false): Findings {
-  const found = listOf(conditions)
+export function* validateMatchConditions(
+  conditions: Decoded<MatchCondition[]> | null | undefined,
+  path: field.Path,
+  hasParams = false,
+): Findings {
+  const found = conditions ?? []
   if (found.length > maxConditions) yield field.tooMany(path, found.length, maxConditions)
   const names = new Set<string>()
   for (const [index, condition] of found.entries()) {
     const at = path.index(index)
-    const name = textOf(condition.name)
-    const expression = textOf(condition.expression).trim()
+    const name = condition.name ?? ''
+    const expression = (condition.expression ?? '').trim()
     if (expression === '') yield field.required(at.child('expression'))
     else {
       const options = { params: hasParams, authorizer: true }
@@ -32,7 +37,10 @@ export function* validateMatchConditions(conditions: unknown, path: field.Path, 
 }
 
 /** Conditions that have not changed are not looked at again: rules may have become stricter since. */
-export function haveSameConditions(objects: readonly JsonObject[], old: readonly JsonObject[]): boolean {
+export function haveSameConditions(
+  objects: readonly Decoded<ValidatingWebhook>[],
+  old: readonly Decoded<ValidatingWebhook>[],
+): boolean {
   return (
     objects.length === old.length &&
     objects.every((object, index) => deepEqual(object.matchConditions, old[index]?.matchConditions))

@@ -1,24 +1,22 @@
+import type {
+  MutatingAdmissionPolicyBinding,
+  ParamRef,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicyBindingSpec,
+} from '@coxswain/api/admissionregistration/v1'
 import {
-  childObject,
   field,
   isDNS1123Subdomain,
-  isObject,
   isValidPathSegmentName,
-  type JsonObject,
   type LabelSelector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  objectOf,
-  recordOf,
-  stringsOf,
-  textOf,
-} from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import { childOf } from '../shared/members.ts'
+import { type Findings, invalidBecause } from '../shared/reading.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import {
   defaultMatchResources,
   validateMatchResources,
@@ -28,46 +26,45 @@ import {
 
 const actions = ['Audit', 'Deny', 'Warn']
 
-const common: Strategy = {
+const common: Strategy<ValidatingAdmissionPolicyBinding> & Strategy<MutatingAdmissionPolicyBinding> = {
   generation: true,
   unconditionalUpdate: false,
   plainFinalizers: true,
-  default: object => defaultMatchResources(childObject(object, 'spec').matchResources),
+  default: object => defaultMatchResources(childOf(object, 'spec').matchResources),
   warnings: warnAboutReservedName,
   cells: printBinding,
 }
 
-export const validatingAdmissionPolicyBindingStrategy: Strategy = {
-  ...common,
-  validate: object => [...validateBinding(object), ...validateActions(objectOf(object.spec))],
-}
+export const validatingAdmissionPolicyBindingStrategy: Strategy =
+  defineStrategy<ValidatingAdmissionPolicyBinding>({
+    ...common,
+    validate: object => [...validateBinding(object), ...validateActions(object.spec ?? {})],
+  })
 
-export const mutatingAdmissionPolicyBindingStrategy: Strategy = {
-  ...common,
-  validate: object => [
-    ...validateBinding(object),
-    ...validateMutatingOperations(
-      objectOf(object.spec).matchResources,
-      field.Path.of('spec', 'matchResources'),
-    ),
-  ],
-}
+export const mutatingAdmissionPolicyBindingStrategy: Strategy =
+  defineStrategy<MutatingAdmissionPolicyBinding>({
+    ...common,
+    validate: object => [
+      ...validateBinding(object),
+      ...validateMutatingOperations(object.spec?.matchResources, field.Path.of('spec', 'matchResources')),
+    ],
+  })
 
-function* validateBinding(object: JsonObject): Findings {
-  const { policyName, paramRef, matchResources } = objectOf(object.spec)
+function* validateBinding(object: Decoded<ValidatingAdmissionPolicyBinding>): Findings {
+  const { policyName, paramRef, matchResources } = object.spec ?? {}
   const path = field.Path.of('spec')
-  const name = textOf(policyName)
+  const name = policyName ?? ''
   if (name === '') yield field.required(path.child('policyName'))
   else yield* invalidBecause(path.child('policyName'), name, isDNS1123Subdomain(name))
-  if (isObject(paramRef)) yield* validateParamRef(paramRef, path.child('paramRef'))
+  if (paramRef) yield* validateParamRef(paramRef, path.child('paramRef'))
   yield* validateMatchResources(matchResources, path.child('matchResources'))
 }
 
 const exclusive = 'name and selector are mutually exclusive'
 
-function* validateParamRef(ref: JsonObject, path: field.Path): Findings {
-  const name = textOf(ref.name)
-  const selector = isObject(ref.selector) ? (ref.selector as LabelSelector) : undefined
+function* validateParamRef(ref: Decoded<ParamRef>, path: field.Path): Findings {
+  const name = ref.name ?? ''
+  const selector = ref.selector ? (ref.selector as LabelSelector) : undefined
   if (name !== '') {
     yield* invalidBecause(path.child('name'), name, isValidPathSegmentName(name))
     if (selector) yield field.forbidden(path.child('name'), exclusive)
@@ -77,15 +74,15 @@ function* validateParamRef(ref: JsonObject, path: field.Path): Findings {
     if (name !== '') yield field.forbidden(path.child('selector'), exclusive)
   }
   if (name === '' && !selector) yield field.required(path, 'one of name or selector must be specified')
-  const action = textOf(ref.parameterNotFoundAction)
+  const action = ref.parameterNotFoundAction ?? ''
   const at = path.child('parameterNotFoundAction')
   if (action === '') yield field.required(at)
   else if (action !== 'Deny' && action !== 'Allow') yield field.notSupported(at, action, ['Deny', 'Allow'])
 }
 
-function* validateActions(spec: JsonObject): Findings {
+function* validateActions(spec: Decoded<ValidatingAdmissionPolicyBindingSpec>): Findings {
   const path = field.Path.of('spec', 'validationActions')
-  const found = stringsOf(spec.validationActions)
+  const found = spec.validationActions ?? []
   const seen = new Set<string>()
   for (const [index, action] of found.entries()) {
     if (!actions.includes(action)) yield field.notSupported(path.index(index), action, actions)
@@ -101,26 +98,31 @@ function* validateActions(spec: JsonObject): Findings {
   if (seen.size === 0) yield field.required(path, 'at least one validation action is required')
 }
 
-function printBinding(object: JsonObject, now: number): readonly unknown[] {
-  const { policyName, paramRef } = objectOf(object.spec)
-  return [nameCell(object), textOf(policyName), printParamRef(paramRef), ageCell(object, now)]
+function printBinding(object: Decoded<ValidatingAdmissionPolicyBinding>, now: number): TableCells {
+  const { policyName, paramRef } = object.spec ?? {}
+  return {
+    Name: nameCell(object),
+    PolicyName: policyName ?? '',
+    ParamRef: printParamRef(paramRef),
+    Age: ageCell(object, now),
+  }
 }
 
-function printParamRef(ref: unknown): string {
-  if (!isObject(ref)) return '<unset>'
-  const name = textOf(ref.name)
-  if (name !== '') return `${textOf(ref.namespace) || '*'}/${name}`
-  return isObject(ref.selector) ? printSelector(ref.selector) : '<unset>'
+function printParamRef(ref: Decoded<ParamRef> | null | undefined): string {
+  if (!ref) return '<unset>'
+  const name = ref.name ?? ''
+  if (name !== '') return `${(ref.namespace ?? '') || '*'}/${name}`
+  return ref.selector ? printSelector(ref.selector) : '<unset>'
 }
 
 /** As Go prints the struct. */
-function printSelector(selector: JsonObject): string {
-  const labels = Object.entries(recordOf(selector.matchLabels))
+function printSelector(selector: Decoded<LabelSelector>): string {
+  const labels = Object.entries(selector.matchLabels ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${key}: ${value},`)
-  const expressions = listOf(selector.matchExpressions).map(
+  const expressions = (selector.matchExpressions ?? []).map(
     ({ key, operator, values }) =>
-      `LabelSelectorRequirement{Key:${textOf(key)},Operator:${textOf(operator)},Values:[${stringsOf(values).join(' ')}],},`,
+      `LabelSelectorRequirement{Key:${key ?? ''},Operator:${operator ?? ''},Values:[${(values ?? []).join(' ')}],},`,
   )
   return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
 }

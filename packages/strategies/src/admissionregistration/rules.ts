@@ -1,12 +1,17 @@
+import type {
+  MatchResources,
+  NamedRuleWithOperations,
+  RuleWithOperations,
+} from '@coxswain/api/admissionregistration/v1'
+import type { ObjectMeta } from '@coxswain/apimachinery'
 import {
   field,
-  isObject,
   isValidPathSegmentName,
-  type JsonObject,
   type LabelSelector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { type Findings, invalidBecause, listOf, stringsOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, invalidBecause } from '../shared/reading.ts'
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 /** What a mutating policy can be about. */
@@ -18,12 +23,12 @@ export const matchPolicies: readonly string[] = ['Equivalent', 'Exact']
 export const reinvocationPolicies: readonly string[] = ['IfNeeded', 'Never']
 
 /** Sets the scope of rules that have none. */
-export function defaultRules(rules: unknown): void {
-  for (const rule of listOf(rules)) rule.scope ??= '*'
+export function defaultRules(rules: Decoded<RuleWithOperations[]> | null | undefined): void {
+  for (const rule of rules ?? []) rule.scope ??= '*'
 }
 
-export function* validateRuleWithOperations(rule: JsonObject, path: field.Path): Findings {
-  const found = stringsOf(rule.operations)
+export function* validateRuleWithOperations(rule: Decoded<RuleWithOperations>, path: field.Path): Findings {
+  const found = rule.operations ?? []
   const at = path.child('operations')
   if (found.length === 0) yield field.required(at)
   yield* validateWildcard(found, at, 'operations')
@@ -37,17 +42,17 @@ function* validateWildcard(values: readonly string[], path: field.Path, what: st
     yield field.invalid(path, values, `if '*' is present, must not specify other ${what}`)
 }
 
-function* validateRule(rule: JsonObject, path: field.Path): Findings {
-  const groups = stringsOf(rule.apiGroups)
+function* validateRule(rule: Decoded<RuleWithOperations>, path: field.Path): Findings {
+  const groups = rule.apiGroups ?? []
   if (groups.length === 0) yield field.required(path.child('apiGroups'))
   yield* validateWildcard(groups, path.child('apiGroups'), 'API groups')
-  const versions = stringsOf(rule.apiVersions)
+  const versions = rule.apiVersions ?? []
   const versionsPath = path.child('apiVersions')
   if (versions.length === 0) yield field.required(versionsPath)
   yield* validateWildcard(versions, versionsPath, 'API versions')
   for (const [index, version] of versions.entries())
     if (!version) yield field.required(versionsPath.index(index))
-  yield* validateResources(stringsOf(rule.resources), path.child('resources'))
+  yield* validateResources(rule.resources ?? [], path.child('resources'))
   const { scope } = rule
   if (typeof scope === 'string' && !scopes.includes(scope))
     yield field.notSupported(path.child('scope'), scope, scopes)
@@ -90,8 +95,8 @@ function* validateResources(resources: readonly string[], path: field.Path): Fin
 }
 
 /** A `MatchResources` says what a policy or a binding is about. */
-export function defaultMatchResources(match: unknown): void {
-  if (!isObject(match)) return
+export function defaultMatchResources(match: Decoded<MatchResources> | null | undefined): void {
+  if (!match) return
   match.namespaceSelector ??= {}
   match.objectSelector ??= {}
   match.matchPolicy ??= 'Equivalent'
@@ -99,21 +104,24 @@ export function defaultMatchResources(match: unknown): void {
   defaultRules(match.excludeResourceRules)
 }
 
-export function* validateMatchResources(match: unknown, path: field.Path): Findings {
-  if (!isObject(match)) return
-  const policy = textOf(match.matchPolicy)
+export function* validateMatchResources(
+  match: Decoded<MatchResources> | null | undefined,
+  path: field.Path,
+): Findings {
+  if (!match) return
+  const policy = match.matchPolicy ?? ''
   if (!matchPolicies.includes(policy))
     yield field.notSupported(path.child('matchPolicy'), policy, matchPolicies)
-  for (const name of ['namespaceSelector', 'objectSelector'])
+  for (const name of ['namespaceSelector', 'objectSelector'] as const)
     yield* validateLabelSelector(match[name] as LabelSelector | undefined, path.child(name))
-  for (const name of ['resourceRules', 'excludeResourceRules'])
-    for (const [index, rule] of listOf(match[name]).entries())
+  for (const name of ['resourceRules', 'excludeResourceRules'] as const)
+    for (const [index, rule] of (match[name] ?? []).entries())
       yield* validateNamedRule(rule, path.child(name).index(index))
 }
 
-function* validateNamedRule(rule: JsonObject, path: field.Path): Findings {
+function* validateNamedRule(rule: Decoded<NamedRuleWithOperations>, path: field.Path): Findings {
   const names = new Set<string>()
-  for (const [index, name] of stringsOf(rule.resourceNames).entries()) {
+  for (const [index, name] of (rule.resourceNames ?? []).entries()) {
     const at = path.child('resourceNames').index(index)
     yield* invalidBecause(at, name, isValidPathSegmentName(name))
     if (names.has(name)) yield field.duplicate(at, name)
@@ -123,18 +131,21 @@ function* validateNamedRule(rule: JsonObject, path: field.Path): Findings {
 }
 
 /** A mutating policy cannot change what is being deleted. */
-export function* validateMutatingOperations(match: unknown, path: field.Path): Findings {
-  if (!isObject(match)) return
-  for (const rule of listOf(match.resourceRules))
-    for (const operation of stringsOf(rule.operations))
+export function* validateMutatingOperations(
+  match: Decoded<MatchResources> | null | undefined,
+  path: field.Path,
+): Findings {
+  if (!match) return
+  for (const rule of match.resourceRules ?? [])
+    for (const operation of rule.operations ?? [])
       if (!mutatingOperations.includes(operation))
         yield field.notSupported(path.child('resourceRules', 'operations'), operation, mutatingOperations)
 }
 
 /** Names of this form belong to configuration that comes from files. */
-export function warnAboutReservedName(object: JsonObject): string[] {
+export function warnAboutReservedName({ metadata }: { metadata: Decoded<ObjectMeta> }): string[] {
   const suffix = '.static.k8s.io'
-  if (!textOf((object.metadata as JsonObject).name).endsWith(suffix)) return []
+  if (!(metadata.name ?? '').endsWith(suffix)) return []
   return [
     `metadata.name: names ending with "${suffix}" are reserved for static manifest-based configurations and cannot be managed via the API`,
   ]

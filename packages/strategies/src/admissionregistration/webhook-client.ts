@@ -1,18 +1,20 @@
-import { field, isDNS1123Subdomain, isObject, isValidPortNum, type JsonObject } from '@coxswain/apimachinery'
-import { type Findings, numberOf, textOf } from '../shared/reading.ts'
+import type { ServiceReference, WebhookClientConfig } from '@coxswain/api/admissionregistration/v1'
+import { field, isDNS1123Subdomain, isValidPortNum } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, numberOf } from '../shared/reading.ts'
 
 /** Fills in a `WebhookClientConfig`. */
-export function defaultClientConfig(config: unknown): void {
-  if (isObject(config) && isObject(config.service)) config.service.port ??= 443
+export function defaultClientConfig(config: Decoded<WebhookClientConfig> | null | undefined): void {
+  if (config?.service) config.service.port ??= 443
 }
 
-export function* validateClientConfig(config: JsonObject, path: field.Path): Findings {
+export function* validateClientConfig(config: Decoded<WebhookClientConfig>, path: field.Path): Findings {
   const { url, service } = config
-  if ((typeof url === 'string') === isObject(service)) {
+  if ((url === undefined) === (service === undefined)) {
     yield field.required(path, 'exactly one of url or service is required')
-  } else if (typeof url === 'string') {
+  } else if (url !== undefined) {
     yield* validateWebhookURL(url, path.child('url'))
-  } else if (isObject(service)) {
+  } else if (service) {
     yield* validateWebhookService(service, path.child('service'))
   }
 }
@@ -78,9 +80,9 @@ function describeBadURL(url: string): string | undefined {
  * Upstream passes name and namespace in the wrong order, so that the error about one stands at the other; clients see it
  * that way.
  */
-function* validateWebhookService(service: JsonObject, path: field.Path): Findings {
-  if (textOf(service.namespace) === '') yield field.required(path.child('name'))
-  if (textOf(service.name) === '') yield field.required(path.child('namespace'))
+function* validateWebhookService(service: Decoded<ServiceReference>, path: field.Path): Findings {
+  if ((service.namespace ?? '') === '') yield field.required(path.child('name'))
+  if ((service.name ?? '') === '') yield field.required(path.child('namespace'))
   const port = numberOf(service.port)
   const wrong = isValidPortNum(port)
   if (wrong.length > 0)

@@ -1,22 +1,16 @@
+import type { MutatingWebhook, MutatingWebhookConfiguration } from '@coxswain/api/admissionregistration/v1'
 import {
-  childObject,
   field,
   isDNS1035Label,
   isDNS1123Subdomain,
-  type JsonObject,
   type LabelSelector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  numberOf,
-  objectOf,
-  stringsOf,
-  textOf,
-} from '../shared/reading.ts'
+import { childOf } from '../shared/members.ts'
+import { type Findings, invalidBecause, numberOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { haveSameConditions, validateMatchConditions } from './match-conditions.ts'
 import {
@@ -38,23 +32,27 @@ export const mutatingWebhookConfigurationStrategy: Strategy = createStrategy(tru
 export const validatingWebhookConfigurationStrategy: Strategy = createStrategy(false)
 
 function createStrategy(mutating: boolean): Strategy {
-  return {
+  return defineStrategy<MutatingWebhookConfiguration>({
     generation: true,
     unconditionalUpdate: false,
     plainFinalizers: true,
     default: object => defaultWebhooks(object, mutating),
     validate: (object, _context, old) => validateWebhooks(object, old),
     warnings: warnAboutReservedName,
-    cells: (object, now) => [nameCell(object), countCell(object.webhooks), ageCell(object, now)],
-  }
+    cells: (object, now) => ({
+      Name: nameCell(object),
+      Webhooks: countCell(object.webhooks),
+      Age: ageCell(object, now),
+    }),
+  })
 }
 
-function defaultWebhooks(object: JsonObject, mutating: boolean): void {
-  for (const hook of listOf(object.webhooks)) {
+function defaultWebhooks(object: Decoded<MutatingWebhookConfiguration>, mutating: boolean): void {
+  for (const hook of object.webhooks ?? []) {
     hook.failurePolicy ??= 'Fail'
     hook.matchPolicy ??= 'Equivalent'
-    childObject(hook, 'namespaceSelector')
-    childObject(hook, 'objectSelector')
+    childOf(hook, 'namespaceSelector')
+    childOf(hook, 'objectSelector')
     hook.timeoutSeconds ??= 10
     if (mutating) hook.reinvocationPolicy ??= 'Never'
     defaultRules(hook.rules)
@@ -71,13 +69,16 @@ interface Rules {
   readonly ignoreConditions: boolean
 }
 
-function rulesFor(hooks: readonly JsonObject[], old: JsonObject | undefined): Rules {
-  const before = listOf(old?.webhooks)
+function rulesFor(
+  hooks: readonly Decoded<MutatingWebhook>[],
+  old: Decoded<MutatingWebhookConfiguration> | undefined,
+): Rules {
+  const before = old?.webhooks ?? []
   const names = before.map(hook => hook.name)
   return {
-    requireHarmless: before.every(hook => harmless.includes(textOf(hook.sideEffects))),
+    requireHarmless: before.every(hook => harmless.includes(hook.sideEffects ?? '')),
     requireKnownVersion: before.every(hook => {
-      const versions = stringsOf(hook.admissionReviewVersions)
+      const versions = hook.admissionReviewVersions ?? []
       return versions.length === 0 || versions.some(version => reviewVersions.includes(version))
     }),
     requireUniqueNames: new Set(names).size === names.length,
@@ -88,16 +89,19 @@ function rulesFor(hooks: readonly JsonObject[], old: JsonObject | undefined): Ru
   }
 }
 
-function* validateWebhooks(object: JsonObject, old: JsonObject | undefined): Findings {
-  const hooks = listOf(object.webhooks)
+function* validateWebhooks(
+  object: Decoded<MutatingWebhookConfiguration>,
+  old: Decoded<MutatingWebhookConfiguration> | undefined,
+): Findings {
+  const hooks = object.webhooks ?? []
   const rules = rulesFor(hooks, old)
   const names = new Set<string>()
   for (const [index, hook] of hooks.entries()) {
     const path = field.Path.of('webhooks').index(index)
-    const name = textOf(hook.name)
+    const name = hook.name ?? ''
     yield* validateWebhook(hook, path, rules)
     yield* validateReviewVersions(
-      stringsOf(hook.admissionReviewVersions),
+      hook.admissionReviewVersions ?? [],
       path.child('admissionReviewVersions'),
       rules,
     )
@@ -107,9 +111,9 @@ function* validateWebhooks(object: JsonObject, old: JsonObject | undefined): Fin
   }
 }
 
-function* validateWebhook(hook: JsonObject, path: field.Path, rules: Rules): Findings {
-  yield* validateFullyQualifiedName(textOf(hook.name), path.child('name'))
-  for (const [index, rule] of listOf(hook.rules).entries())
+function* validateWebhook(hook: Decoded<MutatingWebhook>, path: field.Path, rules: Rules): Findings {
+  yield* validateFullyQualifiedName(hook.name ?? '', path.child('name'))
+  for (const [index, rule] of (hook.rules ?? []).entries())
     yield* validateRuleWithOperations(rule, path.child('rules').index(index))
   yield* validateSupported(hook.failurePolicy, failurePolicies, path.child('failurePolicy'))
   yield* validateSupported(hook.matchPolicy, matchPolicies, path.child('matchPolicy'))
@@ -126,19 +130,27 @@ function* validateWebhook(hook: JsonObject, path: field.Path, rules: Rules): Fin
     )
   yield* validateSelectors(hook, path, rules.allowInvalidLabelValue)
   yield* validateSupported(hook.reinvocationPolicy, reinvocationPolicies, path.child('reinvocationPolicy'))
-  yield* validateClientConfig(objectOf(hook.clientConfig), path.child('clientConfig'))
+  yield* validateClientConfig(hook.clientConfig ?? {}, path.child('clientConfig'))
   if (!rules.ignoreConditions)
     yield* validateMatchConditions(hook.matchConditions, path.child('matchConditions'))
 }
 
-function* validateSelectors(hook: JsonObject, path: field.Path, allowInvalidLabelValue: boolean): Findings {
-  for (const name of ['namespaceSelector', 'objectSelector'])
+function* validateSelectors(
+  hook: Decoded<MutatingWebhook>,
+  path: field.Path,
+  allowInvalidLabelValue: boolean,
+): Findings {
+  for (const name of ['namespaceSelector', 'objectSelector'] as const)
     yield* validateLabelSelector(hook[name] as LabelSelector | undefined, path.child(name), {
       allowInvalidLabelValue,
     })
 }
 
-function* validateSupported(value: unknown, supported: readonly string[], path: field.Path): Findings {
+function* validateSupported(
+  value: string | null | undefined,
+  supported: readonly string[],
+  path: field.Path,
+): Findings {
   if (typeof value === 'string' && !supported.includes(value))
     yield field.notSupported(path, value, supported)
 }

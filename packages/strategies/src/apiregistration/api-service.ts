@@ -1,16 +1,22 @@
+import type {
+  APIService,
+  APIServiceSpec,
+  APIServiceStatus,
+  ServiceReference,
+} from '@coxswain/api/apiregistration/v1'
 import {
   field,
   formatTime,
   isDNS1035Label,
   isDNS1123Subdomain,
-  isObject,
   isValidPathSegmentName,
   isValidPortNum,
-  type JsonObject,
 } from '@coxswain/apimachinery'
 import { decodedLength } from '../core/data.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, invalidBecause, listOf, numberOf, objectOf, textOf } from '../shared/reading.ts'
+import { type Findings, invalidBecause, numberOf } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
 import type { Strategy } from '../strategy.ts'
 
@@ -18,32 +24,32 @@ const maxGroupPriority = 20000
 const maxVersionPriority = 1000
 const statuses = ['True', 'False', 'Unknown']
 
-export const apiServiceStrategy: Strategy = {
+export const apiServiceStrategy: Strategy = defineStrategy<APIService>({
   plainFinalizers: true,
   unconditionalUpdate: false,
   validateName: name => isValidPathSegmentName(name),
   default(object) {
-    const { service } = objectOf(object.spec)
-    if (isObject(service)) service.port ??= 443
+    const { service } = object.spec ?? {}
+    if (service) service.port ??= 443
   },
   prepareForCreate(object, { clock }) {
-    if (!isObject(objectOf(object.spec).service)) object.status = localStatus(clock.now())
+    if (!object.spec?.service) object.status = localStatus(clock.now())
   },
   prepareForStatusUpdate: keepStatusMetadata,
-  validate: object => [...validateName(object), ...validateSpec(objectOf(object.spec))],
+  validate: object => [...validateName(object), ...validateSpec(object.spec ?? {})],
   validateStatusUpdate: object => validateStatus(object),
   resetFields: subresource =>
     subresource === 'status' ? { reset: ['spec', 'metadata'] } : { reset: ['status'] },
-  cells: (object, now) => [
-    nameCell(object),
-    printService(objectOf(object.spec).service),
-    printAvailability(object),
-    ageCell(object, now),
-  ],
-}
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Service: printService(object.spec?.service),
+    Available: printAvailability(object),
+    Age: ageCell(object, now),
+  }),
+})
 
 /** What this server serves itself is there. */
-export function localStatus(now: number): JsonObject {
+export function localStatus(now: number): Decoded<APIServiceStatus> {
   return {
     conditions: [
       {
@@ -58,12 +64,12 @@ export function localStatus(now: number): JsonObject {
 }
 
 /** The name is made of the version and the group. */
-function* validateName(object: JsonObject): Findings {
-  const { version, group } = objectOf(object.spec)
-  const required = `${textOf(version)}.${textOf(group)}`
-  const metadata = objectOf(object.metadata)
-  for (const member of ['generateName', 'name']) {
-    const name = textOf(metadata[member])
+function* validateName(object: Decoded<APIService>): Findings {
+  const { version, group } = object.spec ?? {}
+  const required = `${version ?? ''}.${group ?? ''}`
+  const metadata = object.metadata
+  for (const member of ['generateName', 'name'] as const) {
+    const name = metadata[member] ?? ''
     if (name === '' || name === required || isValidPathSegmentName(name).length > 0) continue
     yield field.invalid(
       field.Path.of('metadata', member),
@@ -73,19 +79,19 @@ function* validateName(object: JsonObject): Findings {
   }
 }
 
-function* validateSpec(spec: JsonObject): Findings {
+function* validateSpec(spec: Decoded<APIServiceSpec>): Findings {
   const path = field.Path.of('spec')
-  const group = textOf(spec.group)
-  const version = textOf(spec.version)
+  const group = spec.group ?? ''
+  const version = spec.version ?? ''
   if (group === '' && version !== 'v1')
     yield field.required(path.child('group'), 'only v1 may have an empty group and it better be legacy kube')
   if (group !== '') yield* invalidBecause(path.child('group'), group, isDNS1123Subdomain(group))
   yield* invalidBecause(path.child('version'), version, isDNS1035Label(version))
   yield* validatePriority(spec.groupPriorityMinimum, maxGroupPriority, path.child('groupPriorityMinimum'))
   yield* validatePriority(spec.versionPriority, maxVersionPriority, path.child('versionPriority'))
-  const bundle = textOf(spec.caBundle)
+  const bundle = spec.caBundle ?? ''
   const insecure = spec.insecureSkipTLSVerify === true
-  if (!isObject(spec.service)) {
+  if (!spec.service) {
     if (bundle !== '')
       yield field.invalid(
         path.child('caBundle'),
@@ -105,38 +111,38 @@ function* validateSpec(spec: JsonObject): Findings {
     yield field.invalid(path.child('insecureSkipTLSVerify'), true, 'may not be true if caBundle is present')
 }
 
-function* validatePriority(value: unknown, max: number, path: field.Path): Findings {
+function* validatePriority(value: number | null | undefined, max: number, path: field.Path): Findings {
   const priority = numberOf(value)
   if (priority <= 0 || priority > max)
     yield field.invalid(path, priority, `must be positive and less than ${max}`)
 }
 
-function* validateService(service: JsonObject, path: field.Path): Findings {
-  if (textOf(service.namespace) === '') yield field.required(path.child('namespace'))
-  if (textOf(service.name) === '') yield field.required(path.child('name'))
+function* validateService(service: Decoded<ServiceReference>, path: field.Path): Findings {
+  if ((service.namespace ?? '') === '') yield field.required(path.child('namespace'))
+  if ((service.name ?? '') === '') yield field.required(path.child('name'))
   const port = numberOf(service.port)
   const wrong = isValidPortNum(port)
   if (wrong.length > 0)
     yield field.invalid(path.child('port'), port, `port is not valid: ${wrong.join(', ')}`)
 }
 
-function* validateStatus(object: JsonObject): Findings {
+function* validateStatus(object: Decoded<APIService>): Findings {
   const path = field.Path.of('status', 'conditions')
-  for (const [index, condition] of listOf(objectOf(object.status).conditions).entries()) {
-    const status = textOf(condition.status)
+  for (const [index, condition] of (object.status?.conditions ?? []).entries()) {
+    const status = condition.status ?? ''
     if (!statuses.includes(status))
       yield field.notSupported(path.index(index).child('status'), status, statuses)
   }
 }
 
-function printService(service: unknown): string {
-  return isObject(service) ? `${textOf(service.namespace)}/${textOf(service.name)}` : 'Local'
+function printService(service: Decoded<ServiceReference> | null | undefined): string {
+  return service ? `${service.namespace ?? ''}/${service.name ?? ''}` : 'Local'
 }
 
-function printAvailability(object: JsonObject): string {
-  const available = listOf(objectOf(object.status).conditions).find(({ type }) => type === 'Available')
+function printAvailability(object: Decoded<APIService>): string {
+  const available = (object.status?.conditions ?? []).find(({ type }) => type === 'Available')
   if (!available) return 'Unknown'
-  const status = textOf(available.status)
-  const reason = textOf(available.reason)
+  const status = available.status ?? ''
+  const reason = available.reason ?? ''
   return status === 'True' || reason === '' ? status : `${status} (${reason})`
 }

@@ -1,29 +1,29 @@
-import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
+import type { PodTemplateSpec } from '@coxswain/api/core/v1'
+import type { ObjectMeta } from '@coxswain/apimachinery'
 import { defaultPodSpec } from '../core/pod/defaults.ts'
+import type { Decoded } from '../decoded.ts'
+import { childOf } from '../shared/members.ts'
 
-/** Sets members that are absent. */
-export function fill(object: JsonObject, defaults: JsonObject): void {
-  for (const [key, value] of Object.entries(defaults)) object[key] ??= value
+interface WithTemplate {
+  template?: Decoded<PodTemplateSpec>
 }
 
 /** The pod template of a workload, by the rules of a pod. */
-export function defaultTemplate(parent: JsonObject): void {
-  if (isObject(parent.template)) defaultPodSpec(childObject(parent.template, 'spec'))
+export function defaultTemplate({ template }: WithTemplate): void {
+  if (template) defaultPodSpec(childOf(template, 'spec'))
 }
 
-export function specOf(object: JsonObject): JsonObject {
-  return childObject(object, 'spec')
-}
+/** The spec of an object, put there when there is none. */
+export const specOf = <S extends object>(object: { spec?: S }): S => childOf(object, 'spec') as S
 
-export function labelsOfTemplate(spec: JsonObject): JsonObject | undefined {
-  const metadata = isObject(spec.template) ? spec.template.metadata : undefined
-  const labels = isObject(metadata) ? metadata.labels : undefined
-  return isObject(labels) ? labels : undefined
-}
+export const labelsOfTemplate = ({ template }: WithTemplate): Record<string, string> | undefined =>
+  template?.metadata?.labels ?? undefined
 
 /** Labels of the template stand in for those the author left out, as for replication controllers. */
-export function defaultLabelsFromTemplate(object: JsonObject): void {
-  const labels = labelsOfTemplate(specOf(object))
-  const metadata = object.metadata as JsonObject
-  if (labels && !isObject(metadata.labels)) metadata.labels = { ...labels }
+export function defaultLabelsFromTemplate(object: {
+  metadata: Decoded<ObjectMeta>
+  spec?: WithTemplate
+}): void {
+  const labels = labelsOfTemplate(object.spec ?? {})
+  if (labels && !object.metadata.labels) object.metadata.labels = { ...labels }
 }

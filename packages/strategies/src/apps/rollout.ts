@@ -1,12 +1,11 @@
-import {
-  field,
-  type IntOrString,
-  intValue,
-  isObject,
-  isValidPercent,
-  type JsonObject,
-} from '@coxswain/apimachinery'
-import { type Findings, objectOf, printed, textOf } from '../shared/reading.ts'
+import type {
+  DaemonSetUpdateStrategy,
+  DeploymentStrategy,
+  StatefulSetUpdateStrategy,
+} from '@coxswain/api/apps/v1'
+import { field, type IntOrString, intValue, isValidPercent } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, printed } from '../shared/reading.ts'
 
 const percentOf = (value: IntOrString): number | undefined =>
   typeof value === 'string' && isValidPercent(value).length === 0 ? Number(value.slice(0, -1)) : undefined
@@ -14,10 +13,10 @@ const percentOf = (value: IntOrString): number | undefined =>
 /** The number, or the number before the percent sign. */
 export const amountOf = (value: IntOrString): number => percentOf(value) ?? intValue(value)
 
-const readValue = (value: unknown): IntOrString =>
+const readValue = (value: IntOrString | undefined): IntOrString =>
   typeof value === 'string' ? value : value === undefined ? 0 : Number(value)
 
-export function* validateIntOrPercent(value: unknown, path: field.Path): Findings {
+export function* validateIntOrPercent(value: IntOrString | undefined, path: field.Path): Findings {
   const given = readValue(value)
   if (typeof given === 'string') {
     for (const message of isValidPercent(given)) yield field.invalid(path, given, message)
@@ -26,23 +25,31 @@ export function* validateIntOrPercent(value: unknown, path: field.Path): Finding
   }
 }
 
-export function* validateAtMostAll(value: unknown, path: field.Path): Findings {
+export function* validateAtMostAll(value: IntOrString | undefined, path: field.Path): Findings {
   if ((percentOf(readValue(value)) ?? 0) > 100)
     yield field.invalid(path, value, 'must not be greater than 100%')
 }
 
 /** As Go prints the type that both kinds of strategy have. */
-const printStrategy = (strategy: JsonObject): field.Printed => {
+const printStrategy = (
+  strategy:
+    | Decoded<DeploymentStrategy>
+    | Decoded<DaemonSetUpdateStrategy>
+    | Decoded<StatefulSetUpdateStrategy>,
+): field.Printed => {
   const rolling = strategy.rollingUpdate
-  const shown = isObject(rolling)
+  const shown = rolling
     ? Object.fromEntries(
         Object.entries(rolling).map(([key, value]) => [key.charAt(0).toUpperCase() + key.slice(1), value]),
       )
     : null
-  return printed({ Type: textOf(strategy.type), RollingUpdate: shown })
+  return printed({ Type: strategy.type ?? '', RollingUpdate: shown })
 }
 
-export function* validateDeploymentStrategy(strategy: JsonObject, path: field.Path): Findings {
+export function* validateDeploymentStrategy(
+  strategy: Decoded<DeploymentStrategy>,
+  path: field.Path,
+): Findings {
   const at = path.child('rollingUpdate')
   if (strategy.type === 'Recreate') {
     if (strategy.rollingUpdate !== undefined)
@@ -53,7 +60,7 @@ export function* validateDeploymentStrategy(strategy: JsonObject, path: field.Pa
     yield field.notSupported(path, printStrategy(strategy), ['Recreate', 'RollingUpdate'])
     return
   }
-  const { maxUnavailable, maxSurge } = objectOf(strategy.rollingUpdate)
+  const { maxUnavailable, maxSurge } = strategy.rollingUpdate ?? {}
   yield* validateIntOrPercent(maxUnavailable, at.child('maxUnavailable'))
   yield* validateIntOrPercent(maxSurge, at.child('maxSurge'))
   if (amountOf(readValue(maxUnavailable)) === 0 && amountOf(readValue(maxSurge)) === 0) {
@@ -63,14 +70,17 @@ export function* validateDeploymentStrategy(strategy: JsonObject, path: field.Pa
   yield* validateAtMostAll(maxUnavailable, at.child('maxUnavailable'))
 }
 
-export function* validateDaemonSetStrategy(strategy: JsonObject, path: field.Path): Findings {
+export function* validateDaemonSetStrategy(
+  strategy: Decoded<DaemonSetUpdateStrategy>,
+  path: field.Path,
+): Findings {
   if (strategy.type === 'OnDelete') return
   if (strategy.type !== 'RollingUpdate') {
     yield field.notSupported(path, printStrategy(strategy), ['RollingUpdate', 'OnDelete'])
     return
   }
   const at = path.child('rollingUpdate')
-  if (!isObject(strategy.rollingUpdate)) {
+  if (!strategy.rollingUpdate) {
     yield field.required(at)
     return
   }
@@ -87,12 +97,15 @@ export function* validateDaemonSetStrategy(strategy: JsonObject, path: field.Pat
     yield field.required(at.child('maxUnavailable'), 'cannot be 0 when maxSurge is 0')
 }
 
-export function* validateStatefulSetStrategy(strategy: JsonObject, path: field.Path): Findings {
+export function* validateStatefulSetStrategy(
+  strategy: Decoded<StatefulSetUpdateStrategy>,
+  path: field.Path,
+): Findings {
   const at = path.child('rollingUpdate')
   const rolling = strategy.rollingUpdate
-  if (textOf(strategy.type) === '') yield field.required(path)
+  if ((strategy.type ?? '') === '') yield field.required(path)
   else if (strategy.type === 'OnDelete') {
-    if (isObject(rolling)) {
+    if (rolling) {
       const shown = printed({
         Partition: rolling.partition ?? 0,
         MaxUnavailable: rolling.maxUnavailable ?? null,
@@ -100,7 +113,7 @@ export function* validateStatefulSetStrategy(strategy: JsonObject, path: field.P
       yield field.invalid(at, shown, "only allowed for updateStrategy 'RollingUpdate'")
     }
   } else if (strategy.type === 'RollingUpdate') {
-    if (!isObject(rolling)) return
+    if (!rolling) return
     const partition = Number(rolling.partition ?? 0)
     if (partition < 0)
       yield field.invalid(at.child('partition'), partition, 'must be greater than or equal to 0')

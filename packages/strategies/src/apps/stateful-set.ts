@@ -1,19 +1,17 @@
-import {
-  childObject,
-  deepEqual,
-  field,
-  isObject,
-  type JsonObject,
-  nameIsDNSLabel,
-} from '@coxswain/apimachinery'
+import type { StatefulSet, StatefulSetSpec } from '@coxswain/api/apps/v1'
+import type { PodTemplateSpec } from '@coxswain/api/core/v1'
+import { deepEqual, field, nameIsDNSLabel } from '@coxswain/apimachinery'
 import { validateClaimSpec } from '../core/pod/validation/claim-template.ts'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import { claimWarnings } from '../core/pod/warnings.ts'
-import { type Findings, listOf, objectOf, printed, textOf, validateDNSLabel } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
-import { workloadWarnings } from './apps.ts'
-import { statefulSetCells } from './cells.ts'
-import { defaultTemplate, fill, specOf } from './defaults.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import { childOf, fill } from '../shared/members.ts'
+import { type Findings, numberOf, printed, validateDNSLabel } from '../shared/reading.ts'
+import { containerCells } from '../shared/workload-cells.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
+import { defaultTemplate, specOf } from './defaults.ts'
 import { validateStatefulSetStrategy } from './rollout.ts'
 import {
   selectorOf,
@@ -24,6 +22,7 @@ import {
   validateSelected,
   validateSelector,
 } from './template.ts'
+import { workloadWarnings } from './warnings.ts'
 
 const specPath = field.Path.of('spec')
 const templatePath = field.Path.of('spec', 'template')
@@ -34,34 +33,40 @@ const mutable = [
   'persistentVolumeClaimRetentionPolicy',
 ]
 
-const counts = ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas']
+const counts = [
+  'replicas',
+  'readyReplicas',
+  'currentReplicas',
+  'updatedReplicas',
+  'availableReplicas',
+] as const
 
-export const statefulSetStrategy: Strategy = {
-  cells: statefulSetCells,
+export const statefulSetStrategy: Strategy = defineStrategy<StatefulSet>({
+  cells: printStatefulSet,
   generation: true,
   validateName: nameIsDNSLabel,
   default(object) {
     const spec = specOf(object)
     fill(spec, { podManagementPolicy: 'OrderedReady', replicas: 1, revisionHistoryLimit: 10 })
-    const strategy = childObject(spec, 'updateStrategy')
+    const strategy = childOf(spec, 'updateStrategy')
     strategy.type ??= 'RollingUpdate'
-    if (strategy.type === 'RollingUpdate') childObject(strategy, 'rollingUpdate').partition ??= 0
-    fill(childObject(spec, 'persistentVolumeClaimRetentionPolicy'), {
+    if (strategy.type === 'RollingUpdate') childOf(strategy, 'rollingUpdate').partition ??= 0
+    fill(childOf(spec, 'persistentVolumeClaimRetentionPolicy'), {
       whenDeleted: 'Retain',
       whenScaled: 'Retain',
     })
-    for (const claim of listOf(spec.volumeClaimTemplates)) {
+    for (const claim of spec.volumeClaimTemplates ?? []) {
       claim.apiVersion ??= 'v1'
       claim.kind ??= 'PersistentVolumeClaim'
-      childObject(claim, 'spec').volumeMode ??= 'Filesystem'
-      fill(childObject(claim, 'status'), { phase: 'Pending' })
+      childOf(claim, 'spec').volumeMode ??= 'Filesystem'
+      fill(childOf(claim, 'status'), { phase: 'Pending' })
     }
     defaultTemplate(spec)
   },
   /** How many pods may be away at once is not for this release to decide. */
   prepareForCreate: object => dropMaxUnavailable(specOf(object)),
   prepareForUpdate(object, old) {
-    if (objectOf(objectOf(specOf(old).updateStrategy).rollingUpdate).maxUnavailable === undefined)
+    if (specOf(old).updateStrategy?.rollingUpdate?.maxUnavailable === undefined)
       dropMaxUnavailable(specOf(object))
   },
   *validate(object, _context, old) {
@@ -70,7 +75,7 @@ export const statefulSetStrategy: Strategy = {
     if (!old) yield* validateFixed(spec)
   },
   validateUpdate(object, old) {
-    const fixed = (spec: JsonObject) =>
+    const fixed = (spec: Decoded<StatefulSetSpec>) =>
       Object.fromEntries(Object.entries(spec).filter(([key]) => !mutable.includes(key)))
     if (deepEqual(fixed(specOf(object)), fixed(specOf(old)))) return []
     const message =
@@ -78,41 +83,41 @@ export const statefulSetStrategy: Strategy = {
     return [field.forbidden(specPath, message)]
   },
   validateStatusUpdate(object, old) {
-    const status = objectOf(object.status)
-    const members = [...counts, 'observedGeneration', 'collisionCount']
+    const status = object.status ?? {}
+    const members = [...counts, 'observedGeneration', 'collisionCount'] as const
     return [
       ...validateReplicaCounts(status, members, counts.slice(1), 'status.readyReplicas'),
-      ...validateCollisions(status, objectOf(old.status)),
+      ...validateCollisions(status, old.status ?? {}),
     ]
   },
   *warnings(object, old) {
-    const claims = listOf(specOf(object).volumeClaimTemplates)
+    const claims = specOf(object).volumeClaimTemplates ?? []
     const claimsPath = specPath.child('volumeClaimTemplates')
     yield* workloadWarnings(object, old, templatePath)
     for (const [index, claim] of claims.entries()) {
       const at = claimsPath.index(index)
-      yield* claimWarnings(objectOf(claim.spec), old ? at.child('Spec') : at)
+      yield* claimWarnings(claim.spec ?? {}, old ? at.child('Spec') : at)
     }
     if (Number(specOf(object).revisionHistoryLimit ?? 0) < 0)
       yield 'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'
   },
+})
+
+function dropMaxUnavailable(spec: Decoded<StatefulSetSpec>): void {
+  const rolling = spec.updateStrategy?.rollingUpdate
+  if (rolling) delete rolling.maxUnavailable
 }
 
-function dropMaxUnavailable(spec: JsonObject): void {
-  const rolling = objectOf(spec.updateStrategy).rollingUpdate
-  if (isObject(rolling)) delete rolling.maxUnavailable
-}
-
-function* validateStatefulSet(spec: JsonObject): Findings {
-  const policy = textOf(spec.podManagementPolicy)
+function* validateStatefulSet(spec: Decoded<StatefulSetSpec>): Findings {
+  const policy = spec.podManagementPolicy ?? ''
   if (policy === '') yield field.required(specPath.child('podManagementPolicy'))
   else if (policy !== 'OrderedReady' && policy !== 'Parallel')
     yield field.invalid(specPath.child('podManagementPolicy'), policy, "must be 'OrderedReady' or 'Parallel'")
-  yield* validateStatefulSetStrategy(objectOf(spec.updateStrategy), specPath.child('updateStrategy'))
+  yield* validateStatefulSetStrategy(spec.updateStrategy ?? {}, specPath.child('updateStrategy'))
   const retention = spec.persistentVolumeClaimRetentionPolicy
-  if (isObject(retention)) {
-    for (const member of ['whenDeleted', 'whenScaled']) {
-      const value = textOf(retention[member])
+  if (retention) {
+    for (const member of ['whenDeleted', 'whenScaled'] as const) {
+      const value = retention[member] ?? ''
       if (value !== 'Retain' && value !== 'Delete') {
         const at = specPath.child('persistentVolumeClaimRetentionPolicy', member)
         yield field.notSupported(at, value, ['Retain', 'Delete'])
@@ -120,10 +125,10 @@ function* validateStatefulSet(spec: JsonObject): Findings {
     }
   }
   yield* validateNonnegatives(spec, ['replicas', 'minReadySeconds'], specPath)
-  yield* validateNonnegatives(objectOf(spec.ordinals), ['start'], specPath.child('ordinals'))
+  yield* validateNonnegatives(spec.ordinals ?? {}, ['start'], specPath.child('ordinals'))
   yield* validateSelector(spec, 'statefulset', specPath)
   const selector = selectorOf(spec)
-  const template = objectOf(spec.template)
+  const template = spec.template ?? {}
   if (!selector) yield field.invalid(specPath.child('selector'), printed(spec.selector), '')
   else {
     yield* validateSelected(template, selector, templatePath)
@@ -133,26 +138,37 @@ function* validateStatefulSet(spec: JsonObject): Findings {
 }
 
 /** The template as its pods will be: with a volume for every claim, and a host name of the set's own. */
-function withClaims(spec: JsonObject, template: JsonObject): JsonObject {
-  const { subdomain: _, hostname: __, ...podSpec } = objectOf(template.spec)
-  const claims = new Set(
-    listOf(spec.volumeClaimTemplates).map(claim => textOf(objectOf(claim.metadata).name)),
-  )
+function withClaims(
+  spec: Decoded<StatefulSetSpec>,
+  template: Decoded<PodTemplateSpec>,
+): Decoded<PodTemplateSpec> {
+  const { subdomain: _, hostname: __, ...podSpec } = template.spec ?? {}
+  const claims = new Set((spec.volumeClaimTemplates ?? []).map(claim => claim.metadata?.name ?? ''))
   if (claims.size > 0) {
     podSpec.volumes = [
       ...Array.from(claims, name => ({ name, persistentVolumeClaim: { claimName: name } })),
-      ...listOf(podSpec.volumes).filter(({ name }) => !claims.has(textOf(name))),
+      ...(podSpec.volumes ?? []).filter(({ name }) => !claims.has(name ?? '')),
     ]
   }
   return { ...template, spec: podSpec }
 }
 
 /** What cannot change later, and so is judged once. */
-function* validateFixed(spec: JsonObject): Findings {
-  for (const [index, claim] of listOf(spec.volumeClaimTemplates).entries()) {
+function* validateFixed(spec: Decoded<StatefulSetSpec>): Findings {
+  for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) {
     const at = specPath.child('volumeClaimTemplates').index(index).child('spec')
-    yield* validateClaimSpec(objectOf(claim.spec), at)
+    yield* validateClaimSpec(claim.spec ?? {}, at)
   }
-  const name = textOf(spec.serviceName)
+  const name = spec.serviceName ?? ''
   if (name !== '') yield* validateDNSLabel(name, specPath.child('serviceName'))
+}
+
+function printStatefulSet(object: Decoded<StatefulSet>, now: number): TableCells {
+  const spec = object.spec ?? {}
+  return {
+    Name: nameCell(object),
+    Ready: `${numberOf(object.status?.readyReplicas)}/${numberOf(spec.replicas)}`,
+    Age: ageCell(object, now),
+    ...containerCells(spec.template),
+  }
 }

@@ -1,27 +1,19 @@
+import type { ReplicaSetSpec } from '@coxswain/api/apps/v1'
+import type { PodTemplateSpec } from '@coxswain/api/core/v1'
 import {
   field,
-  isObject,
-  type JsonObject,
   type LabelSelector,
   labelSelectorAsSelector,
   Selector,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
-import {
-  type Findings,
-  listOf,
-  numberOf,
-  objectOf,
-  printed,
-  recordOf,
-  textOf,
-  validateNonnegative,
-} from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, numberOf, printed, validateNonnegative } from '../shared/reading.ts'
 
 /** The selector of a workload; undefined when it makes no sense. An absent one selects nothing. */
-export function selectorOf(spec: JsonObject): Selector | undefined {
-  if (!isObject(spec.selector)) return Selector.nothing
+export function selectorOf(spec: Decoded<ReplicaSetSpec>): Selector | undefined {
+  if (!spec.selector) return Selector.nothing
   try {
     return labelSelectorAsSelector(spec.selector as LabelSelector)
   } catch {
@@ -29,13 +21,13 @@ export function selectorOf(spec: JsonObject): Selector | undefined {
   }
 }
 
-const isEmptySelector = (selector: JsonObject): boolean =>
-  Object.keys(recordOf(selector.matchLabels)).length + listOf(selector.matchExpressions).length === 0
+const isEmptySelector = (selector: Decoded<LabelSelector>): boolean =>
+  Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0
 
 /** A selector that must be there and must select something. `kind` is the word errors have for the workload. */
-export function* validateSelector(spec: JsonObject, kind: string, path: field.Path): Findings {
+export function* validateSelector(spec: Decoded<ReplicaSetSpec>, kind: string, path: field.Path): Findings {
   const at = path.child('selector')
-  if (!isObject(spec.selector)) {
+  if (!spec.selector) {
     yield field.required(at)
     return
   }
@@ -45,20 +37,28 @@ export function* validateSelector(spec: JsonObject, kind: string, path: field.Pa
 }
 
 /** Pods that the workload makes have to be pods that it finds again. `path` is the template's. */
-export function* validateSelected(template: JsonObject, selector: Selector, path: field.Path): Findings {
+export function* validateSelected(
+  template: Decoded<PodTemplateSpec>,
+  selector: Selector,
+  path: field.Path,
+): Findings {
   if (selector.isEmpty) return
-  const { labels } = objectOf(template.metadata)
-  if (!selector.matches(recordOf(labels))) {
+  const { labels } = template.metadata ?? {}
+  if (!selector.matches(labels ?? {})) {
     const message = '`selector` does not match template `labels`'
     yield field.invalid(path.child('metadata', 'labels'), labels ?? null, message)
   }
 }
 
 /** Pods that run for ever. `kind` is the workload's, in errors. */
-export function* validateEndless(template: JsonObject, kind: string, path: field.Path): Findings {
-  const spec = objectOf(template.spec)
+export function* validateEndless(
+  template: Decoded<PodTemplateSpec>,
+  kind: string,
+  path: field.Path,
+): Findings {
+  const spec = template.spec ?? {}
   if (spec.restartPolicy !== 'Always')
-    yield field.notSupported(path.child('spec', 'restartPolicy'), textOf(spec.restartPolicy), ['Always'])
+    yield field.notSupported(path.child('spec', 'restartPolicy'), spec.restartPolicy ?? '', ['Always'])
   if (spec.activeDeadlineSeconds !== undefined) {
     const message = `activeDeadlineSeconds in ${kind} is not Supported`
     yield field.forbidden(path.child('spec', 'activeDeadlineSeconds'), message)
@@ -66,22 +66,22 @@ export function* validateEndless(template: JsonObject, kind: string, path: field
 }
 
 /** The template of a replica set or a deployment. */
-export function* validateReplicaTemplate(spec: JsonObject, path: field.Path): Findings {
+export function* validateReplicaTemplate(spec: Decoded<ReplicaSetSpec>, path: field.Path): Findings {
   const selector = selectorOf(spec)
   if (!selector) {
     yield field.invalid(path.child('selector'), printed(spec.selector), 'invalid label selector')
     return
   }
-  const template = objectOf(spec.template)
+  const template = spec.template ?? {}
   const at = path.child('template')
   yield* validateSelected(template, selector, at)
   yield* validatePodTemplate(template, at)
   yield* validateEndless(template, 'ReplicaSet', at)
 }
 
-export function* validateNonnegatives(
-  object: JsonObject,
-  members: readonly string[],
+export function* validateNonnegatives<T>(
+  object: T,
+  members: readonly (keyof T & string)[],
   path: field.Path,
 ): Findings {
   for (const member of members) yield* validateNonnegative(object[member], path.child(member))
@@ -92,11 +92,16 @@ export function* validateImmutable(value: unknown, old: unknown, path: field.Pat
   if (shown.text !== printed(old ?? null).text) yield field.invalid(path, shown, 'field is immutable')
 }
 
+/** Counts in a status of which none is above `replicas`, for replica sets and replication controllers. */
+export const replicaParts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const
+
+type ReplicaCount = 'replicas' | 'readyReplicas' | 'availableReplicas'
+
 /** Counts in a status: none negative, none above `replicas`, no more available than ready. */
-export function* validateReplicaCounts(
-  status: JsonObject,
-  members: readonly string[],
-  parts: readonly string[],
+export function* validateReplicaCounts<T extends { [P in ReplicaCount]?: number }>(
+  status: T,
+  members: readonly (keyof T & string)[],
+  parts: readonly (keyof T & string)[],
   readyName: string,
 ): Findings {
   const path = field.Path.of('status')
@@ -111,8 +116,12 @@ export function* validateReplicaCounts(
   }
 }
 
+interface WithCollisions {
+  readonly collisionCount?: number
+}
+
 /** How often names have collided only grows. */
-export function* validateCollisions(status: JsonObject, old: JsonObject): Findings {
+export function* validateCollisions(status: WithCollisions, old: WithCollisions): Findings {
   if (old.collisionCount === undefined) return
   const count = numberOf(status.collisionCount)
   if (status.collisionCount === undefined || count < numberOf(old.collisionCount))

@@ -8,7 +8,8 @@ import { countIndexes, findOverlap } from '../batch/indexes.ts'
 import { jobStrategy } from '../batch/job.ts'
 import { podDisruptionBudgetStrategy } from '../policy/pod-disruption-budget.ts'
 import type { Strategy } from '../strategy.ts'
-import { daemonSetStrategy, deploymentStrategy } from './apps.ts'
+import { daemonSetStrategy } from './daemon-set.ts'
+import { deploymentStrategy } from './deployment.ts'
 import { statefulSetStrategy } from './stateful-set.ts'
 
 const context = {} as never

@@ -1,16 +1,20 @@
-import { childObject, deepClone, field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import type { HorizontalPodAutoscaler, HPAScalingRules } from '@coxswain/api/autoscaling/v2'
+import { deepClone, field } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { listOf, numberOf, objectOf, textOf, validateNonnegative } from '../shared/reading.ts'
+import { childOf, keep } from '../shared/members.ts'
+import { numberOf, validateNonnegative } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { printMetrics } from './metric-cells.ts'
 import { validateSpec } from './validation.ts'
 import { convertAutoscaler, defaultUtilization, dropAnnotations, isV1, toV1, toV2 } from './versions.ts'
 
 /** Validation and defaults work on version 2, which knows everything; version 1 is converted there and back. */
-export const horizontalPodAutoscalerStrategy: Strategy = {
+export const horizontalPodAutoscalerStrategy: Strategy = defineStrategy<HorizontalPodAutoscaler>({
   convert: (object, apiVersion) => {
     const converted = convertAutoscaler(object, apiVersion)
-    if (converted !== object && !isV1(converted)) setDefaults(converted)
+    if (converted !== object && !isV1(converted)) setDefaults(converted as Autoscaler)
     return converted
   },
   default(object) {
@@ -24,15 +28,15 @@ export const horizontalPodAutoscalerStrategy: Strategy = {
   },
   prepareForUpdate(object, old) {
     if (!isV1(object)) return
-    change(object, autoscaler => keep(autoscaler, toV2(old), 'status'))
+    change(object, autoscaler => keep(autoscaler, inV2(old), ['status']))
   },
   prepareForStatusUpdate(object, old) {
     if (!isV1(object)) return
-    change(object, autoscaler => keep(autoscaler, toV2(old), 'spec'))
+    change(object, autoscaler => keep(autoscaler, inV2(old), ['spec']))
   },
-  validate: object => validateSpec(objectOf(inV2(object).spec), field.Path.of('spec')),
+  validate: object => validateSpec(inV2(object).spec ?? {}, field.Path.of('spec')),
   validateStatusUpdate(object) {
-    const status = objectOf(object.status)
+    const status = object.status ?? {}
     const path = field.Path.of('status')
     return [
       ...validateNonnegative(status.currentReplicas, path.child('currentReplicas')),
@@ -41,46 +45,44 @@ export const horizontalPodAutoscalerStrategy: Strategy = {
   },
   cells: (object, now) => {
     const autoscaler = inV2(object)
-    const spec = objectOf(autoscaler.spec)
-    const status = objectOf(autoscaler.status)
-    const target = objectOf(spec.scaleTargetRef)
-    return [
-      nameCell(object),
-      `${textOf(target.kind)}/${textOf(target.name)}`,
-      printMetrics(listOf(spec.metrics), listOf(status.currentMetrics)),
-      spec.minReplicas === undefined ? '<unset>' : String(spec.minReplicas),
-      numberOf(spec.maxReplicas),
-      numberOf(status.currentReplicas),
-      ageCell(object, now),
-    ]
+    const spec = autoscaler.spec ?? {}
+    const status = autoscaler.status ?? {}
+    const target = spec.scaleTargetRef ?? {}
+    return {
+      Name: nameCell(object),
+      Reference: `${target.kind ?? ''}/${target.name ?? ''}`,
+      Targets: printMetrics(spec.metrics ?? [], status.currentMetrics ?? []),
+      MinPods: spec.minReplicas === undefined ? '<unset>' : String(spec.minReplicas),
+      MaxPods: numberOf(spec.maxReplicas),
+      Replicas: numberOf(status.currentReplicas),
+      Age: ageCell(object, now),
+    }
   },
-}
+})
 
-const inV2 = (object: JsonObject): JsonObject => (isV1(object) ? toV2(object) : object)
+type Autoscaler = Decoded<HorizontalPodAutoscaler>
 
-function dropAnnotationsOfV2(object: JsonObject): void {
+/** An autoscaler of either version as one of version 2. */
+const inV2 = (object: Autoscaler): Autoscaler => (isV1(object) ? (toV2(object) as Autoscaler) : object)
+
+function dropAnnotationsOfV2(object: Autoscaler): void {
   if (!isV1(object)) dropAnnotations(object)
 }
 
 /** Changes an object of either version as one of version 2. */
-function change(object: JsonObject, apply: (autoscaler: JsonObject) => void): void {
+function change(object: Autoscaler, apply: (autoscaler: Autoscaler) => void): void {
   if (!isV1(object)) {
     apply(object)
     return
   }
-  const autoscaler = toV2(object)
+  const autoscaler = inV2(object)
   apply(autoscaler)
   const changed = toV1(autoscaler)
-  for (const name of Object.keys(object)) delete object[name]
+  for (const name of Object.keys(object)) delete object[name as keyof Autoscaler]
   Object.assign(object, changed)
 }
 
-function keep(object: JsonObject, old: JsonObject, member: 'spec' | 'status'): void {
-  if (old[member] === undefined) delete object[member]
-  else object[member] = old[member]
-}
-
-const scaleUpDefaults: JsonObject = {
+const scaleUpDefaults: Decoded<HPAScalingRules> = {
   stabilizationWindowSeconds: 0,
   selectPolicy: 'Max',
   policies: [
@@ -88,22 +90,22 @@ const scaleUpDefaults: JsonObject = {
     { type: 'Percent', value: 100, periodSeconds: 15 },
   ],
 }
-const scaleDownDefaults: JsonObject = {
+const scaleDownDefaults: Decoded<HPAScalingRules> = {
   selectPolicy: 'Max',
   policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
 }
 
-function setDefaults(object: JsonObject): void {
-  const spec = childObject(object, 'spec')
+function setDefaults(object: Autoscaler): void {
+  const spec = childOf(object, 'spec')
   spec.minReplicas ??= 1
-  if (listOf(spec.metrics).length === 0) {
+  if ((spec.metrics ?? []).length === 0) {
     const target = { type: 'Utilization', averageUtilization: defaultUtilization }
     spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }]
   }
-  if (!isObject(spec.behavior)) return
+  if (!spec.behavior) return
   const { scaleUp, scaleDown } = spec.behavior
   spec.behavior = {
-    scaleUp: { ...deepClone(scaleUpDefaults), ...objectOf(scaleUp) },
-    scaleDown: { ...deepClone(scaleDownDefaults), ...objectOf(scaleDown) },
+    scaleUp: { ...deepClone(scaleUpDefaults), ...scaleUp },
+    scaleDown: { ...deepClone(scaleDownDefaults), ...scaleDown },
   }
 }

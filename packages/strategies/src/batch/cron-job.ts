@@ -1,10 +1,15 @@
-import { childObject, field, isObject, isTimeZone, type JsonObject } from '@coxswain/apimachinery'
-import { nameWarnings } from '../apps/apps.ts'
-import { cronJobCells } from '../apps/cells.ts'
-import { defaultTemplate, fill, specOf } from '../apps/defaults.ts'
+import type { CronJob, CronJobSpec, JobSpec } from '@coxswain/api/batch/v1'
+import { field, formatHumanDuration, isTimeZone } from '@coxswain/apimachinery'
+import { defaultTemplate, specOf } from '../apps/defaults.ts'
 import { validateNonnegatives } from '../apps/template.ts'
-import { type Findings, objectOf, printed, textOf, validateChoice } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import { nameWarnings } from '../apps/warnings.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import { childOf, fill } from '../shared/members.ts'
+import { type Findings, printed, validateChoice } from '../shared/reading.ts'
+import { containerCells, selectorCell } from '../shared/workload-cells.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { scheduleProblem } from './cron-schedule.ts'
 import { defaultConditionPatterns, jobSpecWarnings } from './job.ts'
 import { validateJobSpec } from './job-spec.ts'
@@ -14,8 +19,8 @@ const jobPath = specPath.child('jobTemplate', 'spec')
 /** Room for the time that the name of each job ends with. */
 const maxName = 52
 
-export const cronJobStrategy: Strategy = {
-  cells: cronJobCells,
+export const cronJobStrategy: Strategy = defineStrategy<CronJob>({
+  cells: printCronJob,
   generation: true,
   default(object) {
     const spec = specOf(object)
@@ -25,10 +30,10 @@ export const cronJobStrategy: Strategy = {
       successfulJobsHistoryLimit: 3,
       failedJobsHistoryLimit: 1,
     })
-    if (isObject(spec.jobTemplate)) defaultJobTemplate(childObject(spec.jobTemplate, 'spec'))
+    if (spec.jobTemplate) defaultJobTemplate(childOf(spec.jobTemplate, 'spec'))
   },
   *validate(object, _context, old) {
-    const name = textOf(objectOf(object.metadata).name)
+    const name = object.metadata.name ?? ''
     const spec = specOf(object)
     yield* validateCronJob(spec)
     if (old) return
@@ -43,28 +48,28 @@ export const cronJobStrategy: Strategy = {
     const spec = specOf(object)
     const before = specOf(old)
     return [
-      ...validateZoneInSchedule(spec, textOf(before.schedule).includes('TZ')),
+      ...validateZoneInSchedule(spec, (before.schedule ?? '').includes('TZ')),
       ...(spec.timeZone === before.timeZone ? [] : validateTimeZone(spec.timeZone)),
     ]
   },
   *warnings(object, old) {
     const spec = specOf(object)
-    const changed = !old || objectOf(object.metadata).generation !== objectOf(old.metadata).generation
+    const changed = !old || object.metadata.generation !== old.metadata.generation
     if (!old) yield* nameWarnings(object, 'Pod names and hostnames')
-    if (changed) yield* jobSpecWarnings(objectOf(objectOf(spec.jobTemplate).spec), jobPath)
-    if (old && textOf(spec.schedule).includes('TZ'))
+    if (changed) yield* jobSpecWarnings(spec.jobTemplate?.spec ?? {}, jobPath)
+    if (old && (spec.schedule ?? '').includes('TZ'))
       yield 'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
   },
-}
+})
 
 /** The job's own defaults come when the job is made; its pods are described in full already. */
-function defaultJobTemplate(spec: JsonObject): void {
+function defaultJobTemplate(spec: Decoded<JobSpec>): void {
   defaultConditionPatterns(spec)
   defaultTemplate(spec)
 }
 
-function* validateCronJob(spec: JsonObject): Findings {
-  const schedule = textOf(spec.schedule)
+function* validateCronJob(spec: Decoded<CronJobSpec>): Findings {
+  const schedule = spec.schedule ?? ''
   const at = specPath.child('schedule')
   if (schedule === '') yield field.required(at)
   else {
@@ -74,7 +79,7 @@ function* validateCronJob(spec: JsonObject): Findings {
   yield* validateNonnegatives(spec, ['startingDeadlineSeconds'], specPath)
   const policies = ['Allow', 'Forbid', 'Replace']
   yield* validateChoice(spec.concurrencyPolicy, policies, specPath.child('concurrencyPolicy'))
-  const job = objectOf(objectOf(spec.jobTemplate).spec)
+  const job = spec.jobTemplate?.spec ?? {}
   yield* validateJobSpec(job, jobPath)
   if (job.selector !== undefined)
     yield field.invalid(jobPath.child('selector'), printed(job.selector), '`selector` will be auto-generated')
@@ -84,8 +89,8 @@ function* validateCronJob(spec: JsonObject): Findings {
 }
 
 /** A zone in the schedule itself is tolerated only where it has been before. */
-function* validateZoneInSchedule(spec: JsonObject, tolerated: boolean): Findings {
-  const schedule = textOf(spec.schedule)
+function* validateZoneInSchedule(spec: Decoded<CronJobSpec>, tolerated: boolean): Findings {
+  const schedule = spec.schedule ?? ''
   if (!schedule.includes('TZ')) return
   const at = specPath.child('schedule')
   if (!tolerated)
@@ -94,9 +99,9 @@ function* validateZoneInSchedule(spec: JsonObject, tolerated: boolean): Findings
     yield field.invalid(at, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule')
 }
 
-function* validateTimeZone(zone: unknown): Findings {
+function* validateTimeZone(zone: string | null | undefined): Findings {
   if (zone === undefined) return
-  const name = textOf(zone)
+  const name = zone ?? ''
   const at = specPath.child('timeZone')
   if (name === '') {
     yield field.invalid(at, name, 'timeZone must be nil or non-empty string')
@@ -113,4 +118,22 @@ function* validateTimeZone(zone: unknown): Findings {
     yield field.invalid(at, name, message)
   }
   if (name !== 'Local' && !isTimeZone(name)) yield field.invalid(at, name, `unknown time zone ${name}`)
+}
+
+function printCronJob(object: Decoded<CronJob>, now: number): TableCells {
+  const spec = object.spec ?? {}
+  const status = object.status ?? {}
+  const last = status.lastScheduleTime ?? ''
+  const suspend = spec.suspend === undefined ? '<unset>' : spec.suspend === true ? 'True' : 'False'
+  return {
+    Name: nameCell(object),
+    Schedule: spec.schedule ?? '',
+    Timezone: (spec.timeZone ?? '') || '<none>',
+    Suspend: suspend,
+    Active: (status.active ?? []).length,
+    'Last Schedule': last === '' ? '<none>' : formatHumanDuration(now - Date.parse(last)),
+    Age: ageCell(object, now),
+    ...containerCells(spec.jobTemplate?.spec?.template),
+    Selector: selectorCell(spec.jobTemplate?.spec?.selector),
+  }
 }

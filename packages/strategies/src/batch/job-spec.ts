@@ -1,17 +1,15 @@
-import { field, isDNS1123Subdomain, isObject, type JsonObject, regexError } from '@coxswain/apimachinery'
+import type {
+  JobSpec,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  SuccessPolicyRule,
+} from '@coxswain/api/batch/v1'
+import { field, isDNS1123Subdomain, regexError } from '@coxswain/apimachinery'
 import { validateNonnegatives } from '../apps/template.ts'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
+import type { Decoded } from '../decoded.ts'
 import { goValue } from '../shared/go-value.ts'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  numberOf,
-  objectOf,
-  printed,
-  textOf,
-  validateQualifiedName,
-} from '../shared/reading.ts'
+import { type Findings, invalidBecause, numberOf, printed, validateQualifiedName } from '../shared/reading.ts'
 import { countIndexes } from './indexes.ts'
 
 const indexedLimit = 100_000
@@ -27,19 +25,19 @@ const counts = [
   'ttlSecondsAfterFinished',
   'backoffLimitPerIndex',
   'maxFailedIndexes',
-]
+] as const
 
 /** A job's wishes, but for its selector: a cron job's template has none. */
-export function* validateJobSpec(spec: JsonObject, path: field.Path): Findings {
+export function* validateJobSpec(spec: Decoded<JobSpec>, path: field.Path): Findings {
   yield* validateNonnegatives(spec, counts, path)
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
     yield field.required(path.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified')
-  if (spec.managedBy !== undefined) yield* validateManager(textOf(spec.managedBy), path.child('managedBy'))
+  if (spec.managedBy !== undefined) yield* validateManager(spec.managedBy ?? '', path.child('managedBy'))
   yield* validateCompletionMode(spec, path)
-  if (isObject(spec.podFailurePolicy)) yield* validateFailurePolicy(spec, path.child('podFailurePolicy'))
-  if (isObject(spec.successPolicy)) yield* validateSuccessPolicy(spec, path.child('successPolicy'))
+  if (spec.podFailurePolicy) yield* validateFailurePolicy(spec, path.child('podFailurePolicy'))
+  if (spec.successPolicy) yield* validateSuccessPolicy(spec, path.child('successPolicy'))
   yield* validateReplacementPolicy(spec, path.child('podReplacementPolicy'))
-  yield* validatePodTemplate(objectOf(spec.template), path.child('template'))
+  yield* validatePodTemplate(spec.template ?? {}, path.child('template'))
   yield* validateRestartPolicy(spec, path.child('template', 'spec', 'restartPolicy'))
 }
 
@@ -59,7 +57,7 @@ function* validateManager(name: string, path: field.Path): Findings {
   if (name.length > maxManagedBy) yield field.tooLong(path, maxManagedBy)
 }
 
-function* validateCompletionMode(spec: JsonObject, path: field.Path): Findings {
+function* validateCompletionMode(spec: Decoded<JobSpec>, path: field.Path): Findings {
   const mode = spec.completionMode
   if (mode !== undefined && mode !== 'NonIndexed' && mode !== 'Indexed')
     yield field.notSupported(path.child('completionMode'), mode, ['NonIndexed', 'Indexed'])
@@ -86,7 +84,7 @@ function* validateCompletionMode(spec: JsonObject, path: field.Path): Findings {
         yield field.invalid(failedPath, maxFailedIndexes, message)
     }
   } else if (mode === undefined || mode === 'NonIndexed') {
-    for (const member of ['backoffLimitPerIndex', 'maxFailedIndexes']) {
+    for (const member of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
       if (spec[member] !== undefined)
         yield field.invalid(path.child(member), spec[member], 'requires indexed completion mode')
     }
@@ -102,24 +100,24 @@ const maxExitCodes = 255
 const quoteAll = (values: readonly string[]): string =>
   `[${values.map(value => JSON.stringify(value)).join(' ')}]`
 
-function* validateFailurePolicy(spec: JsonObject, path: field.Path): Findings {
-  const rules = listOf(objectOf(spec.podFailurePolicy).rules)
-  const podSpec = objectOf(objectOf(spec.template).spec)
+function* validateFailurePolicy(spec: Decoded<JobSpec>, path: field.Path): Findings {
+  const rules = spec.podFailurePolicy?.rules ?? []
+  const podSpec = spec.template?.spec ?? {}
   const names = new Set(
-    [...listOf(podSpec.containers), ...listOf(podSpec.initContainers)].map(({ name }) => textOf(name)),
+    [...(podSpec.containers ?? []), ...(podSpec.initContainers ?? [])].map(({ name }) => name ?? ''),
   )
   if (rules.length > maxRules) yield field.tooMany(path.child('rules'), rules.length, maxRules)
   for (const [index, rule] of rules.entries()) {
     const at = path.child('rules').index(index)
-    const action = textOf(rule.action)
+    const action = rule.action ?? ''
     if (action === '') yield field.required(at.child('action'), `valid values: ${quoteAll(actions)}`)
     else if (action === 'FailIndex') {
       if (spec.backoffLimitPerIndex === undefined)
         yield field.invalid(at.child('action'), action, 'requires the backoffLimitPerIndex to be set')
     } else if (!actions.includes(action)) yield field.notSupported(at.child('action'), action, actions)
-    const patterns = listOf(rule.onPodConditions)
-    const byCode = isObject(rule.onExitCodes)
-    if (byCode) yield* validateExitCodes(objectOf(rule.onExitCodes), names, at.child('onExitCodes'))
+    const patterns = rule.onPodConditions ?? []
+    const byCode = rule.onExitCodes
+    if (byCode) yield* validateExitCodes(rule.onExitCodes ?? {}, names, at.child('onExitCodes'))
     yield* validateConditionPatterns(patterns, at.child('onPodConditions'))
     if (byCode && patterns.length > 0) {
       const message = 'specifying both OnExitCodes and OnPodConditions is not supported'
@@ -132,24 +130,31 @@ function* validateFailurePolicy(spec: JsonObject, path: field.Path): Findings {
   }
 }
 
-function* validateConditionPatterns(patterns: readonly JsonObject[], path: field.Path): Findings {
+function* validateConditionPatterns(
+  patterns: readonly Decoded<PodFailurePolicyOnPodConditionsPattern>[],
+  path: field.Path,
+): Findings {
   if (patterns.length > maxRules) yield field.tooMany(path, patterns.length, maxRules)
   for (const [index, pattern] of patterns.entries()) {
     const at = path.index(index)
-    const status = textOf(pattern.status)
-    yield* validateQualifiedName(textOf(pattern.type), at.child('type'))
+    const status = pattern.status ?? ''
+    yield* validateQualifiedName(pattern.type ?? '', at.child('type'))
     if (status === '') yield field.required(at.child('status'), `valid values: ${quoteAll(statuses)}`)
     else if (!statuses.includes(status)) yield field.notSupported(at.child('status'), status, statuses)
   }
 }
 
-function* validateExitCodes(codes: JsonObject, names: ReadonlySet<string>, path: field.Path): Findings {
-  const operator = textOf(codes.operator)
+function* validateExitCodes(
+  codes: Decoded<PodFailurePolicyOnExitCodesRequirement>,
+  names: ReadonlySet<string>,
+  path: field.Path,
+): Findings {
+  const operator = codes.operator ?? ''
   const values = Array.isArray(codes.values) ? (codes.values as number[]) : []
   if (operator === '') yield field.required(path.child('operator'), `valid values: ${quoteAll(operators)}`)
   else if (!operators.includes(operator))
     yield field.notSupported(path.child('operator'), operator, operators)
-  if (codes.containerName !== undefined && !names.has(textOf(codes.containerName))) {
+  if (codes.containerName !== undefined && !names.has(codes.containerName ?? '')) {
     const message = 'must be one of the container or initContainer names in the pod template'
     yield field.invalid(path.child('containerName'), codes.containerName, message)
   }
@@ -169,13 +174,13 @@ function* validateExitCodes(codes: JsonObject, names: ReadonlySet<string>, path:
 
 const maxIndexesText = 64 * 1024
 
-function* validateSuccessPolicy(spec: JsonObject, path: field.Path): Findings {
-  const policy = objectOf(spec.successPolicy)
+function* validateSuccessPolicy(spec: Decoded<JobSpec>, path: field.Path): Findings {
+  const policy = spec.successPolicy ?? {}
   if (spec.completionMode !== 'Indexed') {
     yield field.invalid(path, printed(goValue('SuccessPolicy', policy)), 'requires indexed completion mode')
     return
   }
-  const rules = listOf(policy.rules)
+  const rules = policy.rules ?? []
   const at = path.child('rules')
   if (rules.length === 0)
     yield field.required(at, 'at least one rules must be specified when the successPolicy is specified')
@@ -184,14 +189,18 @@ function* validateSuccessPolicy(spec: JsonObject, path: field.Path): Findings {
     yield* validateSuccessRule(rule, numberOf(spec.completions), at.index(index))
 }
 
-function* validateSuccessRule(rule: JsonObject, completions: number, path: field.Path): Findings {
+function* validateSuccessRule(
+  rule: Decoded<SuccessPolicyRule>,
+  completions: number,
+  path: field.Path,
+): Findings {
   const { succeededCount, succeededIndexes } = rule
   if (succeededCount === undefined && succeededIndexes === undefined)
     yield field.required(path, 'at least one of succeededCount or succeededIndexes must be specified')
   let total = 0
   if (succeededIndexes !== undefined) {
     const at = path.child('succeededIndexes')
-    const text = textOf(succeededIndexes)
+    const text = succeededIndexes ?? ''
     if (text.length > maxIndexesText) yield field.tooLong(at, maxIndexesText)
     const counted = countIndexes(text, completions)
     if (typeof counted === 'string')
@@ -212,19 +221,19 @@ function* validateSuccessRule(rule: JsonObject, completions: number, path: field
   }
 }
 
-function* validateReplacementPolicy(spec: JsonObject, path: field.Path): Findings {
+function* validateReplacementPolicy(spec: Decoded<JobSpec>, path: field.Path): Findings {
   const policy = spec.podReplacementPolicy
   if (policy === undefined) return
-  const supported = isObject(spec.podFailurePolicy) ? ['Failed'] : ['Failed', 'TerminatingOrFailed']
-  if (!supported.includes(textOf(policy))) yield field.notSupported(path, policy, supported)
+  const supported = spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed']
+  if (!supported.includes(policy ?? '')) yield field.notSupported(path, policy, supported)
 }
 
 /** A job's pods end. */
-function* validateRestartPolicy(spec: JsonObject, path: field.Path): Findings {
-  const policy = textOf(objectOf(objectOf(spec.template).spec).restartPolicy)
+function* validateRestartPolicy(spec: Decoded<JobSpec>, path: field.Path): Findings {
+  const policy = spec.template?.spec?.restartPolicy ?? ''
   if (policy === 'Always' || policy === '') yield field.required(path, 'valid values: "OnFailure", "Never"')
   else if (policy !== 'OnFailure' && policy !== 'Never')
     yield field.notSupported(path, policy, ['OnFailure', 'Never'])
-  else if (isObject(spec.podFailurePolicy) && policy !== 'Never')
+  else if (spec.podFailurePolicy && policy !== 'Never')
     yield field.invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified')
 }

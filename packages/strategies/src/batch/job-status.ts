@@ -1,20 +1,21 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { Job, JobSpec, JobStatus } from '@coxswain/api/batch/v1'
 import { deepEqual, field } from '@coxswain/apimachinery'
 import { specOf } from '../apps/defaults.ts'
 import { validateNonnegatives } from '../apps/template.ts'
-import { type Findings, listOf, numberOf, objectOf, printed, stringsOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, numberOf, printed } from '../shared/reading.ts'
 import { countIndexes, findOverlap } from './indexes.ts'
 
 const path = field.Path.of('status')
 const conditionsPath = path.child('conditions')
 
-export function isConditionTrue(status: JsonObject, type: string): boolean {
-  return listOf(status.conditions).some(condition => condition.type === type && condition.status === 'True')
+export function isConditionTrue(status: Decoded<JobStatus>, type: string): boolean {
+  return (status.conditions ?? []).some(condition => condition.type === type && condition.status === 'True')
 }
 
 /** What the rules need to know of a status. */
 interface JobState {
-  readonly status: JsonObject
+  readonly status: Decoded<JobStatus>
   readonly complete: boolean
   readonly failed: boolean
   readonly finished: boolean
@@ -22,8 +23,8 @@ interface JobState {
   readonly successMet: boolean
 }
 
-function stateOf(job: JsonObject): JobState {
-  const status = objectOf(job.status)
+function stateOf(job: Decoded<Job>): JobState {
+  const status = job.status ?? {}
   const complete = isConditionTrue(status, 'Complete')
   const failed = isConditionTrue(status, 'Failed')
   return {
@@ -37,7 +38,7 @@ function stateOf(job: JsonObject): JobState {
 }
 
 /** A job's status as its controller may report it. What has not changed is not judged again. */
-export function* validateJobStatus(job: JsonObject, oldJob: JsonObject): Findings {
+export function* validateJobStatus(job: Decoded<Job>, oldJob: Decoded<Job>): Findings {
   const now = stateOf(job)
   const before = stateOf(oldJob)
   yield* validateNonnegatives(now.status, ['active', 'succeeded', 'failed', 'ready', 'terminating'], path)
@@ -49,18 +50,26 @@ export function* validateJobStatus(job: JsonObject, oldJob: JsonObject): Finding
   yield* validateProgress(now, before, specOf(job))
 }
 
-const changed = (now: JobState, before: JobState, ...members: (keyof JobState | string)[]): boolean =>
-  members.some(member =>
-    member in now && member !== 'status'
-      ? now[member as keyof JobState] !== before[member as keyof JobState]
-      : !deepEqual(now.status[member] ?? null, before.status[member] ?? null),
-  )
+type Condition = Exclude<keyof JobState, 'status'>
 
-function* validateUncounted(status: JsonObject): Findings {
+/** Whether one of these conditions or members of the status is not what it was. */
+const changed = (
+  now: JobState,
+  before: JobState,
+  ...members: (Condition | keyof Decoded<JobStatus>)[]
+): boolean => members.some(member => !deepEqual(valueIn(now, member), valueIn(before, member)))
+
+const valueIn = (state: JobState, member: Condition | keyof Decoded<JobStatus>): unknown =>
+  isCondition(state, member) ? state[member] : (state.status[member] ?? null)
+
+const isCondition = (state: JobState, member: string): member is Condition =>
+  member in state && member !== 'status'
+
+function* validateUncounted(status: Decoded<JobStatus>): Findings {
   const seen = new Set<string>()
-  const uncounted = objectOf(status.uncountedTerminatedPods)
-  for (const kind of ['succeeded', 'failed']) {
-    for (const [index, uid] of stringsOf(uncounted[kind]).entries()) {
+  const uncounted = status.uncountedTerminatedPods ?? {}
+  for (const kind of ['succeeded', 'failed'] as const) {
+    for (const [index, uid] of (uncounted[kind] ?? []).entries()) {
       const at = path.child('uncountedTerminatedPods', kind).index(index)
       if (uid === '') yield field.invalid(at, uid, 'must not be empty')
       else if (seen.has(uid)) yield field.duplicate(at, uid)
@@ -86,7 +95,7 @@ function* validateConditions(now: JobState, before: JobState): Findings {
     yield wrong('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions')
 }
 
-function* validateTimes(now: JobState, before: JobState, spec: JsonObject): Findings {
+function* validateTimes(now: JobState, before: JobState, spec: Decoded<JobSpec>): Findings {
   const { startTime, completionTime } = now.status
   const at = path.child('completionTime')
   if (changed(now, before, 'complete', 'completionTime')) {
@@ -104,7 +113,7 @@ function* validateTimes(now: JobState, before: JobState, spec: JsonObject): Find
     startTime !== undefined &&
     completionTime !== undefined
   ) {
-    if (Date.parse(textOf(completionTime)) < Date.parse(textOf(startTime)))
+    if (Date.parse(completionTime ?? '') < Date.parse(startTime ?? ''))
       yield field.invalid(at, completionTime, 'must be equal to or after `startTime`')
   }
   const idle = spec.suspend === true && spec.completions === 0
@@ -116,8 +125,8 @@ function* validateFinished(now: JobState, before: JobState): Findings {
   const { active, terminating, uncountedTerminatedPods } = now.status
   if (changed(now, before, 'finished', 'active') && now.finished && numberOf(active) > 0)
     yield field.invalid(path.child('active'), active, 'active>0 is invalid for finished job')
-  const uncounted = objectOf(uncountedTerminatedPods)
-  const left = stringsOf(uncounted.succeeded).length + stringsOf(uncounted.failed).length
+  const uncounted = uncountedTerminatedPods ?? {}
+  const left = (uncounted.succeeded ?? []).length + (uncounted.failed ?? []).length
   if (changed(now, before, 'finished', 'uncountedTerminatedPods') && now.finished && left > 0) {
     const shown = printed({ Succeeded: uncounted.succeeded ?? null, Failed: uncounted.failed ?? null })
     yield field.invalid(path.child('uncountedTerminatedPods'), shown, 'must be empty for finished job')
@@ -128,8 +137,8 @@ function* validateFinished(now: JobState, before: JobState): Findings {
     yield field.invalid(path.child('ready'), now.status.ready, 'cannot set more ready pods than active')
 }
 
-function* validateIndexes(now: JobState, before: JobState, spec: JsonObject): Findings {
-  const completed = textOf(now.status.completedIndexes)
+function* validateIndexes(now: JobState, before: JobState, spec: Decoded<JobSpec>): Findings {
+  const completed = now.status.completedIndexes ?? ''
   const failed = now.status.failedIndexes
   const completions = spec.completions === undefined ? undefined : numberOf(spec.completions)
   const completedChanged = changed(now, before, 'completedIndexes')
@@ -147,7 +156,7 @@ function* validateIndexes(now: JobState, before: JobState, spec: JsonObject): Fi
     spec.backoffLimitPerIndex !== undefined &&
     failed !== undefined
   ) {
-    const counted = countIndexes(textOf(failed), completions)
+    const counted = countIndexes(failed ?? '', completions)
     if (typeof counted === 'string')
       yield field.invalid(failedPath, failed, `error parsing failedIndexes: ${counted}`)
   }
@@ -162,7 +171,7 @@ function* validateIndexes(now: JobState, before: JobState, spec: JsonObject): Fi
       'cannot set non-null failedIndexes when backoffLimitPerIndex is null',
     )
   if ((completedChanged || failedChanged) && completions !== undefined && failed !== undefined) {
-    const overlap = findOverlap(completed, textOf(failed), completions)
+    const overlap = findOverlap(completed, failed ?? '', completions)
     if (overlap !== undefined) {
       const message = `failedIndexes and completedIndexes overlap at index: ${overlap}`
       yield field.invalid(failedPath, failed, message)
@@ -171,7 +180,7 @@ function* validateIndexes(now: JobState, before: JobState, spec: JsonObject): Fi
 }
 
 /** What is over stays over, and what has been counted stays counted. */
-function* validateProgress(now: JobState, before: JobState, spec: JsonObject): Findings {
+function* validateProgress(now: JobState, before: JobState, spec: Decoded<JobSpec>): Findings {
   if (spec.successPolicy !== undefined && !now.successMet && now.complete)
     yield wrong('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True')
   const terminal: readonly [string, boolean, boolean][] = [
@@ -181,7 +190,8 @@ function* validateProgress(now: JobState, before: JobState, spec: JsonObject): F
   ]
   for (const [type, was, is] of terminal)
     if (was && !is) yield wrong(`cannot disable the terminal ${type}=True condition`)
-  const less = (member: string) => numberOf(now.status[member]) < numberOf(before.status[member])
+  const less = (member: 'failed' | 'succeeded') =>
+    numberOf(now.status[member]) < numberOf(before.status[member])
   if (less('failed'))
     yield field.invalid(
       path.child('failed'),
@@ -203,7 +213,7 @@ function* validateProgress(now: JobState, before: JobState, spec: JsonObject): F
     yield field.invalid(path.child('completionTime'), completionTime, 'field is immutable')
   const resumes =
     isConditionTrue(old, 'Suspended') &&
-    listOf(now.status.conditions).some(({ type, status }) => type === 'Suspended' && status === 'False')
+    (now.status.conditions ?? []).some(({ type, status }) => type === 'Suspended' && status === 'False')
   if (old.startTime !== undefined && startTime !== old.startTime && !resumes && spec.suspend !== true) {
     const message = 'field is immutable for unsuspended job once set'
     yield field.invalid(path.child('startTime'), startTime ?? null, message)

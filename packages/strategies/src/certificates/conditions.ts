@@ -1,14 +1,25 @@
-import { childObject, deepEqual, field, formatTime, type JsonObject } from '@coxswain/apimachinery'
-import { type Findings, listOf, objectOf, textOf } from '../shared/reading.ts'
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+} from '@coxswain/api/certificates/v1'
+import { deepEqual, field, formatTime } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { childOf } from '../shared/members.ts'
+import type { Findings } from '../shared/reading.ts'
 
 /** Conditions that are true or absent. */
 const oneWay = ['Approved', 'Denied', 'Failed']
 const approvals = ['Approved', 'Denied']
 const statuses = ['False', 'True', 'Unknown']
 
-export const conditionsOf = (object: JsonObject): JsonObject[] => listOf(objectOf(object.status).conditions)
+export const conditionsOf = (
+  object: Decoded<CertificateSigningRequest>,
+): Decoded<CertificateSigningRequestCondition>[] => object.status?.conditions ?? []
 
-const ofType = (object: JsonObject, type: string): JsonObject[] =>
+const ofType = (
+  object: Decoded<CertificateSigningRequest>,
+  type: string,
+): Decoded<CertificateSigningRequestCondition>[] =>
   conditionsOf(object).filter(condition => condition.type === type)
 
 /** What a stored object that does not keep to today's rules may go on with. */
@@ -18,8 +29,8 @@ interface Tolerance {
   readonly emptyType: boolean
 }
 
-function toleranceFor(old: JsonObject | undefined): Tolerance {
-  const types = old ? conditionsOf(old).map(({ type }) => textOf(type)) : []
+function toleranceFor(old: Decoded<CertificateSigningRequest> | undefined): Tolerance {
+  const types = old ? conditionsOf(old).map(({ type }) => type ?? '') : []
   return {
     bothApprovals: approvals.every(type => types.includes(type)),
     duplicateTypes: new Set(types).size < types.length,
@@ -27,13 +38,16 @@ function toleranceFor(old: JsonObject | undefined): Tolerance {
   }
 }
 
-export function* validateConditions(object: JsonObject, old: JsonObject | undefined): Findings {
+export function* validateConditions(
+  object: Decoded<CertificateSigningRequest>,
+  old: Decoded<CertificateSigningRequest> | undefined,
+): Findings {
   const path = field.Path.of('status', 'conditions')
   const tolerated = toleranceFor(old)
   const seen = new Set<string>()
   for (const [index, condition] of conditionsOf(object).entries()) {
-    const type = textOf(condition.type)
-    const status = textOf(condition.status)
+    const type = condition.type ?? ''
+    const status = condition.status ?? ''
     const at = path.index(index)
     const allowed = oneWay.includes(type) ? ['True'] : statuses
     if (type === '' && !tolerated.emptyType) yield field.required(at.child('type'))
@@ -49,8 +63,8 @@ export function* validateConditions(object: JsonObject, old: JsonObject | undefi
 
 /** What was decided stays; only the approval endpoint decides. */
 export function* validateConditionsUpdate(
-  object: JsonObject,
-  old: JsonObject,
+  object: Decoded<CertificateSigningRequest>,
+  old: Decoded<CertificateSigningRequest>,
   mayApprove: boolean,
 ): Findings {
   const path = field.Path.of('status', 'conditions')
@@ -69,7 +83,10 @@ export function* validateConditionsUpdate(
 }
 
 /** Carries approvals over that the client sent back, whatever it has made of them. */
-export function preserveApprovals(object: JsonObject, old: JsonObject): void {
+export function preserveApprovals(
+  object: Decoded<CertificateSigningRequest>,
+  old: Decoded<CertificateSigningRequest>,
+): void {
   const conditions = conditionsOf(object)
   for (const type of approvals) {
     const before = ofType(old, type)
@@ -78,13 +95,18 @@ export function preserveApprovals(object: JsonObject, old: JsonObject): void {
     for (const [index, condition] of conditions.entries())
       if (condition.type === type) conditions[index] = { ...before[next++] }
   }
-  if (conditions.length > 0) childObject(object, 'status').conditions = conditions
+  if (conditions.length > 0) childOf(object, 'status').conditions = conditions
 }
 
 /** Sets the times that the client left out. */
-export function stampConditions(object: JsonObject, old: JsonObject, now: number): void {
+export function stampConditions(
+  object: Decoded<CertificateSigningRequest>,
+  old: Decoded<CertificateSigningRequest>,
+  now: number,
+): void {
   const stamp = formatTime(now)
-  const identity = ({ type, status }: JsonObject) => JSON.stringify([type, status])
+  const identity = ({ type, status }: Decoded<CertificateSigningRequestCondition>) =>
+    JSON.stringify([type, status])
   const before = Map.groupBy(conditionsOf(old), identity)
   for (const condition of conditionsOf(object)) {
     condition.lastUpdateTime ??= stamp

@@ -1,7 +1,14 @@
-import { childObject, field, formatHumanDuration, type JsonObject } from '@coxswain/apimachinery'
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestStatus,
+} from '@coxswain/api/certificates/v1'
+import { field, formatHumanDuration } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, numberOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { childOf } from '../shared/members.ts'
+import { type Findings, numberOf } from '../shared/reading.ts'
+import type { Strategy, StrategyContext, TableCells } from '../strategy.ts'
 import {
   conditionsOf,
   preserveApprovals,
@@ -42,18 +49,19 @@ const usages = [
   'timestamping',
 ]
 
-export const certificateSigningRequestStrategy: Strategy = {
+export const certificateSigningRequestStrategy: Strategy = defineStrategy<CertificateSigningRequest>({
   validateName: () => [],
   prepareForCreate(object, { user }) {
-    const spec = childObject(object, 'spec')
-    for (const name of ['username', 'uid', 'groups', 'extra']) delete spec[name]
+    const spec = childOf(object, 'spec')
+    for (const name of ['username', 'uid', 'groups', 'extra'] as const) delete spec[name]
     if (user.name !== '') spec.username = user.name
     if (user.uid) spec.uid = user.uid
     if (user.groups.length > 0) spec.groups = [...user.groups]
-    if (user.extra && Object.keys(user.extra).length > 0) spec.extra = { ...user.extra }
+    const extra = Object.entries(user.extra ?? {})
+    if (extra.length > 0) spec.extra = Object.fromEntries(extra.map(([key, values]) => [key, [...values]]))
   },
   prepareForUpdate(object, old) {
-    object.spec = old.spec
+    object.spec = old.spec ?? {}
   },
   prepareForStatusUpdate(object, old, { clock }) {
     preserveApprovals(object, old)
@@ -69,10 +77,10 @@ export const certificateSigningRequestStrategy: Strategy = {
     approval: {
       prepareForUpdate(object, old, { clock }) {
         stampConditions(object, old, clock.now())
-        const { conditions } = objectOf(object.status)
-        const status: JsonObject = { ...objectOf(old.status) }
+        const { conditions } = object.status ?? {}
+        const status: Decoded<CertificateSigningRequestStatus> = { ...old.status }
         delete status.conditions
-        object.spec = old.spec
+        object.spec = old.spec ?? {}
         object.status = conditions === undefined ? status : { conditions, ...status }
       },
       validateUpdate: (object, old, context) => [
@@ -87,26 +95,26 @@ export const certificateSigningRequestStrategy: Strategy = {
       : subresource === 'approval'
         ? { reset: ['spec', 'status.certificate'] }
         : { reset: ['spec', 'status'] },
-  fields: object => ({ 'spec.signerName': textOf(objectOf(object.spec).signerName) }),
+  fields: object => ({ 'spec.signerName': object.spec?.signerName ?? '' }),
   cells: printRequest,
-}
+})
 
-const certificateOf = (object: JsonObject): string => textOf(objectOf(object.status).certificate)
+const certificateOf = (object: Decoded<CertificateSigningRequest>): string => object.status?.certificate ?? ''
 
 function* validateRequest(
-  object: JsonObject,
+  object: Decoded<CertificateSigningRequest>,
   { verifySignature }: StrategyContext,
-  old: JsonObject | undefined,
+  old: Decoded<CertificateSigningRequest> | undefined,
 ): Findings {
-  const spec = objectOf(object.spec)
+  const spec = object.spec ?? {}
   const path = field.Path.of('spec')
-  const request = readCertificateRequest(textOf(spec.request))
+  const request = readCertificateRequest(spec.request ?? '')
   const problem =
     typeof request === 'string' ? request : describeSignatureProblem(request.signed, verifySignature)
   if (problem !== undefined) yield field.invalid(path.child('request'), spec.request ?? null, problem)
-  yield* validateUsages(stringsOf(spec.usages), old && stringsOf(objectOf(old.spec).usages))
-  const signer = textOf(spec.signerName)
-  if (signer === legacySigner && textOf(objectOf(old?.spec).signerName) !== legacySigner)
+  yield* validateUsages(spec.usages ?? [], old && (old.spec?.usages ?? []))
+  const signer = spec.signerName ?? ''
+  if (signer === legacySigner && (old?.spec?.signerName ?? '') !== legacySigner)
     yield field.invalid(
       path.child('signerName'),
       signer,
@@ -138,7 +146,10 @@ function* validateUsages(found: readonly string[], before: readonly string[] = [
   }
 }
 
-function* validateCertificate(object: JsonObject, old: JsonObject | undefined): Findings {
+function* validateCertificate(
+  object: Decoded<CertificateSigningRequest>,
+  old: Decoded<CertificateSigningRequest> | undefined,
+): Findings {
   const certificate = certificateOf(object)
   if (old && certificateOf(old) === certificate) return
   if (old && describeCertificateProblem(certificateOf(old)) !== undefined) return
@@ -152,7 +163,11 @@ interface Rights {
   readonly maySign?: boolean
 }
 
-function* validateChange(object: JsonObject, old: JsonObject, rights: Rights): Findings {
+function* validateChange(
+  object: Decoded<CertificateSigningRequest>,
+  old: Decoded<CertificateSigningRequest>,
+  rights: Rights,
+): Findings {
   yield* validateConditionsUpdate(object, old, rights.mayApprove === true)
   if (certificateOf(object) === certificateOf(old)) return
   const path = field.Path.of('status', 'certificate')
@@ -161,18 +176,19 @@ function* validateChange(object: JsonObject, old: JsonObject, rights: Rights): F
     yield field.forbidden(path, 'updates may not modify existing certificate content')
 }
 
-function printRequest(object: JsonObject, now: number): readonly unknown[] {
-  const { signerName, username, expirationSeconds } = objectOf(object.spec)
+function printRequest(object: Decoded<CertificateSigningRequest>, now: number): TableCells {
+  const { signerName, username, expirationSeconds } = object.spec ?? {}
   const types = conditionsOf(object).map(({ type }) => type)
   const state = [types.includes('Denied') ? 'Denied' : types.includes('Approved') ? 'Approved' : 'Pending']
   if (types.includes('Failed')) state.push('Failed')
   if (certificateOf(object) !== '') state.push('Issued')
-  return [
-    nameCell(object),
-    ageCell(object, now),
-    textOf(signerName) || '<none>',
-    textOf(username),
-    expirationSeconds === undefined ? '<none>' : formatHumanDuration(numberOf(expirationSeconds) * 1000),
-    state.join(','),
-  ]
+  return {
+    Name: nameCell(object),
+    Age: ageCell(object, now),
+    SignerName: (signerName ?? '') || '<none>',
+    Requestor: username ?? '',
+    RequestedDuration:
+      expirationSeconds === undefined ? '<none>' : formatHumanDuration(numberOf(expirationSeconds) * 1000),
+    Condition: state.join(','),
+  }
 }

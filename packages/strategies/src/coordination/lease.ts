@@ -1,28 +1,32 @@
-import { field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import type { Lease, LeaseSpec } from '@coxswain/api/coordination/v1'
+import { field } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, numberOf, objectOf, textOf } from '../shared/reading.ts'
+import { type Findings, numberOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
-export const leaseStrategy: Strategy = {
+export const leaseStrategy: Strategy = defineStrategy<Lease>({
   createOnUpdate: true,
   unconditionalUpdate: false,
   prepareForCreate: object => dropElection(object, {}),
-  prepareForUpdate: (object, old) => dropElection(object, objectOf(old.spec)),
-  validate: object => validateSpec(objectOf(object.spec), field.Path.of('spec')),
-  cells: (object, now) => [
-    nameCell(object),
-    textOf(objectOf(object.spec).holderIdentity),
-    ageCell(object, now),
-  ],
-}
+  prepareForUpdate: (object, old) => dropElection(object, old.spec ?? {}),
+  validate: object => validateSpec(object.spec ?? {}, field.Path.of('spec')),
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Holder: object.spec?.holderIdentity ?? '',
+    Age: ageCell(object, now),
+  }),
+})
 
 /** Coordinated leader election is off: its fields are not taken, unless the lease has them already. */
-function dropElection({ spec }: JsonObject, old: JsonObject): void {
-  if (!isObject(spec)) return
-  for (const member of ['strategy', 'preferredHolder']) if (old[member] === undefined) delete spec[member]
+function dropElection({ spec }: Decoded<Lease>, old: Decoded<LeaseSpec>): void {
+  if (!spec) return
+  for (const member of ['strategy', 'preferredHolder'] as const)
+    if (old[member] === undefined) delete spec[member]
 }
 
-function* validateSpec(spec: JsonObject, path: field.Path): Findings {
+function* validateSpec(spec: Decoded<LeaseSpec>, path: field.Path): Findings {
   const { leaseDurationSeconds: duration, leaseTransitions: transitions } = spec
   if (duration !== undefined && numberOf(duration) <= 0)
     yield field.invalid(path.child('leaseDurationSeconds'), duration, 'must be greater than 0')

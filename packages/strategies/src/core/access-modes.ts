@@ -1,5 +1,5 @@
 import { field } from '@coxswain/apimachinery'
-import { type Findings, stringsOf } from '../shared/reading.ts'
+import type { Findings } from '../shared/reading.ts'
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 
@@ -12,8 +12,11 @@ const shortNames = [
   ['ReadWriteOncePod', 'RWOP'],
 ] as const
 
-export function* validateAccessModes(value: unknown, path: field.Path): Findings {
-  const modes = stringsOf(value)
+export function* validateAccessModes(
+  value: readonly string[] | null | undefined,
+  path: field.Path,
+): Findings {
+  const modes = value ?? []
   for (const mode of modes) if (!accessModes.includes(mode)) yield field.notSupported(path, mode, accessModes)
   const others = modes.filter(mode => mode !== 'ReadWriteOncePod' && accessModes.includes(mode))
   if (others.length > 0 && modes.includes('ReadWriteOncePod'))
@@ -21,8 +24,8 @@ export function* validateAccessModes(value: unknown, path: field.Path): Findings
 }
 
 /** `RWO,ROX,RWX,RWOP`, always in this order. */
-export function printAccessModes(value: unknown): string {
-  const modes = stringsOf(value)
+export function printAccessModes(value: readonly string[] | null | undefined): string {
+  const modes = value ?? []
   return shortNames
     .filter(([mode]) => modes.includes(mode))
     .map(([, short]) => short)

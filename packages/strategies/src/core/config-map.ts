@@ -1,29 +1,31 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { ConfigMap } from '@coxswain/api/core/v1'
 import { deepEqual, type FieldError, field, isConfigMapKey } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
-import { type Findings, invalidBecause, recordOf } from '../shared/reading.ts'
+import { type Findings, invalidBecause } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { decodedLength, maxDataBytes, textLength } from './data.ts'
 
 const immutableMessage = 'field is immutable when `immutable` is set'
 
-export const configMapStrategy: Strategy = {
+export const configMapStrategy: Strategy = defineStrategy<ConfigMap>({
   default(object) {
-    const binaryData = recordOf(object.binaryData)
+    const binaryData = object.binaryData ?? {}
     for (const [key, value] of Object.entries(binaryData)) if (value === null) binaryData[key] = ''
   },
   validate: object => validateConfigMap(object),
   validateUpdate: (object, old) => validateImmutableData(object, old, ['data', 'binaryData']),
-  cells: (object, now) => [
-    nameCell(object),
-    countCell(object.data) + countCell(object.binaryData),
-    ageCell(object, now),
-  ],
-}
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Data: countCell(object.data) + countCell(object.binaryData),
+    Age: ageCell(object, now),
+  }),
+})
 
-function* validateConfigMap(object: JsonObject): Findings {
-  const data = recordOf(object.data)
-  const binaryData = recordOf(object.binaryData)
+function* validateConfigMap(object: Decoded<ConfigMap>): Findings {
+  const data = object.data ?? {}
+  const binaryData = object.binaryData ?? {}
   let size = 0
   for (const [key, value] of Object.entries(data)) {
     const path = field.Path.of('data').key(key)
@@ -40,10 +42,10 @@ function* validateConfigMap(object: JsonObject): Findings {
 }
 
 /** An object that was declared immutable stays so, and keeps `members`. */
-export function validateImmutableData(
-  object: JsonObject,
-  old: JsonObject,
-  members: readonly string[],
+export function validateImmutableData<T extends { readonly immutable?: boolean }>(
+  object: T,
+  old: T,
+  members: readonly (keyof T & string)[],
 ): FieldError[] {
   if (old.immutable !== true) return []
   const errors =

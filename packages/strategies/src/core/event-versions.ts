@@ -1,6 +1,8 @@
 import { decodeBuiltin } from '@coxswain/api'
+import type { Event } from '@coxswain/api/core/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { deepClone } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
 
 /** What the newer group calls what the core group has; everything else has the same name in both. */
 const names = [
@@ -13,7 +15,7 @@ const names = [
   ['reportingComponent', 'reportingController'],
 ] as const
 
-export const isCoreEvent = ({ apiVersion }: JsonObject): boolean => apiVersion === 'v1'
+export const isCoreEvent = ({ apiVersion }: { apiVersion?: unknown }): boolean => apiVersion === 'v1'
 
 export function convertEvent(object: JsonObject, apiVersion: string): JsonObject {
   if (object.apiVersion === apiVersion) return object
@@ -28,6 +30,7 @@ export function convertEvent(object: JsonObject, apiVersion: string): JsonObject
   return decodeBuiltin({ group, version, kind: 'Event' }, deepClone(renamed)).object
 }
 
-export function toCoreEvent(object: JsonObject): JsonObject {
-  return convertEvent(object, 'v1')
+/** An event of either group under the names of the core group. */
+export function toCoreEvent(object: JsonObject): Decoded<Event> {
+  return convertEvent(object, 'v1') as Decoded<Event>
 }

@@ -1,3 +1,4 @@
+import type { Event } from '@coxswain/api/core/v1'
 import {
   deepEqual,
   type FieldError,
@@ -6,27 +7,36 @@ import {
   isDNS1123Subdomain,
   isObject,
   isQualifiedName,
-  type JsonObject,
   nameIsDNSSubdomain,
   nameIsPathSegment,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { nameCell } from '../shared/cells.ts'
 import { number, plain, struct, text } from '../shared/go-form.ts'
-import { type Findings, invalidBecause, numberOf, objectOf, printed, textOf } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { convertEvent, isCoreEvent, toCoreEvent } from './event-versions.ts'
 
 /** How long an event is kept, in milliseconds. */
 export const defaultEventTtl = 3_600_000
 
-const involvedFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+const involvedFields = [
+  'kind',
+  'namespace',
+  'name',
+  'uid',
+  'apiVersion',
+  'resourceVersion',
+  'fieldPath',
+] as const
 const maxShort = 128
 const maxNote = 1024
 
 /** Events are one collection that two groups show, each in its own words. Both go by the core group's. */
 export function createEventStrategy(group: '' | 'events.k8s.io', ttl: number): Strategy {
   const isCore = group === ''
-  return {
+  return defineStrategy<Event>({
     ttl,
     createOnUpdate: true,
     propagation: 'unsupported',
@@ -40,14 +50,14 @@ export function createEventStrategy(group: '' | 'events.k8s.io', ttl: number): S
     validateUpdate: (object, old) => (isCore ? [] : validateKept(toCoreEvent(object), toCoreEvent(old))),
     fields: selectEvent,
     cells: printEvent,
-  }
+  })
 }
 
 const isUnset = (time: unknown): boolean => time === undefined || time === null
 
-function* validateEvent(event: JsonObject, isCore: boolean): Findings {
-  const namespace = textOf((event.metadata as JsonObject).namespace)
-  const involved = textOf(objectOf(event.involvedObject).namespace)
+function* validateEvent(event: Decoded<Event>, isCore: boolean): Findings {
+  const namespace = event.metadata.namespace ?? ''
+  const involved = event.involvedObject?.namespace ?? ''
   const isHome = involved === '' && namespace === 'default'
   const mismatch = field.invalid(
     field.Path.of('involvedObject', 'namespace'),
@@ -64,40 +74,40 @@ function* validateEvent(event: JsonObject, isCore: boolean): Findings {
 }
 
 /** What an event of the newer kind has to say. */
-function* validateReport(event: JsonObject, isCore: boolean): Findings {
-  const controller = textOf(event.reportingComponent)
+function* validateReport(event: Decoded<Event>, isCore: boolean): Findings {
+  const controller = event.reportingComponent ?? ''
   const path = field.Path.of(isCore ? 'reportingComponent' : 'reportingController')
   if (controller === '') yield field.required(path)
   yield* invalidBecause(path, controller, isQualifiedName(controller))
-  for (const member of ['reportingInstance', 'action', 'reason']) {
+  for (const member of ['reportingInstance', 'action', 'reason'] as const) {
     const at = field.Path.of(member)
-    const value = textOf(event[member])
+    const value = event[member] ?? ''
     if (value === '') yield field.required(at)
     if (value.length > maxShort) yield field.invalid(at, '', `can have at most ${maxShort} characters`)
   }
-  if (textOf(event.message).length > maxNote)
+  if ((event.message ?? '').length > maxNote)
     yield field.invalid(field.Path.of('message'), '', `can have at most ${maxNote} characters`)
 }
 
-function* validateSeries({ series }: JsonObject): Findings {
-  if (!isObject(series)) return
+function* validateSeries({ series }: Decoded<Event>): Findings {
+  if (!series) return
   if (numberOf(series.count) < 2)
     yield field.invalid(field.Path.of('series.count'), '', 'should be at least 2')
   if (isUnset(series.lastObservedTime)) yield field.required(field.Path.of('series.lastObservedTime'))
 }
 
 /** The newer group takes nothing that only the older one has. */
-function* validateNewEvent(event: JsonObject): Findings {
+function* validateNewEvent(event: Decoded<Event>): Findings {
   yield* validateSeries(event)
   if (isUnset(event.eventTime)) yield field.required(field.Path.of('eventTime'))
   if (event.type !== 'Normal' && event.type !== 'Warning')
-    yield field.invalid(field.Path.of('type'), '', `has invalid value: ${textOf(event.type)}`)
-  const source = objectOf(event.source)
+    yield field.invalid(field.Path.of('type'), '', `has invalid value: ${event.type ?? ''}`)
+  const source = event.source ?? {}
   const set: readonly [string, boolean][] = [
     ['firstTimestamp', !isUnset(event.firstTimestamp)],
     ['lastTimestamp', !isUnset(event.lastTimestamp)],
     ['count', numberOf(event.count) !== 0],
-    ['source', textOf(source.component) !== '' || textOf(source.host) !== ''],
+    ['source', (source.component ?? '') !== '' || (source.host ?? '') !== ''],
   ]
   for (const [member, isSet] of set)
     if (isSet) yield field.invalid(field.Path.of(member), '', 'needs to be unset')
@@ -115,11 +125,11 @@ const referenceForm = struct({
 const sourceForm = struct({ Component: text('component'), Host: text('host') })
 
 /** In the order in which upstream compares them, under its names. */
-const keptMembers: readonly [string, (event: JsonObject) => unknown][] = [
-  ['involvedObject', event => referenceForm(objectOf(event.involvedObject))],
+const keptMembers: readonly [string, (event: Decoded<Event>) => unknown][] = [
+  ['involvedObject', event => referenceForm(event.involvedObject ?? {})],
   ['reason', text('reason')],
   ['message', text('message')],
-  ['source', event => sourceForm(objectOf(event.source))],
+  ['source', event => sourceForm(event.source ?? {})],
   ['firstTimestamp', plain('firstTimestamp')],
   ['lastTimestamp', plain('lastTimestamp')],
   ['count', number('count')],
@@ -127,13 +137,13 @@ const keptMembers: readonly [string, (event: JsonObject) => unknown][] = [
   ['type', text('type')],
   ['eventTime', plain('eventTime')],
   ['action', text('action')],
-  ['related', event => (isObject(event.related) ? referenceForm(event.related) : null)],
+  ['related', event => (event.related ? referenceForm(event.related) : null)],
   ['reportingController', text('reportingComponent')],
   ['reportingInstance', text('reportingInstance')],
 ]
 
 /** Only the series of an event goes on. */
-function validateKept(event: JsonObject, old: JsonObject): FieldError[] {
+function validateKept(event: Decoded<Event>, old: Decoded<Event>): FieldError[] {
   const errors = deepEqual(event.series ?? null, old.series ?? null) ? [] : [...validateSeries(event)]
   for (const [name, read] of keptMembers) {
     const value = read(event)
@@ -146,45 +156,45 @@ function validateKept(event: JsonObject, old: JsonObject): FieldError[] {
 }
 
 /** Under the names of both groups: what is known about a stored event is known once. */
-function selectEvent(object: JsonObject): Readonly<Record<string, string>> {
+function selectEvent(object: Decoded<Event>): Readonly<Record<string, string>> {
   const event = toCoreEvent(object)
   const fields: Record<string, string> = {}
   for (const name of involvedFields) {
-    const value = textOf(objectOf(event.involvedObject)[name])
+    const value = event.involvedObject?.[name] ?? ''
     fields[`involvedObject.${name}`] = value
     fields[`regarding.${name}`] = value
   }
-  const reporter = textOf(event.reportingComponent)
+  const reporter = event.reportingComponent ?? ''
   return {
     ...fields,
-    reason: textOf(event.reason),
-    type: textOf(event.type),
-    source: textOf(objectOf(event.source).component) || reporter,
+    reason: event.reason ?? '',
+    type: event.type ?? '',
+    source: (event.source?.component ?? '') || reporter,
     reportingComponent: reporter,
     reportingController: reporter,
   }
 }
 
-function printEvent(object: JsonObject, now: number): readonly unknown[] {
+function printEvent(object: Decoded<Event>, now: number): TableCells {
   const event = isCoreEvent(object) ? object : toCoreEvent(object)
-  const series = isObject(event.series) ? event.series : undefined
-  const age = (time: unknown) => formatAge(textOf(time) || undefined, now)
+  const { series } = event
+  const age = (time: string | null | undefined) => formatAge(time || undefined, now)
   const first = isUnset(event.firstTimestamp) ? event.eventTime : event.firstTimestamp
   const last = series ? series.lastObservedTime : isUnset(event.lastTimestamp) ? first : event.lastTimestamp
-  const { kind, name, fieldPath } = objectOf(event.involvedObject)
-  const source = objectOf(event.source)
-  const host = textOf(source.host) || textOf(event.reportingInstance)
-  const component = textOf(source.component) || textOf(event.reportingComponent)
-  return [
-    age(last),
-    textOf(event.type),
-    textOf(event.reason),
-    textOf(name) === '' ? textOf(kind).toLowerCase() : `${textOf(kind).toLowerCase()}/${textOf(name)}`,
-    textOf(fieldPath),
-    host === '' ? component : `${component}, ${host}`,
-    textOf(event.message).trim(),
-    age(first),
-    series ? numberOf(series.count) : numberOf(event.count) || 1,
-    nameCell(object),
-  ]
+  const { kind, name, fieldPath } = event.involvedObject ?? {}
+  const source = event.source ?? {}
+  const host = (source.host ?? '') || (event.reportingInstance ?? '')
+  const component = (source.component ?? '') || (event.reportingComponent ?? '')
+  return {
+    'Last Seen': age(last),
+    Type: event.type ?? '',
+    Reason: event.reason ?? '',
+    Object: (name ?? '') === '' ? (kind ?? '').toLowerCase() : `${(kind ?? '').toLowerCase()}/${name ?? ''}`,
+    Subobject: fieldPath ?? '',
+    Source: host === '' ? component : `${component}, ${host}`,
+    Message: (event.message ?? '').trim(),
+    'First Seen': age(first),
+    Count: series ? numberOf(series.count) : numberOf(event.count) || 1,
+    Name: nameCell(object),
+  }
 }

@@ -1,6 +1,8 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { LimitRange, LimitRangeItem } from '@coxswain/api/core/v1'
 import { field, isQualifiedName, parseQuantity, type Quantity } from '@coxswain/apimachinery'
-import { type Findings, invalidBecause, listOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
+import { type Findings, invalidBecause } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import {
   mayOvercommit,
@@ -12,36 +14,36 @@ const limitTypes = new Set(['Pod', 'Container', 'PersistentVolumeClaim'])
 /** From here on upstream compares whole values instead of thousandths. */
 const maxMilliValue = (2n ** 63n - 1n) / 1000n
 
-export const limitRangeStrategy: Strategy = {
+export const limitRangeStrategy: Strategy = defineStrategy<LimitRange>({
   createOnUpdate: true,
   default(object) {
-    for (const limit of listOf(objectOf(object.spec).limits)) {
+    for (const limit of object.spec?.limits ?? []) {
       if (limit.type === 'Container') completeContainerLimit(limit)
     }
   },
   prepareForCreate(object, { random }) {
-    const metadata = object.metadata as JsonObject
+    const metadata = object.metadata
     if (!metadata.name) metadata.name = random.uuid()
   },
   validate: object => validateLimits(object),
-}
+})
 
 /** The maximum is the default limit, the default limit the default request, and failing that the minimum. */
-function completeContainerLimit(limit: JsonObject): void {
-  const defaults = { ...recordOf(limit.default) }
-  const requests = { ...recordOf(limit.defaultRequest) }
-  for (const [name, amount] of Object.entries(recordOf(limit.max))) defaults[name] ??= amount
+function completeContainerLimit(limit: Decoded<LimitRangeItem>): void {
+  const defaults = { ...(limit.default ?? {}) }
+  const requests = { ...(limit.defaultRequest ?? {}) }
+  for (const [name, amount] of Object.entries(limit.max ?? {})) defaults[name] ??= amount
   for (const [name, amount] of Object.entries(defaults)) requests[name] ??= amount
-  for (const [name, amount] of Object.entries(recordOf(limit.min))) requests[name] ??= amount
+  for (const [name, amount] of Object.entries(limit.min ?? {})) requests[name] ??= amount
   if (Object.keys(defaults).length > 0) limit.default = defaults
   if (Object.keys(requests).length > 0) limit.defaultRequest = requests
 }
 
-function* validateLimits(object: JsonObject): Findings {
+function* validateLimits(object: Decoded<LimitRange>): Findings {
   const seen = new Set<string>()
-  for (const [index, limit] of listOf(objectOf(object.spec).limits).entries()) {
+  for (const [index, limit] of (object.spec?.limits ?? []).entries()) {
     const path = field.Path.of('spec', 'limits').index(index)
-    const type = textOf(limit.type)
+    const type = limit.type ?? ''
     yield* validateTypeName(type, path.child('type'))
     if (seen.has(type)) yield field.duplicate(path.child('type'), type)
     seen.add(type)
@@ -57,13 +59,14 @@ function* validateTypeName(type: string, path: field.Path): Findings {
 }
 
 type Amounts = Map<string, Quantity>
+type AmountMember = Exclude<keyof Decoded<LimitRangeItem>, 'type'>
 
-function* validateLimit(limit: JsonObject, type: string, path: field.Path): Findings {
+function* validateLimit(limit: Decoded<LimitRangeItem>, type: string, path: field.Path): Findings {
   const nameRule =
     type === 'Pod' || type === 'Container' ? validateContainerResourceName : validateResourceName
-  const read = function* (member: string): Generator<Findings, Amounts, undefined> {
+  const read = function* (member: AmountMember): Generator<Findings, Amounts, undefined> {
     const amounts: Amounts = new Map()
-    for (const [name, text] of Object.entries(recordOf(limit[member]))) {
+    for (const [name, text] of Object.entries(limit[member] ?? {})) {
       yield nameRule(name, path.child(member).key(name))
       amounts.set(name, parseQuantity(text))
     }
@@ -74,8 +77,8 @@ function* validateLimit(limit: JsonObject, type: string, path: field.Path): Find
   let defaults: Amounts = new Map()
   let requests: Amounts = new Map()
   if (type === 'Pod') {
-    for (const member of ['default', 'defaultRequest']) {
-      if (Object.keys(recordOf(limit[member])).length > 0)
+    for (const member of ['default', 'defaultRequest'] as const) {
+      if (Object.keys(limit[member] ?? {}).length > 0)
         yield field.forbidden(path.child(member), "may not be specified when `type` is 'Pod'")
     }
   } else {

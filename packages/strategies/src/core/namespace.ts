@@ -1,36 +1,33 @@
-import {
-  childObject,
-  type FieldError,
-  field,
-  type JsonObject,
-  nameIsDNSLabel,
-  validateFinalizerName,
-} from '@coxswain/apimachinery'
+import type { Namespace, NamespaceStatus } from '@coxswain/api/core/v1'
+import { type FieldError, field, nameIsDNSLabel, validateFinalizerName } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, objectOf, stringsOf, textOf } from '../shared/reading.ts'
+import { childOf } from '../shared/members.ts'
+import type { Findings } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
 const nameLabel = 'kubernetes.io/metadata.name'
 const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-const phaseOf = (object: JsonObject): string => textOf(objectOf(object.status).phase)
-const finalizersOf = (object: JsonObject): string[] => stringsOf(objectOf(object.spec).finalizers)
+const phaseOf = (object: Decoded<Namespace>): string => object.status?.phase ?? ''
+const finalizersOf = (object: Decoded<Namespace>): string[] => object.spec?.finalizers ?? []
 
 /** A namespace goes in two steps: it is marked, the namespace controller empties it, and `finalize` lets it go. */
-export const namespaceStrategy: Strategy = {
+export const namespaceStrategy: Strategy = defineStrategy<Namespace>({
   returnsDeleted: true,
   validateName: nameIsDNSLabel,
   default(object) {
-    const metadata = object.metadata as JsonObject
-    if (metadata.name) childObject(metadata, 'labels')[nameLabel] = metadata.name
-    const status = childObject(object, 'status')
+    const metadata = object.metadata
+    if (metadata.name) childOf(metadata, 'labels')[nameLabel] = metadata.name
+    const status = childOf(object, 'status')
     if (!status.phase) status.phase = 'Active'
   },
   prepareForCreate(object) {
-    const metadata = object.metadata as JsonObject
-    childObject(metadata, 'labels')[nameLabel] = metadata.name ?? ''
+    const metadata = object.metadata
+    childOf(metadata, 'labels')[nameLabel] = metadata.name ?? ''
     object.status = { phase: 'Active' }
-    const spec = childObject(object, 'spec')
+    const spec = childOf(object, 'spec')
     if (!finalizersOf(object).includes('kubernetes'))
       spec.finalizers = [...finalizersOf(object), 'kubernetes']
   },
@@ -43,12 +40,12 @@ export const namespaceStrategy: Strategy = {
   validateStatusUpdate: object => validatePhase(object),
   holdsDeletion: object => finalizersOf(object).length > 0,
   prepareForDelete(object) {
-    delete (object.metadata as JsonObject).deletionGracePeriodSeconds
-    object.status = { ...(object.status as JsonObject | undefined), phase: 'Terminating' }
+    delete object.metadata.deletionGracePeriodSeconds
+    object.status = { ...(object.status as Decoded<NamespaceStatus> | undefined), phase: 'Terminating' }
   },
   fields: object => ({ 'status.phase': phaseOf(object), name: nameCell(object) }),
-  cells: (object, now) => [nameCell(object), phaseOf(object), ageCell(object, now)],
-}
+  cells: (object, now) => ({ Name: nameCell(object), Status: phaseOf(object), Age: ageCell(object, now) }),
+})
 
 function validateFinalizer(name: string, path: field.Path): FieldError[] {
   const errors = validateFinalizerName(name, path)
@@ -65,10 +62,10 @@ export function validateNamespaceFinalizers(finalizers: readonly string[]): Fiel
   return finalizers.flatMap((name, index) => validateFinalizer(name, path.index(index)))
 }
 
-function* validatePhase(object: JsonObject): Findings {
+function* validatePhase(object: Decoded<Namespace>): Findings {
   const path = field.Path.of('status', 'Phase')
   const phase = phaseOf(object)
-  if ((object.metadata as JsonObject).deletionTimestamp === undefined) {
+  if (object.metadata.deletionTimestamp === undefined) {
     if (phase !== 'Active')
       yield field.invalid(path, phase, "may only be 'Active' if `deletionTimestamp` is empty")
   } else if (phase !== 'Terminating') {

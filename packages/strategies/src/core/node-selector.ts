@@ -1,25 +1,26 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from '@coxswain/api/core/v1'
 import { field, isValidLabelValue, nameIsDNSSubdomain, validateLabelName } from '@coxswain/apimachinery'
-import { type Findings, invalidBecause, listOf, stringsOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, invalidBecause } from '../shared/reading.ts'
 
 const operatorMessage = 'not a valid selector operator'
 
-export function* validateNodeSelector(selector: JsonObject, path: field.Path): Findings {
-  const terms = listOf(selector.nodeSelectorTerms)
+export function* validateNodeSelector(selector: Decoded<NodeSelector>, path: field.Path): Findings {
+  const terms = selector.nodeSelectorTerms ?? []
   const at = path.child('nodeSelectorTerms')
   if (terms.length === 0) yield field.required(at, 'must have at least one node selector term')
   for (const [index, term] of terms.entries()) yield* validateTerm(term, at.index(index))
 }
 
-function* validateTerm(term: JsonObject, path: field.Path): Findings {
-  for (const [index, requirement] of listOf(term.matchExpressions).entries())
+function* validateTerm(term: Decoded<NodeSelectorTerm>, path: field.Path): Findings {
+  for (const [index, requirement] of (term.matchExpressions ?? []).entries())
     yield* validateExpression(requirement, path.child('matchExpressions').index(index))
-  for (const [index, requirement] of listOf(term.matchFields).entries())
+  for (const [index, requirement] of (term.matchFields ?? []).entries())
     yield* validateFieldRequirement(requirement, path.child('matchFields').index(index))
 }
 
-function* validateExpression(requirement: JsonObject, path: field.Path): Findings {
-  const values = stringsOf(requirement.values)
+function* validateExpression(requirement: Decoded<NodeSelectorRequirement>, path: field.Path): Findings {
+  const values = requirement.values ?? []
   const valuesPath = path.child('values')
   switch (requirement.operator) {
     case 'In':
@@ -40,26 +41,29 @@ function* validateExpression(requirement: JsonObject, path: field.Path): Finding
         yield field.required(valuesPath, "must be specified single value when `operator` is 'Lt' or 'Gt'")
       break
     default:
-      yield field.invalid(path.child('operator'), textOf(requirement.operator), operatorMessage)
+      yield field.invalid(path.child('operator'), requirement.operator ?? '', operatorMessage)
   }
-  yield* validateLabelName(textOf(requirement.key), path.child('key'))
+  yield* validateLabelName(requirement.key ?? '', path.child('key'))
   for (const [index, value] of values.entries())
     yield* invalidBecause(valuesPath.index(index), value, isValidLabelValue(value))
 }
 
 /** Nodes are selected by one field, their name. */
-function* validateFieldRequirement(requirement: JsonObject, path: field.Path): Findings {
-  const values = stringsOf(requirement.values)
+function* validateFieldRequirement(
+  requirement: Decoded<NodeSelectorRequirement>,
+  path: field.Path,
+): Findings {
+  const values = requirement.values ?? []
   if (requirement.operator === 'In' || requirement.operator === 'NotIn') {
     if (values.length !== 1) {
       const message = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
       yield field.required(path.child('values'), message)
     }
   } else {
-    yield field.invalid(path.child('operator'), textOf(requirement.operator), operatorMessage)
+    yield field.invalid(path.child('operator'), requirement.operator ?? '', operatorMessage)
   }
   if (requirement.key !== 'metadata.name') {
-    yield field.invalid(path.child('key'), textOf(requirement.key), 'not a valid field selector key')
+    yield field.invalid(path.child('key'), requirement.key ?? '', 'not a valid field selector key')
     return
   }
   for (const [index, value] of values.entries())
@@ -86,11 +90,11 @@ export function nodeLabelDeprecation(label: string): string | undefined {
   return Object.hasOwn(deprecatedLabels, label) ? deprecatedLabels[label] : undefined
 }
 
-export function warnAboutNodeSelector(selector: JsonObject, path: field.Path): string[] {
-  const terms = listOf(selector.nodeSelectorTerms)
+export function warnAboutNodeSelector(selector: Decoded<NodeSelector>, path: field.Path): string[] {
+  const terms = selector.nodeSelectorTerms ?? []
   return terms.flatMap((term, i) =>
-    listOf(term.matchExpressions).flatMap((requirement, j) => {
-      const label = textOf(requirement.key)
+    (term.matchExpressions ?? []).flatMap((requirement, j) => {
+      const label = requirement.key ?? ''
       const message = nodeLabelDeprecation(label)
       if (message === undefined) return []
       const at = path.child('nodeSelectorTerms').index(i).child('matchExpressions').index(j).child('key')

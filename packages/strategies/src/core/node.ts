@@ -1,12 +1,18 @@
+import type {
+  ConfigMapNodeConfigSource,
+  Node,
+  NodeAddress,
+  NodeConfigSource,
+  NodeSpec,
+  NodeStatus,
+  Taint,
+} from '@coxswain/api/core/v1'
 import {
-  childObject,
   type FieldError,
   field,
   isConfigMapKey,
-  isObject,
   isValidCIDRForLegacyField,
   isValidLabelValue,
-  type JsonObject,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   parseCIDR,
@@ -14,18 +20,11 @@ import {
   validateLabelName,
   warningsForCIDR,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
+import { childOf } from '../shared/members.ts'
 
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  numberOf,
-  objectOf,
-  printed,
-  recordOf,
-  stringsOf,
-  textOf,
-} from '../shared/reading.ts'
+import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { printNode } from './node-cells.ts'
 import { validateResourceQuantity } from './pod/validation/resources.ts'
@@ -33,62 +32,61 @@ import { validateResourceQuantity } from './pod/validation/resources.ts'
 const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const featureName = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/
 
-export const nodeStrategy: Strategy = {
+export const nodeStrategy: Strategy = defineStrategy<Node>({
   statusOnCreate: 'keep',
   default: setDefaults,
   prepareForCreate(object) {
-    delete objectOf(object.spec).configSource
-    delete objectOf(object.status).config
+    delete object.spec?.configSource
+    delete object.status?.config
   },
   prepareForUpdate(object, old) {
-    if (objectOf(old.spec).configSource === undefined) delete objectOf(object.spec).configSource
+    if (old.spec?.configSource === undefined) delete object.spec?.configSource
   },
   prepareForStatusUpdate(object, old) {
-    if (objectOf(old.status).config === undefined) delete objectOf(object.status).config
+    if (old.status?.config === undefined) delete object.status?.config
   },
   validate: object => validateNode(object),
   validateUpdate: (object, old) => validateNodeUpdate(object, old),
   validateStatusUpdate: (object, old) => validateNodeUpdate(object, old),
   warnings: warnAboutNode,
   statusWarnings: () => [],
-  fields: object => ({ 'spec.unschedulable': String(objectOf(object.spec).unschedulable ?? false) }),
+  fields: object => ({ 'spec.unschedulable': String(object.spec?.unschedulable ?? false) }),
   cells: printNode,
-}
+})
 
 /** The older single CIDR wins over the list; both say the same afterwards. */
-function setDefaults(object: JsonObject): void {
-  const spec = childObject(object, 'spec')
-  const first = textOf(spec.podCIDR)
-  if (first !== '' && stringsOf(spec.podCIDRs)[0] !== first) spec.podCIDRs = [first]
-  const [head] = stringsOf(spec.podCIDRs)
+function setDefaults(object: Decoded<Node>): void {
+  const spec = childOf(object, 'spec')
+  const first = spec.podCIDR ?? ''
+  if (first !== '' && (spec.podCIDRs ?? [])[0] !== first) spec.podCIDRs = [first]
+  const [head] = spec.podCIDRs ?? []
   if (head !== undefined) spec.podCIDR = head
   else delete spec.podCIDR
-  const status = childObject(object, 'status')
-  if (status.allocatable === undefined && isObject(status.capacity))
-    status.allocatable = { ...status.capacity }
+  const status = childOf(object, 'status')
+  if (status.allocatable === undefined && status.capacity) status.allocatable = { ...status.capacity }
 }
 
-function* validateNode(object: JsonObject): Findings {
-  const spec = objectOf(object.spec)
-  const status = objectOf(object.status)
-  yield* validateTaints(listOf(spec.taints))
+function* validateNode(object: Decoded<Node>): Findings {
+  const spec = object.spec ?? {}
+  const status = object.status ?? {}
+  yield* validateTaints(spec.taints ?? [])
   yield* validateAmounts(status)
-  const swap = objectOf(objectOf(status.nodeInfo).swap)
+  const swap = status.nodeInfo?.swap ?? {}
   if (swap.capacity !== undefined && numberOf(swap.capacity) <= 0) {
     const path = field.Path.of('metadata', 'nodeSwapStatus', 'capacity')
     yield field.invalid(path, swap.capacity, 'must be greater than zero')
   }
-  yield* validateFeatures(stringsOf(status.declaredFeatures))
-  yield* validatePodCIDRs(stringsOf(spec.podCIDRs))
+  yield* validateFeatures(status.declaredFeatures ?? [])
+  yield* validatePodCIDRs(spec.podCIDRs ?? [])
 }
 
-function* validateTaints(taints: readonly JsonObject[]): Findings {
+function* validateTaints(taints: readonly Decoded<Taint>[]): Findings {
   const seen = new Set<string>()
   for (const [index, taint] of taints.entries()) {
     const path = field.Path.of('metadata', 'taints').index(index)
-    const key = textOf(taint.key)
-    const value = textOf(taint.value)
-    const effect = textOf(taint.effect)
+    const key = taint.key ?? ''
+    const value = taint.value ?? ''
+    const effect = taint.effect ?? ''
     yield* validateLabelName(key, path.child('key'))
     const messages = isValidLabelValue(value)
     if (messages.length > 0) yield field.invalid(path.child('value'), value, messages.join(';'))
@@ -104,9 +102,9 @@ function* validateTaints(taints: readonly JsonObject[]): Findings {
   }
 }
 
-function* validateAmounts(status: JsonObject): Findings {
-  for (const member of ['capacity', 'allocatable']) {
-    for (const [name, amount] of Object.entries(recordOf(status[member])))
+function* validateAmounts(status: Decoded<NodeStatus>): Findings {
+  for (const member of ['capacity', 'allocatable'] as const) {
+    for (const [name, amount] of Object.entries(status[member] ?? {}))
       yield* validateResourceQuantity(name, parseQuantity(amount), field.Path.of('status', member, name))
   }
 }
@@ -149,34 +147,33 @@ function* validatePodCIDRs(cidrs: readonly string[]): Findings {
     yield field.invalid(path, cidrs, 'may specify no more than one CIDR for each IP family')
 }
 
-function* validateNodeUpdate(object: JsonObject, old: JsonObject): Findings {
-  const spec = objectOf(object.spec)
-  const status = objectOf(object.status)
-  const before = objectOf(old.spec)
+function* validateNodeUpdate(object: Decoded<Node>, old: Decoded<Node>): Findings {
+  const spec = object.spec ?? {}
+  const status = object.status ?? {}
+  const before = old.spec ?? {}
   yield* validateAmounts(status)
-  yield* validateFeatures(stringsOf(status.declaredFeatures))
-  yield* validateAddresses(listOf(status.addresses))
-  if (stringsOf(before.podCIDRs).length > 0) yield* validatePodCIDRsKept(spec, before)
-  if (textOf(before.providerID) !== '' && before.providerID !== spec.providerID) {
+  yield* validateFeatures(status.declaredFeatures ?? [])
+  yield* validateAddresses(status.addresses ?? [])
+  if ((before.podCIDRs ?? []).length > 0) yield* validatePodCIDRsKept(spec, before)
+  if ((before.providerID ?? '') !== '' && before.providerID !== spec.providerID) {
     const message = 'node updates may not change providerID except from "" to valid'
     yield field.forbidden(field.Path.of('spec', 'providerID'), message)
   }
-  if (isObject(spec.configSource))
+  if (spec.configSource)
     yield* validateConfigSource(spec.configSource, field.Path.of('spec', 'configSource'), 'spec')
-  for (const member of ['assigned', 'active', 'lastKnownGood']) {
-    const source = objectOf(status.config)[member]
-    if (isObject(source))
-      yield* validateConfigSource(source, field.Path.of('status', 'config', member), 'status')
+  for (const member of ['assigned', 'active', 'lastKnownGood'] as const) {
+    const source = status.config?.[member]
+    if (source) yield* validateConfigSource(source, field.Path.of('status', 'config', member), 'status')
   }
-  yield* validateTaints(listOf(spec.taints))
-  if (textOf(spec.externalID) !== textOf(before.externalID))
+  yield* validateTaints(spec.taints ?? [])
+  if ((spec.externalID ?? '') !== (before.externalID ?? ''))
     yield field.forbidden(field.Path.of('spec', 'externalID'), 'may not be updated')
 }
 
-function* validateAddresses(addresses: readonly JsonObject[]): Findings {
+function* validateAddresses(addresses: readonly Decoded<NodeAddress>[]): Findings {
   const seen = new Set<string>()
   for (const [index, address] of addresses.entries()) {
-    const members = { Type: textOf(address.type), Address: textOf(address.address) }
+    const members = { Type: address.type ?? '', Address: address.address ?? '' }
     const identity = JSON.stringify(members)
     const isRepeated = seen.has(identity)
     seen.add(identity)
@@ -186,50 +183,54 @@ function* validateAddresses(addresses: readonly JsonObject[]): Findings {
   }
 }
 
-function* validatePodCIDRsKept(spec: JsonObject, before: JsonObject): Findings {
+function* validatePodCIDRsKept(spec: Decoded<NodeSpec>, before: Decoded<NodeSpec>): Findings {
   const error: FieldError = field.forbidden(
     field.Path.of('spec', 'podCIDRs'),
     'node updates may not change podCIDR except from "" to valid',
   )
-  const cidrs = stringsOf(spec.podCIDRs)
-  const old = stringsOf(before.podCIDRs)
+  const cidrs = spec.podCIDRs ?? []
+  const old = before.podCIDRs ?? []
   if (cidrs.length !== old.length) yield error
   else for (const [index, cidr] of old.entries()) if (cidr !== cidrs[index]) yield error
 }
 
-function* validateConfigSource(source: JsonObject, path: field.Path, where: 'spec' | 'status'): Findings {
-  if (!isObject(source.configMap)) {
+function* validateConfigSource(
+  source: Decoded<NodeConfigSource>,
+  path: field.Path,
+  where: 'spec' | 'status',
+): Findings {
+  if (!source.configMap) {
     const shown = printed({ ConfigMap: null })
     yield field.invalid(path, shown, 'exactly one reference subfield must be non-nil')
     return
   }
   const at = path.child('configMap')
   const map = source.configMap
-  for (const member of ['uid', 'resourceVersion']) {
-    const isSet = textOf(map[member]) !== ''
+  for (const member of ['uid', 'resourceVersion'] as const) {
+    const isSet = (map[member] ?? '') !== ''
     if (where === 'spec' && isSet)
       yield field.forbidden(at.child(member), `${member} must not be set in spec`)
     if (where === 'status' && !isSet) yield field.required(at.child(member))
   }
-  const rules: readonly [string, (value: string) => string[]][] = [
+  const rules: readonly [keyof Decoded<ConfigMapNodeConfigSource>, (value: string) => string[]][] = [
     ['namespace', value => nameIsDNSLabel(value, false)],
     ['name', value => nameIsDNSSubdomain(value, false)],
     ['kubeletConfigKey', isConfigMapKey],
   ]
   for (const [member, rule] of rules) {
-    const value = textOf(map[member])
+    const value = map[member] ?? ''
     if (value === '') yield field.required(at.child(member))
     else yield* invalidBecause(at.child(member), value, rule(value))
   }
 }
 
-function warnAboutNode(object: JsonObject): string[] {
-  const spec = objectOf(object.spec)
+function warnAboutNode(object: Decoded<Node>): string[] {
+  const spec = object.spec ?? {}
   const warnings: string[] = []
   if (spec.configSource !== undefined) warnings.push('spec.configSource: the feature is removed')
-  if (textOf(spec.externalID) !== '')
+  if ((spec.externalID ?? '') !== '')
     warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
-  for (const [index, cidr] of stringsOf(spec.podCIDRs).entries())
+  for (const [index, cidr] of (spec.podCIDRs ?? []).entries())
     for (const warning of warningsForCIDR(field.Path.of('spec', 'podCIDRs').index(index), cidr))
       warnings.push(warning)
   return warnings

@@ -1,21 +1,29 @@
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  PersistentVolumeClaimStatus,
+  TypedLocalObjectReference,
+  TypedObjectReference,
+} from '@coxswain/api/core/v1'
+import type { LabelSelector } from '@coxswain/apimachinery'
 import {
-  childObject,
   deepClone,
   deepEqual,
   type FieldError,
   field,
-  isObject,
   isQualifiedName,
-  type JsonObject,
   parseQuantity,
   type Quantity,
 } from '@coxswain/apimachinery'
 import { betaStorageClassAnnotation, isNativeResource } from '@coxswain/kinds'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, plain, pointer, struct, text } from '../shared/go-form.ts'
-import { type Findings, objectOf, recordOf, stringsOf, textOf } from '../shared/reading.ts'
+import { childOf } from '../shared/members.ts'
+import type { Findings } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { printAccessModes } from './access-modes.ts'
 import { validateClaimSpec } from './pod/validation/claim-template.ts'
 import { validateResourceQuantity } from './pod/validation/resources.ts'
@@ -28,56 +36,60 @@ const resizeStatuses = [
   'NodeResizePending',
 ]
 
-export const persistentVolumeClaimStrategy: Strategy = {
+export const persistentVolumeClaimStrategy: Strategy = defineStrategy<PersistentVolumeClaim>({
   returnsDeleted: true,
   default(object) {
-    const status = childObject(object, 'status')
+    const status = childOf(object, 'status')
     if (!status.phase) status.phase = 'Pending'
-    const spec = childObject(object, 'spec')
+    const spec = childOf(object, 'spec')
     spec.volumeMode ??= 'Filesystem'
   },
   prepareForCreate(object) {
     object.status = { phase: 'Pending' }
-    reconcileDataSources(objectOf(object.spec), {})
+    reconcileDataSources(object.spec ?? {}, {})
   },
   prepareForUpdate(object, old) {
-    reconcileDataSources(objectOf(object.spec), objectOf(old.spec))
+    reconcileDataSources(object.spec ?? {}, old.spec ?? {})
   },
-  validate: object => validateClaimSpec(objectOf(object.spec), field.Path.of('spec')),
+  validate: object => validateClaimSpec(object.spec ?? {}, field.Path.of('spec')),
   validateUpdate,
   validateStatusUpdate: object => validateStatus(object),
   warnings: warnAboutClaim,
   statusWarnings: () => [],
   fields: object => ({ name: nameCell(object) }),
   cells: printClaim,
-}
+})
 
-const isClaimOrSnapshot = (source: JsonObject): boolean =>
+const isClaimOrSnapshot = (source: Decoded<TypedLocalObjectReference>): boolean =>
   (source.kind === 'PersistentVolumeClaim' && !source.apiGroup) ||
   (source.kind === 'VolumeSnapshot' && source.apiGroup === 'snapshot.storage.k8s.io')
 
 /** The two names of a data source say the same; the older one takes claims and snapshots only. */
-function reconcileDataSources(spec: JsonObject, old: JsonObject): void {
-  const isForeign = (ref: unknown) => isObject(ref) && textOf(ref.namespace) !== ''
-  if (isForeign(spec.dataSourceRef) && !isObject(old.dataSourceRef)) delete spec.dataSourceRef
-  const wasUsed = isObject(old.dataSource) || isObject(old.dataSourceRef)
+function reconcileDataSources(
+  spec: Decoded<PersistentVolumeClaimSpec>,
+  old: Decoded<PersistentVolumeClaimSpec>,
+): void {
+  const isForeign = (ref: Decoded<TypedObjectReference> | null | undefined) =>
+    ref && (ref.namespace ?? '') !== ''
+  if (isForeign(spec.dataSourceRef) && !old.dataSourceRef) delete spec.dataSourceRef
+  const wasUsed = old.dataSource || old.dataSourceRef
   if (!wasUsed && spec.dataSourceRef === undefined) {
-    if (isObject(spec.dataSource) && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource
+    if (spec.dataSource && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource
   }
   const { dataSource, dataSourceRef } = spec
-  const pick = ({ apiGroup, kind, name }: JsonObject) => ({
+  const pick = ({ apiGroup, kind, name }: Decoded<TypedObjectReference>) => ({
     ...(apiGroup !== undefined && { apiGroup }),
     kind: kind ?? '',
     name: name ?? '',
   })
-  if (isObject(dataSource) && dataSourceRef === undefined) spec.dataSourceRef = pick(dataSource)
-  else if (isObject(dataSourceRef) && dataSource === undefined && !isForeign(dataSourceRef))
+  if (dataSource && dataSourceRef === undefined) spec.dataSourceRef = pick(dataSource)
+  else if (dataSourceRef && dataSource === undefined && !isForeign(dataSourceRef))
     spec.dataSource = pick(dataSourceRef)
 }
 
 /** A label selector prints as in JSON, its labels first. */
-function selectorInOrder(selector: unknown): unknown {
-  if (!isObject(selector)) return null
+function selectorInOrder(selector: Decoded<LabelSelector> | null | undefined): unknown {
+  if (!selector) return null
   const { matchLabels, matchExpressions } = selector
   return {
     ...(matchLabels !== undefined && { matchLabels: plain('matchLabels')(selector) }),
@@ -88,7 +100,7 @@ function selectorInOrder(selector: unknown): unknown {
 const referenceForm = { APIGroup: plain('apiGroup'), Kind: text('kind'), Name: text('name') }
 const specForm = struct({
   AccessModes: plain('accessModes'),
-  Selector: ({ selector }) => selectorInOrder(selector),
+  Selector: ({ selector }) => selectorInOrder(selector as Decoded<LabelSelector> | undefined),
   Resources: embedded('resources', struct({ Limits: plain('limits'), Requests: plain('requests') })),
   VolumeName: text('volumeName'),
   StorageClassName: plain('storageClassName'),
@@ -98,13 +110,16 @@ const specForm = struct({
   VolumeAttributesClassName: plain('volumeAttributesClassName'),
 })
 
-function validateUpdate(object: JsonObject, old: JsonObject): FieldError[] {
+function validateUpdate(
+  object: Decoded<PersistentVolumeClaim>,
+  old: Decoded<PersistentVolumeClaim>,
+): FieldError[] {
   const errors: FieldError[] = []
-  const spec = objectOf(object.spec)
-  const before = deepClone(objectOf(old.spec))
+  const spec = object.spec ?? {}
+  const before = deepClone(old.spec ?? {})
   reconcileDataSources(before, before)
-  const annotation = (of: JsonObject) =>
-    recordOf((of.metadata as JsonObject).annotations)[betaStorageClassAnnotation]
+  const annotation = (of: Decoded<PersistentVolumeClaim>) =>
+    of.metadata.annotations?.[betaStorageClassAnnotation]
 
   const compared = deepClone(spec)
   if (!before.volumeName && compared.volumeName !== undefined) before.volumeName = compared.volumeName
@@ -125,11 +140,11 @@ function validateUpdate(object: JsonObject, old: JsonObject): FieldError[] {
     if (isFirst && (oldClass === undefined || spec.storageClassName === oldClass))
       delete compared.storageClassName
   }
-  const isBound = objectOf(object.status).phase === 'Bound'
-  const requestsBefore = recordOf(objectOf(before.resources).requests)
+  const isBound = object.status?.phase === 'Bound'
+  const requestsBefore = before.resources?.requests ?? {}
   if (isBound) {
-    const { requests } = objectOf(compared.resources)
-    if (isObject(requests)) requests.storage = requestsBefore.storage ?? '0'
+    const { requests } = compared.resources ?? {}
+    if (requests) requests.storage = requestsBefore.storage ?? '0'
     if (before.volumeAttributesClassName === undefined) delete compared.volumeAttributesClassName
     else compared.volumeAttributesClassName = before.volumeAttributesClassName
   }
@@ -140,25 +155,34 @@ function validateUpdate(object: JsonObject, old: JsonObject): FieldError[] {
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
     errors.push(field.forbidden(field.Path.of('spec'), `${message}\n${diffValues(shownBefore, shown)}`))
   }
-  for (const error of validateSize(spec, objectOf(old.spec), objectOf(old.status))) errors.push(error)
+  for (const error of validateSize(spec, old.spec ?? {}, old.status ?? {})) errors.push(error)
   if (spec.volumeMode !== before.volumeMode)
     errors.push(field.invalid(field.Path.of('volumeMode'), spec.volumeMode ?? null, 'field is immutable'))
-  for (const error of validateAttributesClassChange(spec, before, objectOf(old.status))) errors.push(error)
+  for (const error of validateAttributesClassChange(spec, before, old.status ?? {})) errors.push(error)
   return errors
 }
 
-const storageOf = (amounts: unknown): Quantity => parseQuantity(recordOf(amounts).storage ?? '0')
+const storageOf = (amounts: Readonly<Record<string, string>> | null | undefined): Quantity =>
+  parseQuantity(amounts?.storage ?? '0')
 
 /** A claim may shrink to take back a failed expansion, not below what it has. */
-function validateSize(spec: JsonObject, before: JsonObject, status: JsonObject): FieldError[] {
-  const size = storageOf(objectOf(spec.resources).requests)
-  if (size.compare(storageOf(objectOf(before.resources).requests)) >= 0) return []
+function validateSize(
+  spec: Decoded<PersistentVolumeClaimSpec>,
+  before: Decoded<PersistentVolumeClaimSpec>,
+  status: Decoded<PersistentVolumeClaimStatus>,
+): FieldError[] {
+  const size = storageOf(spec.resources?.requests)
+  if (size.compare(storageOf(before.resources?.requests)) >= 0) return []
   if (size.compare(storageOf(status.capacity)) > 0) return []
   const path = field.Path.of('spec', 'resources', 'requests', 'storage')
   return [field.forbidden(path, 'field can not be less than status.capacity')]
 }
 
-function validateAttributesClassChange(spec: JsonObject, old: JsonObject, status: JsonObject): FieldError[] {
+function validateAttributesClassChange(
+  spec: Decoded<PersistentVolumeClaimSpec>,
+  old: Decoded<PersistentVolumeClaimSpec>,
+  status: Decoded<PersistentVolumeClaimStatus>,
+): FieldError[] {
   const name = spec.volumeAttributesClassName
   if (name === old.volumeAttributesClassName) return []
   if (status.currentVolumeAttributesClassName === undefined || (name !== undefined && name !== '')) return []
@@ -167,18 +191,18 @@ function validateAttributesClassChange(spec: JsonObject, old: JsonObject, status
   return [field.forbidden(field.Path.of('spec', 'volumeAttributesClassName'), message)]
 }
 
-function* validateStatus(object: JsonObject): Findings {
-  const status = objectOf(object.status)
-  if (stringsOf(objectOf(object.spec).accessModes).length === 0)
+function* validateStatus(object: Decoded<PersistentVolumeClaim>): Findings {
+  const status = object.status ?? {}
+  if ((object.spec?.accessModes ?? []).length === 0)
     yield field.required(field.Path.of('Spec', 'accessModes'))
   yield* validateBasicAmounts(status.capacity, field.Path.of('status', 'capacity'))
   const statusesPath = field.Path.of('status', 'allocatedResourceStatuses')
-  for (const [name, resize] of Object.entries(recordOf(status.allocatedResourceStatuses))) {
+  for (const [name, resize] of Object.entries(status.allocatedResourceStatuses ?? {})) {
     yield* validateResourceKey(name, statusesPath)
     if (!resizeStatuses.includes(resize)) yield field.notSupported(statusesPath, name, resizeStatuses)
   }
   const path = field.Path.of('status', 'allocatedResources')
-  for (const [name, amount] of Object.entries(recordOf(status.allocatedResources))) {
+  for (const [name, amount] of Object.entries(status.allocatedResources ?? {})) {
     const wrong = [...validateResourceKey(name, path)]
     yield* wrong
     if (wrong.length > 0) continue
@@ -188,8 +212,11 @@ function* validateStatus(object: JsonObject): Findings {
   }
 }
 
-function* validateBasicAmounts(amounts: unknown, path: field.Path): Findings {
-  for (const [name, amount] of Object.entries(recordOf(amounts))) {
+function* validateBasicAmounts(
+  amounts: Readonly<Record<string, string>> | null | undefined,
+  path: field.Path,
+): Findings {
+  for (const [name, amount] of Object.entries(amounts ?? {})) {
     const { value } = parseQuantity(amount)
     if (value < 0n) yield field.invalid(path.key(name), value, 'must be a valid resource quantity')
   }
@@ -202,16 +229,16 @@ function* validateResourceKey(name: string, path: field.Path): Findings {
     yield field.notSupported(path, name, ['storage'])
 }
 
-function warnAboutClaim(object: JsonObject): string[] {
+function warnAboutClaim(object: Decoded<PersistentVolumeClaim>): string[] {
   const warnings: string[] = []
-  const annotations = recordOf((object.metadata as JsonObject).annotations)
+  const annotations = object.metadata.annotations ?? {}
   if (Object.hasOwn(annotations, betaStorageClassAnnotation)) {
     warnings.push(
       `metadata.annotations[${betaStorageClassAnnotation}]: deprecated since v1.8; use "storageClassName" attribute instead`,
     )
   }
-  const resources = objectOf(objectOf(object.spec).resources)
-  for (const member of ['requests', 'limits']) {
+  const resources = object.spec?.resources ?? {}
+  for (const member of ['requests', 'limits'] as const) {
     const amount = storageOf(resources[member])
     if (amount.milliValue % 1000n === 0n) continue
     warnings.push(
@@ -221,20 +248,20 @@ function warnAboutClaim(object: JsonObject): string[] {
   return warnings
 }
 
-function printClaim(object: JsonObject, now: number): readonly unknown[] {
-  const spec = objectOf(object.spec)
-  const status = objectOf(object.status)
-  const metadata = object.metadata as JsonObject
-  const volume = textOf(spec.volumeName)
-  return [
-    nameCell(object),
-    metadata.deletionTimestamp === undefined ? textOf(status.phase) : 'Terminating',
-    volume,
-    volume === '' ? '' : (recordOf(status.capacity).storage ?? '0'),
-    volume === '' ? '' : printAccessModes(status.accessModes),
-    recordOf(metadata.annotations)[betaStorageClassAnnotation] ?? textOf(spec.storageClassName),
-    spec.volumeAttributesClassName ?? '<unset>',
-    ageCell(object, now),
-    spec.volumeMode ?? '<unset>',
-  ]
+function printClaim(object: Decoded<PersistentVolumeClaim>, now: number): TableCells {
+  const spec = object.spec ?? {}
+  const status = object.status ?? {}
+  const metadata = object.metadata
+  const volume = spec.volumeName ?? ''
+  return {
+    Name: nameCell(object),
+    Status: metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating',
+    Volume: volume,
+    Capacity: volume === '' ? '' : (status.capacity?.storage ?? '0'),
+    'Access Modes': volume === '' ? '' : printAccessModes(status.accessModes),
+    StorageClass: metadata.annotations?.[betaStorageClassAnnotation] ?? spec.storageClassName ?? '',
+    VolumeAttributesClass: spec.volumeAttributesClassName ?? '<unset>',
+    Age: ageCell(object, now),
+    VolumeMode: spec.volumeMode ?? '<unset>',
+  }
 }

@@ -1,20 +1,22 @@
+import type { AzureDiskVolumeSource, PersistentVolume, PersistentVolumeSpec } from '@coxswain/api/core/v1'
 import {
-  childObject,
   deepEqual,
   type FieldError,
   field,
   formatTime,
   isObject,
-  type JsonObject,
   nameIsDNSSubdomain,
   parseQuantity,
 } from '@coxswain/apimachinery'
 import { betaStorageClassAnnotation } from '@coxswain/kinds'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { list, plain, pointer, struct, text } from '../shared/go-form.ts'
-import { type Findings, invalidBecause, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
+import { childOf, fill } from '../shared/members.ts'
+import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { printAccessModes, validateAccessModes, volumeModes } from './access-modes.ts'
 import { validateNodeSelector, warnAboutNodeSelector } from './node-selector.ts'
 import { persistentVolumeSourceForm } from './volume-source-form.ts'
@@ -36,9 +38,9 @@ const mountable = [
   'vsphereVolume',
   'azureDisk',
   'photonPersistentDisk',
-]
+] as const
 
-export const persistentVolumeStrategy: Strategy = {
+export const persistentVolumeStrategy: Strategy = defineStrategy<PersistentVolume>({
   returnsDeleted: true,
   default: setDefaults,
   prepareForCreate(object, { clock }) {
@@ -47,8 +49,8 @@ export const persistentVolumeStrategy: Strategy = {
   validate: object => validateVolume(object),
   validateUpdate,
   prepareForStatusUpdate(object, old, { clock }) {
-    const status = childObject(object, 'status')
-    const before = objectOf(old.status)
+    const status = childOf(object, 'status')
+    const before = old.status ?? {}
     const time = status.lastPhaseTransitionTime
     if (status.phase === before.phase) {
       if (time === undefined && before.lastPhaseTransitionTime !== undefined)
@@ -61,54 +63,58 @@ export const persistentVolumeStrategy: Strategy = {
   statusWarnings: () => [],
   fields: object => ({ name: nameCell(object) }),
   cells: printVolume,
+})
+
+const azureDiskDefaults: Decoded<AzureDiskVolumeSource> = {
+  cachingMode: 'ReadWrite',
+  fsType: 'ext4',
+  readOnly: false,
+  kind: 'Shared',
 }
 
-const sourceDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  hostPath: { type: '' },
-  rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
-  iscsi: { iscsiInterface: 'default' },
-  azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' },
-  scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
-}
-
-function setDefaults(object: JsonObject): void {
-  const status = childObject(object, 'status')
+function setDefaults(object: Decoded<PersistentVolume>): void {
+  const status = childOf(object, 'status')
   if (!status.phase) status.phase = 'Pending'
-  const spec = childObject(object, 'spec')
+  const spec = childOf(object, 'spec')
   if (!spec.persistentVolumeReclaimPolicy) spec.persistentVolumeReclaimPolicy = 'Retain'
   spec.volumeMode ??= 'Filesystem'
-  for (const [type, defaults] of Object.entries(sourceDefaults)) {
-    const source = spec[type]
-    if (!isObject(source)) continue
-    for (const [member, value] of Object.entries(defaults)) {
-      if (source[member] === undefined || (source[member] === '' && type !== 'azureDisk'))
-        source[member] = value
-    }
+  const { hostPath, rbd, iscsi, azureDisk, scaleIO } = spec
+  if (hostPath) hostPath.type ??= ''
+  if (rbd) {
+    rbd.pool ||= 'rbd'
+    rbd.user ||= 'admin'
+    rbd.keyring ||= '/etc/ceph/keyring'
+  }
+  if (iscsi) iscsi.iscsiInterface ||= 'default'
+  if (azureDisk) fill(azureDisk, azureDiskDefaults)
+  if (scaleIO) {
+    scaleIO.storageMode ||= 'ThinProvisioned'
+    scaleIO.fsType ||= 'xfs'
   }
 }
 
-function* validateVolume(object: JsonObject): Findings {
-  const spec = objectOf(object.spec)
+function* validateVolume(object: Decoded<PersistentVolume>): Findings {
+  const spec = object.spec ?? {}
   const path = field.Path.of('spec')
   if (!Array.isArray(spec.accessModes) || spec.accessModes.length === 0)
     yield field.required(path.child('accessModes'))
   yield* validateAccessModes(spec.accessModes, path.child('accessModes'))
-  yield* validateCapacity(recordOf(spec.capacity), path.child('capacity'))
-  const policy = textOf(spec.persistentVolumeReclaimPolicy)
+  yield* validateCapacity(spec.capacity ?? {}, path.child('capacity'))
+  const policy = spec.persistentVolumeReclaimPolicy ?? ''
   const policyPath = path.child('persistentVolumeReclaimPolicy')
   if (policy !== '' && !reclaimPolicies.includes(policy))
     yield field.notSupported(policyPath, policy, reclaimPolicies)
-  if (isObject(spec.nodeAffinity)) {
+  if (spec.nodeAffinity) {
     const at = path.child('nodeAffinity', 'required')
     const { required } = spec.nodeAffinity
-    if (isObject(required)) yield* validateNodeSelector(required, at)
+    if (required) yield* validateNodeSelector(required, at)
     else yield field.required(at, 'must specify required node constraints')
   }
   yield* validateSource(spec, nameCell(object), path)
-  if (isObject(spec.hostPath) && isRoot(textOf(spec.hostPath.path)) && policy === 'Recycle')
+  if (spec.hostPath && isRoot(spec.hostPath.path ?? '') && policy === 'Recycle')
     yield field.forbidden(policyPath, "may not be 'recycle' for a hostPath mount of '/'")
   yield* validateClassName(spec.storageClassName, path.child('storageClassName'))
-  if (spec.volumeMode !== undefined && !volumeModes.includes(textOf(spec.volumeMode)))
+  if (spec.volumeMode !== undefined && !volumeModes.includes(spec.volumeMode ?? ''))
     yield field.notSupported(path.child('volumeMode'), spec.volumeMode, volumeModes)
   yield* validateAttributesClass(spec, path)
   yield* validateMountOptions(object, spec)
@@ -130,23 +136,26 @@ function* validateCapacity(capacity: Record<string, string>, path: field.Path): 
   }
 }
 
-function* validateClassName(name: unknown, path: field.Path): Findings {
-  const value = textOf(name)
+function* validateClassName(name: string | null | undefined, path: field.Path): Findings {
+  const value = name ?? ''
   if (value !== '') yield* invalidBecause(path, value, nameIsDNSSubdomain(value, false))
 }
 
-function* validateAttributesClass(spec: JsonObject, path: field.Path): Findings {
+function* validateAttributesClass(spec: Decoded<PersistentVolumeSpec>, path: field.Path): Findings {
   if (spec.volumeAttributesClassName === undefined) return
   const at = path.child('volumeAttributesClassName')
   if (spec.volumeAttributesClassName === '') yield field.required(at, 'an empty string is disallowed')
   yield* validateClassName(spec.volumeAttributesClassName, at)
-  if (!isObject(spec.csi))
+  if (!spec.csi)
     yield field.required(path.child('csi'), 'has to be specified when using volumeAttributesClassName')
 }
 
-function* validateMountOptions(object: JsonObject, spec: JsonObject): Findings {
-  if (mountable.some(type => isObject(spec[type]))) return
-  const annotations = recordOf((object.metadata as JsonObject).annotations)
+function* validateMountOptions(
+  object: Decoded<PersistentVolume>,
+  spec: Decoded<PersistentVolumeSpec>,
+): Findings {
+  if (mountable.some(type => spec[type])) return
+  const annotations = object.metadata.annotations ?? {}
   if (!Object.hasOwn(annotations, mountOptionsAnnotation)) return
   const path = field.Path.of('metadata', 'annotations', mountOptionsAnnotation)
   yield field.forbidden(path, 'may not specify mount options for this volume type')
@@ -171,9 +180,9 @@ function requirementForm() {
   return struct({ Key: text('key'), Operator: text('operator'), Values: plain('values') })
 }
 
-function validateUpdate(object: JsonObject, old: JsonObject): FieldError[] {
-  const spec = objectOf(object.spec)
-  const before = objectOf(old.spec)
+function validateUpdate(object: Decoded<PersistentVolume>, old: Decoded<PersistentVolume>): FieldError[] {
+  const spec = object.spec ?? {}
+  const before = old.spec ?? {}
   const errors: FieldError[] = []
   const sourceBefore = persistentVolumeSourceForm(before)
   const source = persistentVolumeSourceForm(withoutNewExpandSecret(spec, before))
@@ -183,8 +192,8 @@ function validateUpdate(object: JsonObject, old: JsonObject): FieldError[] {
   }
   if (spec.volumeMode !== before.volumeMode)
     errors.push(field.invalid(field.Path.of('volumeMode'), spec.volumeMode ?? null, 'field is immutable'))
-  if (isObject(before.nodeAffinity) && !isSameAffinity(spec.nodeAffinity, before.nodeAffinity)) {
-    const shown = isObject(spec.nodeAffinity) ? printed(affinityForm(spec.nodeAffinity)) : null
+  if (before.nodeAffinity && !isSameAffinity(spec.nodeAffinity, before.nodeAffinity)) {
+    const shown = spec.nodeAffinity ? printed(affinityForm(spec.nodeAffinity)) : null
     const message = 'field is immutable, except for updating from beta label to GA'
     errors.push(field.invalid(field.Path.of('nodeAffinity'), shown, message))
   }
@@ -196,9 +205,11 @@ function validateUpdate(object: JsonObject, old: JsonObject): FieldError[] {
 }
 
 /** The secret for expansion may be added later. */
-function withoutNewExpandSecret(spec: JsonObject, before: JsonObject): JsonObject {
-  if (!isObject(spec.csi) || !isObject(before.csi) || before.csi.controllerExpandSecretRef !== undefined)
-    return spec
+function withoutNewExpandSecret(
+  spec: Decoded<PersistentVolumeSpec>,
+  before: Decoded<PersistentVolumeSpec>,
+): Decoded<PersistentVolumeSpec> {
+  if (!spec.csi || !before.csi || before.csi.controllerExpandSecretRef !== undefined) return spec
   const { controllerExpandSecretRef: _, ...csi } = spec.csi
   return { ...spec, csi }
 }
@@ -219,7 +230,7 @@ function isSameAffinity(value: unknown, old: unknown): boolean {
   if (!isObject(value) || !isObject(old)) return value === old
   const names = new Set([...Object.keys(value), ...Object.keys(old)])
   return [...names].every(name => {
-    if (name === 'key' && stableLabels[textOf(old.key)] === value.key) return true
+    if (name === 'key' && stableLabels[String(old.key)] === value.key) return true
     return isSameAffinity(value[name], old[name])
   })
 }
@@ -238,9 +249,9 @@ const deprecatedSources = [
   ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ] as const
 
-function warnAboutVolume(object: JsonObject): string[] {
-  const annotations = recordOf((object.metadata as JsonObject).annotations)
-  const spec = objectOf(object.spec)
+function warnAboutVolume(object: Decoded<PersistentVolume>): string[] {
+  const annotations = object.metadata.annotations ?? {}
+  const spec = object.spec ?? {}
   const warnings = deprecatedAnnotations
     .filter(([name]) => Object.hasOwn(annotations, name))
     .map(([name, message]) => `metadata.annotations[${name}]: ${message}`)
@@ -249,32 +260,30 @@ function warnAboutVolume(object: JsonObject): string[] {
       'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
     )
   }
-  const selector = objectOf(objectOf(spec.nodeAffinity).required)
+  const selector = spec.nodeAffinity?.required ?? {}
   for (const warning of warnAboutNodeSelector(selector, field.Path.of('spec', 'nodeAffinity', 'required')))
     warnings.push(warning)
   for (const [type, name, message] of deprecatedSources)
-    if (isObject(spec[type])) warnings.push(`spec.${name}: ${message}`)
+    if (spec[type]) warnings.push(`spec.${name}: ${message}`)
   return warnings
 }
 
-function printVolume(object: JsonObject, now: number): readonly unknown[] {
-  const spec = objectOf(object.spec)
-  const status = objectOf(object.status)
-  const metadata = object.metadata as JsonObject
-  const claim = isObject(spec.claimRef)
-    ? `${textOf(spec.claimRef.namespace)}/${textOf(spec.claimRef.name)}`
-    : ''
-  return [
-    nameCell(object),
-    recordOf(spec.capacity).storage ?? '0',
-    printAccessModes(spec.accessModes),
-    textOf(spec.persistentVolumeReclaimPolicy),
-    metadata.deletionTimestamp === undefined ? textOf(status.phase) : 'Terminating',
-    claim,
-    recordOf(metadata.annotations)[betaStorageClassAnnotation] ?? textOf(spec.storageClassName),
-    spec.volumeAttributesClassName ?? '<unset>',
-    textOf(status.reason),
-    ageCell(object, now),
-    spec.volumeMode ?? '<unset>',
-  ]
+function printVolume(object: Decoded<PersistentVolume>, now: number): TableCells {
+  const spec = object.spec ?? {}
+  const status = object.status ?? {}
+  const metadata = object.metadata
+  const claim = spec.claimRef ? `${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}` : ''
+  return {
+    Name: nameCell(object),
+    Capacity: spec.capacity?.storage ?? '0',
+    'Access Modes': printAccessModes(spec.accessModes),
+    'Reclaim Policy': spec.persistentVolumeReclaimPolicy ?? '',
+    Status: metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating',
+    Claim: claim,
+    StorageClass: metadata.annotations?.[betaStorageClassAnnotation] ?? spec.storageClassName ?? '',
+    VolumeAttributesClass: spec.volumeAttributesClassName ?? '<unset>',
+    Reason: status.reason ?? '',
+    Age: ageCell(object, now),
+    VolumeMode: spec.volumeMode ?? '<unset>',
+  }
 }

@@ -1,17 +1,21 @@
-import { childObject, field, isObject, type JsonObject, selectorFromLabels } from '@coxswain/apimachinery'
-import { nameWarnings, replicaParts, workloadWarnings } from '../apps/apps.ts'
-import { podTemplateCells, replicaCells } from '../apps/cells.ts'
+import type { ReplicationController, ReplicationControllerSpec } from '@coxswain/api/core/v1'
+import { field, selectorFromLabels } from '@coxswain/apimachinery'
 import { defaultLabelsFromTemplate, defaultTemplate, labelsOfTemplate, specOf } from '../apps/defaults.ts'
 import {
+  replicaParts,
   validateEndless,
   validateNonnegatives,
   validateReplicaCounts,
   validateSelected,
 } from '../apps/template.ts'
-import { type Findings, objectOf, recordOf } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import { nameWarnings, workloadWarnings } from '../apps/warnings.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
+import { ageCell, nameCell } from '../shared/cells.ts'
+import { type Findings, numberOf } from '../shared/reading.ts'
+import { containerCells, labelsCell } from '../shared/workload-cells.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { validatePodTemplate } from './pod/validation/pod-spec.ts'
-import { templateWarnings } from './pod/warnings.ts'
 
 const specPath = field.Path.of('spec')
 const templatePath = field.Path.of('spec', 'template')
@@ -21,10 +25,10 @@ const counts = [
   'readyReplicas',
   'availableReplicas',
   'observedGeneration',
-]
+] as const
 
-export const replicationControllerStrategy: Strategy = {
-  cells: replicaCells,
+export const replicationControllerStrategy: Strategy = defineStrategy<ReplicationController>({
+  cells: printController,
   generation: true,
   returnsDeleted: true,
   propagation: 'orphan',
@@ -32,27 +36,26 @@ export const replicationControllerStrategy: Strategy = {
     const spec = specOf(object)
     spec.replicas ??= 1
     const labels = labelsOfTemplate(spec)
-    if (labels && (!isObject(spec.selector) || Object.keys(spec.selector).length === 0))
-      spec.selector = { ...labels }
+    if (labels && (!spec.selector || Object.keys(spec.selector).length === 0)) spec.selector = { ...labels }
     defaultLabelsFromTemplate(object)
     defaultTemplate(spec)
   },
   validate: object => validateController(specOf(object)),
   validateStatusUpdate: object => [
-    ...validateReplicaCounts(objectOf(object.status), counts, replicaParts, 'readyReplicas'),
+    ...validateReplicaCounts(object.status ?? {}, counts, replicaParts, 'readyReplicas'),
   ],
   *warnings(object, old) {
     if (!old) yield* nameWarnings(object, 'Pod names and hostnames')
     yield* workloadWarnings(object, old, templatePath)
   },
-}
+})
 
-function* validateController(spec: JsonObject): Findings {
-  const selector = recordOf(spec.selector)
+function* validateController(spec: Decoded<ReplicationControllerSpec>): Findings {
+  const selector = spec.selector ?? {}
   yield* validateNonnegatives(spec, ['minReadySeconds'], specPath)
   if (Object.keys(selector).length === 0) yield field.required(specPath.child('selector'))
   yield* validateNonnegatives(spec, ['replicas'], specPath)
-  if (!isObject(spec.template)) {
+  if (!spec.template) {
     yield field.required(templatePath)
     return
   }
@@ -61,19 +64,16 @@ function* validateController(spec: JsonObject): Findings {
   yield* validateEndless(spec.template, 'ReplicationController', templatePath)
 }
 
-export const podTemplateStrategy: Strategy = {
-  cells: podTemplateCells,
-  generation: true,
-  returnsDeleted: true,
-  default(object) {
-    if (!isObject(object.template)) object.template = {}
-    const template = object.template as JsonObject
-    childObject(template, 'spec')
-    defaultTemplate(object)
-  },
-  validate: object => validatePodTemplate(objectOf(object.template), field.Path.of('template')),
-  warnings: (object, old) =>
-    old && objectOf(object.metadata).generation === objectOf(old.metadata).generation
-      ? []
-      : templateWarnings(objectOf(object.template), field.Path.of('template')),
+function printController(object: Decoded<ReplicationController>, now: number): TableCells {
+  const spec = object.spec ?? {}
+  const status = object.status ?? {}
+  return {
+    Name: nameCell(object),
+    Desired: numberOf(spec.replicas),
+    Current: numberOf(status.replicas),
+    Ready: numberOf(status.readyReplicas),
+    Age: ageCell(object, now),
+    ...containerCells(spec.template),
+    Selector: labelsCell(spec.selector),
+  }
 }

@@ -1,8 +1,16 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type {
+  ResourceQuota,
+  ResourceQuotaSpec,
+  ResourceQuotaStatus,
+  ScopedResourceSelectorRequirement,
+  ScopeSelector,
+} from '@coxswain/api/core/v1'
 import { type FieldError, field, parseQuantity } from '@coxswain/apimachinery'
 import { isHugePages } from '@coxswain/kinds'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, listOf, objectOf, printed, recordOf, stringsOf, textOf } from '../shared/reading.ts'
+import { type Findings, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { validateResourceName, validateResourceQuantity } from './pod/validation/resources.ts'
 
@@ -49,25 +57,25 @@ const opposites = [
   ['Terminating', 'NotTerminating'],
 ] as const
 
-export const resourceQuotaStrategy: Strategy = {
+export const resourceQuotaStrategy: Strategy = defineStrategy<ResourceQuota>({
   returnsDeleted: true,
-  validate: object => validateSpec(objectOf(object.spec), field.Path.of('spec')),
+  validate: object => validateSpec(object.spec ?? {}, field.Path.of('spec')),
   validateUpdate: validateScopesKept,
-  validateStatusUpdate: object => validateStatus(objectOf(object.status)),
-  warnings: (object, old) => (old ? [] : warnAboutOrder(recordOf(objectOf(object.spec).hard))),
+  validateStatusUpdate: object => validateStatus(object.status ?? {}),
+  warnings: (object, old) => (old ? [] : warnAboutOrder(object.spec?.hard ?? {})),
   cells: (object, now) => {
-    const status = objectOf(object.status)
-    const hard = recordOf(status.hard)
-    const used = recordOf(status.used)
+    const status = object.status ?? {}
+    const hard = status.hard ?? {}
+    const used = status.used ?? {}
     const names = Object.keys(hard).sort()
     const print = (isLimit: boolean) =>
       names
         .filter(name => name.startsWith('limits.') === isLimit)
         .map(name => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
         .join(', ')
-    return [nameCell(object), print(false), print(true), ageCell(object, now)]
+    return { Name: nameCell(object), Request: print(false), Limit: print(true), Age: ageCell(object, now) }
   },
-}
+})
 
 const isStandard = (name: string): boolean =>
   quotaResources.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-')
@@ -82,13 +90,13 @@ function* validateAmounts(amounts: Record<string, string>, path: field.Path): Fi
   }
 }
 
-function* validateSpec(spec: JsonObject, path: field.Path): Findings {
-  const hard = recordOf(spec.hard)
+function* validateSpec(spec: Decoded<ResourceQuotaSpec>, path: field.Path): Findings {
+  const hard = spec.hard ?? {}
   yield* validateAmounts(hard, path.child('hard'))
   const names = Object.keys(hard).filter(isStandard).sort()
-  yield* validateScopes(stringsOf(spec.scopes), names, path.child('scopes'))
+  yield* validateScopes(spec.scopes ?? [], names, path.child('scopes'))
   if (spec.scopeSelector !== undefined)
-    yield* validateSelector(objectOf(spec.scopeSelector), spec, names, path.child('scopeSelector'))
+    yield* validateSelector(spec.scopeSelector ?? {}, spec, names, path.child('scopeSelector'))
 }
 
 function* validateScopes(given: readonly string[], names: readonly string[], path: field.Path): Findings {
@@ -106,18 +114,18 @@ const areOpposite = (given: readonly string[]): boolean =>
   opposites.some(pair => pair.every(scope => given.includes(scope)))
 
 function* validateSelector(
-  selector: JsonObject,
-  spec: JsonObject,
+  selector: Decoded<ScopeSelector>,
+  spec: Decoded<ResourceQuotaSpec>,
   names: readonly string[],
   selectorPath: field.Path,
 ): Findings {
   const path = selectorPath.child('matchExpressions')
-  const expressions = listOf(selector.matchExpressions)
+  const expressions = selector.matchExpressions ?? []
   const shown = goSelector(expressions)
   for (const expression of expressions) {
-    const scope = textOf(expression.scopeName)
-    const operator = textOf(expression.operator)
-    const values = stringsOf(expression.values)
+    const scope = expression.scopeName ?? ''
+    const operator = expression.operator ?? ''
+    const values = expression.values ?? []
     const known = scopes.get(scope)
     if (!known) yield field.invalid(path.child('scopeName'), scope, 'unsupported scope')
     else
@@ -130,7 +138,7 @@ function* validateSelector(
     }
     yield* validateOperator(operator, values, path)
   }
-  if (areOpposite(expressions.map(({ scopeName }) => textOf(scopeName))))
+  if (areOpposite(expressions.map(({ scopeName }) => scopeName ?? '')))
     yield field.invalid(path, spec.scopes ?? null, 'conflicting scopes')
 }
 
@@ -151,25 +159,25 @@ function* validateOperator(operator: string, values: readonly string[], path: fi
 }
 
 /** Upstream prints its internal type, which has Go's member names. */
-function goSelector(expressions: readonly JsonObject[]): field.Printed {
+function goSelector(expressions: readonly Decoded<ScopedResourceSelectorRequirement>[]): field.Printed {
   const MatchExpressions = expressions.map(({ scopeName, operator, values }) => ({
-    ScopeName: textOf(scopeName),
-    Operator: textOf(operator),
+    ScopeName: scopeName ?? '',
+    Operator: operator ?? '',
     Values: values ?? null,
   }))
   return printed({ MatchExpressions })
 }
 
-function validateScopesKept(object: JsonObject, old: JsonObject): FieldError[] {
-  const scopesOf = (of: JsonObject) => objectOf(of.spec).scopes
-  const key = (of: JsonObject) => [...new Set(stringsOf(scopesOf(of)))].sort().join(' ')
+function validateScopesKept(object: Decoded<ResourceQuota>, old: Decoded<ResourceQuota>): FieldError[] {
+  const scopesOf = (of: Decoded<ResourceQuota>) => of.spec?.scopes
+  const key = (of: Decoded<ResourceQuota>) => [...new Set(scopesOf(of) ?? [])].sort().join(' ')
   if (key(object) === key(old)) return []
   return [field.invalid(field.Path.of('spec', 'scopes'), scopesOf(object) ?? null, 'field is immutable')]
 }
 
-function* validateStatus(status: JsonObject): Findings {
-  yield* validateAmounts(recordOf(status.hard), field.Path.of('status', 'hard'))
-  yield* validateAmounts(recordOf(status.used), field.Path.of('status', 'used'))
+function* validateStatus(status: Decoded<ResourceQuotaStatus>): Findings {
+  yield* validateAmounts(status.hard ?? {}, field.Path.of('status', 'hard'))
+  yield* validateAmounts(status.used ?? {}, field.Path.of('status', 'used'))
 }
 
 function warnAboutOrder(hard: Record<string, string>): string[] {

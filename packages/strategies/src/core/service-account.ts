@@ -1,11 +1,12 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import type { ServiceAccount } from '@coxswain/api/core/v1'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { recordOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
 
-export const serviceAccountStrategy: Strategy = {
+export const serviceAccountStrategy: Strategy = defineStrategy<ServiceAccount>({
   returnsDeleted: true,
   prepareForCreate: keepSecretNames,
   prepareForUpdate: keepSecretNames,
@@ -16,14 +17,13 @@ export const serviceAccountStrategy: Strategy = {
       `metadata.annotations[${enforceAnnotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
     ]
   },
-  cells: (object, now) => [nameCell(object), ageCell(object, now)],
-}
+  cells: (object, now) => ({ Name: nameCell(object), Age: ageCell(object, now) }),
+})
 
-const isEnforcing = (object: JsonObject): boolean =>
-  Object.hasOwn(recordOf((object.metadata as JsonObject).annotations), enforceAnnotation)
+const isEnforcing = (object: Decoded<ServiceAccount>): boolean =>
+  Object.hasOwn(object.metadata.annotations ?? {}, enforceAnnotation)
 
 /** Secrets are of the same namespace and kind: a name says all. */
-function keepSecretNames(object: JsonObject): void {
-  if (!Array.isArray(object.secrets)) return
-  object.secrets = object.secrets.filter(isObject).map(({ name }) => (name ? { name } : {}))
+function keepSecretNames(object: Decoded<ServiceAccount>): void {
+  if (object.secrets) object.secrets = object.secrets.map(({ name }) => (name ? { name } : {}))
 }

@@ -1,28 +1,24 @@
+import type { Endpoint, EndpointHints, EndpointSlice } from '@coxswain/api/discovery/v1'
 import {
   deepEqual,
   field,
   isDNS1123Label,
   isDNS1123Subdomain,
-  isObject,
   isValidIP,
   isValidLabelValue,
-  type JsonObject,
   nameIsDNSSubdomain,
   validateImmutableField,
   validateLabels,
   warningsForIP,
 } from '@coxswain/apimachinery'
 import { portProtocols } from '../core/endpoints.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { isIPv4, isIPv6, legacyIP, printFew, validateEndpointIP } from '../networking/addresses.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import {
   type Findings,
   invalidBecause,
-  listOf,
-  objectOf,
-  recordOf,
-  stringsOf,
-  textOf,
   validateChoice,
   validateDNSLabel,
   validateQualifiedName,
@@ -39,10 +35,10 @@ const managedBy = 'endpointslice.kubernetes.io/managed-by'
 /** What they write is in canonical form. */
 const trustedManagers = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io']
 
-export const endpointSliceStrategy: Strategy = {
+export const endpointSliceStrategy: Strategy = defineStrategy<EndpointSlice>({
   generation: true,
   default(object) {
-    for (const port of listOf(object.ports)) {
+    for (const port of object.ports ?? []) {
       port.name ??= ''
       port.protocol ??= 'TCP'
     }
@@ -50,15 +46,15 @@ export const endpointSliceStrategy: Strategy = {
   prepareForCreate: object => dropTopology(object, undefined),
   /** Labels tell whose slice it is: a change of them counts as one of the content. */
   prepareForUpdate(object, old) {
-    const metadata = objectOf(object.metadata)
-    const before = objectOf(old.metadata)
+    const metadata = object.metadata
+    const before = old.metadata
     if (!deepEqual(metadata.labels ?? {}, before.labels ?? {}))
       metadata.generation = Number(before.generation ?? 0) + 1
     if (!deepEqual(object.endpoints ?? [], old.endpoints ?? [])) dropTopology(object, old)
   },
   validate(object, _context, old) {
     const errors = [...validateSlice(object)]
-    const endpoints = [...validateEndpoints(listOf(object.endpoints), textOf(object.addressType))]
+    const endpoints = [...validateEndpoints(object.endpoints ?? [], object.addressType ?? '')]
     const isUnchanged = old && deepEqual(object.endpoints ?? [], old.endpoints ?? [])
     return isUnchanged ? errors : [...errors, ...endpoints]
   },
@@ -68,41 +64,41 @@ export const endpointSliceStrategy: Strategy = {
     ...(!old && object.addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
     ...warnAboutAddresses(object),
   ],
-  cells: (object, now) => [
-    nameCell(object),
-    textOf(object.addressType),
-    printFew(listOf(object.ports).map(({ port, name }) => String(port ?? name ?? '*'))) || '<unset>',
-    printFew(listOf(object.endpoints).flatMap(({ addresses }) => stringsOf(addresses))) || '<unset>',
-    ageCell(object, now),
-  ],
-}
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    AddressType: object.addressType ?? '',
+    Ports: printFew((object.ports ?? []).map(({ port, name }) => String(port ?? name ?? '*'))) || '<unset>',
+    Endpoints: printFew((object.endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) || '<unset>',
+    Age: ageCell(object, now),
+  }),
+})
 
 /** v1 has no topology; a node name that was kept there before moves to its place of today. */
-function dropTopology(object: JsonObject, old: JsonObject | undefined): void {
+function dropTopology(object: Decoded<EndpointSlice>, old: Decoded<EndpointSlice> | undefined): void {
   const hostname = 'kubernetes.io/hostname'
   const known = new Set(
-    listOf(old?.endpoints).map(({ deprecatedTopology }) => recordOf(deprecatedTopology)[hostname]),
+    (old?.endpoints ?? []).map(({ deprecatedTopology }) => deprecatedTopology?.[hostname]),
   )
-  for (const endpoint of listOf(object.endpoints)) {
-    const name = recordOf(endpoint.deprecatedTopology)[hostname]
+  for (const endpoint of object.endpoints ?? []) {
+    const name = endpoint.deprecatedTopology?.[hostname]
     if (endpoint.nodeName === undefined && name !== undefined && known.has(name)) endpoint.nodeName = name
     delete endpoint.deprecatedTopology
   }
 }
 
-function warnAboutAddresses(object: JsonObject): string[] {
-  if (trustedManagers.includes(recordOf(objectOf(object.metadata).labels)[managedBy] ?? '')) return []
+function warnAboutAddresses(object: Decoded<EndpointSlice>): string[] {
+  if (trustedManagers.includes(object.metadata.labels?.[managedBy] ?? '')) return []
   const path = field.Path.of('endpoints')
-  return listOf(object.endpoints).flatMap(({ addresses }, i) =>
-    stringsOf(addresses).flatMap((address, j) =>
+  return (object.endpoints ?? []).flatMap(({ addresses }, i) =>
+    (addresses ?? []).flatMap((address, j) =>
       warningsForIP(path.index(i).child('addresses').index(j), address),
     ),
   )
 }
 
-function* validateSlice(object: JsonObject): Findings {
+function* validateSlice(object: Decoded<EndpointSlice>): Findings {
   yield* validateChoice(object.addressType, addressTypes, field.Path.of('addressType'))
-  const ports = listOf(object.ports)
+  const ports = object.ports ?? []
   const path = field.Path.of('ports')
   if (ports.length > maxPorts) {
     yield field.tooMany(path, ports.length, maxPorts)
@@ -111,18 +107,18 @@ function* validateSlice(object: JsonObject): Findings {
   const names = new Set<string>()
   for (const [index, port] of ports.entries()) {
     const at = path.index(index)
-    const name = textOf(port.name)
+    const name = port.name ?? ''
     if (name !== '') yield* validateDNSLabel(name, at.child('name'))
     if (names.has(name)) yield field.duplicate(at.child('name'), name)
     names.add(name)
-    if (!portProtocols.includes(textOf(port.protocol)))
-      yield field.notSupported(at.child('protocol'), textOf(port.protocol), portProtocols)
+    if (!portProtocols.includes(port.protocol ?? ''))
+      yield field.notSupported(at.child('protocol'), port.protocol ?? '', portProtocols)
     if (port.appProtocol !== undefined)
-      yield* validateQualifiedName(textOf(port.appProtocol), at.child('appProtocol'))
+      yield* validateQualifiedName(port.appProtocol ?? '', at.child('appProtocol'))
   }
 }
 
-function* validateEndpoints(endpoints: readonly JsonObject[], type: string): Findings {
+function* validateEndpoints(endpoints: readonly Decoded<Endpoint>[], type: string): Findings {
   const path = field.Path.of('endpoints')
   if (endpoints.length > maxEndpoints) {
     yield field.tooMany(path, endpoints.length, maxEndpoints)
@@ -130,15 +126,15 @@ function* validateEndpoints(endpoints: readonly JsonObject[], type: string): Fin
   }
   for (const [index, endpoint] of endpoints.entries()) {
     const at = path.index(index)
-    yield* validateAddresses(stringsOf(endpoint.addresses), type, at.child('addresses'))
+    yield* validateAddresses(endpoint.addresses ?? [], type, at.child('addresses'))
     if (endpoint.nodeName !== undefined) {
-      const name = textOf(endpoint.nodeName)
+      const name = endpoint.nodeName ?? ''
       yield* invalidBecause(at.child('nodeName'), name, nameIsDNSSubdomain(name, false))
     }
-    yield* validateTopology(recordOf(endpoint.deprecatedTopology), at.child('deprecatedTopology'))
+    yield* validateTopology(endpoint.deprecatedTopology ?? {}, at.child('deprecatedTopology'))
     if (endpoint.hostname !== undefined)
-      yield* validateDNSLabel(textOf(endpoint.hostname), at.child('hostname'))
-    if (isObject(endpoint.hints)) yield* validateHints(endpoint.hints, at.child('hints'))
+      yield* validateDNSLabel(endpoint.hostname ?? '', at.child('hostname'))
+    if (endpoint.hints) yield* validateHints(endpoint.hints, at.child('hints'))
   }
 }
 
@@ -182,13 +178,13 @@ function* validateTopology(topology: Record<string, string>, path: field.Path): 
   yield* validateLabels(topology, path)
 }
 
-function* validateHints(hints: JsonObject, path: field.Path): Findings {
+function* validateHints(hints: Decoded<EndpointHints>, path: field.Path): Findings {
   const kinds = [
     ['forZones', isValidLabelValue],
     ['forNodes', (name: string) => nameIsDNSSubdomain(name, false)],
   ] as const
   for (const [kind, problemsOf] of kinds) {
-    const given = listOf(hints[kind]).map(({ name }) => textOf(name))
+    const given = (hints[kind] ?? []).map(({ name }) => name ?? '')
     const at = path.child(kind)
     if (given.length > maxHints) {
       yield field.tooMany(at, given.length, maxHints)

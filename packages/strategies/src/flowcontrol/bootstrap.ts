@@ -1,4 +1,12 @@
+import type {
+  FlowSchemaSpec,
+  PolicyRulesWithSubjects,
+  PriorityLevelConfigurationSpec,
+  ResourcePolicyRule,
+  Subject,
+} from '@coxswain/api/flowcontrol/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
 
 /**
  * The flow schemas and priority levels that every server has. Two of each are mandatory: their specs are fixed. The
@@ -11,14 +19,16 @@ const authenticated = 'system:authenticated'
 const controllerManager = 'system:kube-controller-manager'
 const scheduler = 'system:kube-scheduler'
 
-const groups = (...names: string[]): JsonObject[] => names.map(name => ({ kind: 'Group', group: { name } }))
-const users = (...names: string[]): JsonObject[] => names.map(name => ({ kind: 'User', user: { name } }))
-const systemAccounts: readonly JsonObject[] = [
+const groups = (...names: string[]): Decoded<Subject>[] =>
+  names.map(name => ({ kind: 'Group', group: { name } }))
+const users = (...names: string[]): Decoded<Subject>[] =>
+  names.map(name => ({ kind: 'User', user: { name } }))
+const systemAccounts: Decoded<Subject>[] = [
   { kind: 'ServiceAccount', serviceAccount: { namespace: 'kube-system', name: '*' } },
 ]
 
 /** Everything that its subjects do. */
-const anything = (subjects: readonly JsonObject[]): JsonObject => ({
+const anything = (subjects: Decoded<Subject>[]): Decoded<PolicyRulesWithSubjects> => ({
   subjects,
   resourceRules: [
     {
@@ -32,14 +42,19 @@ const anything = (subjects: readonly JsonObject[]): JsonObject => ({
   nonResourceRules: [{ verbs: everything, nonResourceURLs: everything }],
 })
 
-const leases = (verbs: readonly string[]): JsonObject => ({
+const leases = (verbs: string[]): Decoded<ResourcePolicyRule> => ({
   verbs,
   apiGroups: ['coordination.k8s.io'],
   resources: ['leases'],
   namespaces: everything,
 })
 
-function schema(level: string, matchingPrecedence: number, method: string, rule: JsonObject): JsonObject {
+function schema(
+  level: string,
+  matchingPrecedence: number,
+  method: string,
+  rule: Decoded<PolicyRulesWithSubjects>,
+): Decoded<FlowSchemaSpec> {
   return {
     priorityLevelConfiguration: { name: level },
     matchingPrecedence,
@@ -48,7 +63,12 @@ function schema(level: string, matchingPrecedence: number, method: string, rule:
   }
 }
 
-function queued(shares: number, lendable: number, queues: number, handSize: number): JsonObject {
+function queued(
+  shares: number,
+  lendable: number,
+  queues: number,
+  handSize: number,
+): Decoded<PriorityLevelConfigurationSpec> {
   return {
     type: 'Limited',
     limited: {
@@ -60,12 +80,12 @@ function queued(shares: number, lendable: number, queues: number, handSize: numb
 }
 
 /** Specs by name. */
-export const mandatoryFlowSchemas: ReadonlyMap<string, JsonObject> = new Map([
+export const mandatoryFlowSchemas: ReadonlyMap<string, Decoded<FlowSchemaSpec>> = new Map([
   ['exempt', schema('exempt', 1, '', anything(groups('system:masters')))],
   ['catch-all', schema('catch-all', 10000, 'ByUser', anything(groups(unauthenticated, authenticated)))],
 ])
 
-const suggestedFlowSchemas: ReadonlyMap<string, JsonObject> = new Map([
+const suggestedFlowSchemas: ReadonlyMap<string, Decoded<FlowSchemaSpec>> = new Map([
   [
     'probes',
     schema('exempt', 2, '', {
@@ -111,7 +131,10 @@ const suggestedFlowSchemas: ReadonlyMap<string, JsonObject> = new Map([
 ])
 
 /** Specs by name. */
-export const mandatoryPriorityLevels: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
+export const mandatoryPriorityLevels: ReadonlyMap<string, Decoded<PriorityLevelConfigurationSpec>> = new Map<
+  string,
+  Decoded<PriorityLevelConfigurationSpec>
+>([
   ['exempt', { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } }],
   [
     'catch-all',
@@ -122,7 +145,7 @@ export const mandatoryPriorityLevels: ReadonlyMap<string, JsonObject> = new Map<
   ],
 ])
 
-const suggestedPriorityLevels: ReadonlyMap<string, JsonObject> = new Map([
+const suggestedPriorityLevels: ReadonlyMap<string, Decoded<PriorityLevelConfigurationSpec>> = new Map([
   ['system', queued(30, 33, 64, 6)],
   ['node-high', queued(40, 25, 64, 6)],
   ['leader-election', queued(10, 0, 16, 4)],

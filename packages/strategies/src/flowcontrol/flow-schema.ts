@@ -1,24 +1,19 @@
-import {
-  childObject,
-  deepEqual,
-  field,
-  isDNS1123Label,
-  isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import type {
+  FlowSchema,
+  FlowSchemaSpec,
+  NonResourcePolicyRule,
+  PolicyRulesWithSubjects,
+  ResourcePolicyRule,
+  ServiceAccountSubject,
+  Subject,
+} from '@coxswain/api/flowcontrol/v1'
+import { deepEqual, field, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, flag, list, number, plain, pointer, struct, text } from '../shared/go-form.ts'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  numberOf,
-  objectOf,
-  printed,
-  stringsOf,
-  textOf,
-} from '../shared/reading.ts'
+import { childOf } from '../shared/members.ts'
+import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
 import type { Strategy } from '../strategy.ts'
 import { mandatoryFlowSchemas } from './bootstrap.ts'
@@ -29,28 +24,28 @@ const subjectKinds = ['Group', 'ServiceAccount', 'User']
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const maxPrecedence = 10000
 
-export const flowSchemaStrategy: Strategy = {
+export const flowSchemaStrategy: Strategy = defineStrategy<FlowSchema>({
   generation: true,
   default(object) {
-    const spec = childObject(object, 'spec')
+    const spec = childOf(object, 'spec')
     if (numberOf(spec.matchingPrecedence) === 0) spec.matchingPrecedence = 1000
   },
   validate: object => validateFlowSchema(object),
   prepareForStatusUpdate: keepStatusMetadata,
   validateStatusUpdate: object => validateStatus(object),
   cells(object, now) {
-    const { priorityLevelConfiguration, matchingPrecedence, distinguisherMethod } = objectOf(object.spec)
-    const dangling = listOf(objectOf(object.status).conditions).find(({ type }) => type === 'Dangling')
-    return [
-      nameCell(object),
-      textOf(objectOf(priorityLevelConfiguration).name),
-      numberOf(matchingPrecedence),
-      isObject(distinguisherMethod) ? textOf(distinguisherMethod.type) : '<none>',
-      ageCell(object, now),
-      dangling ? textOf(dangling.status) : '?',
-    ]
+    const { priorityLevelConfiguration, matchingPrecedence, distinguisherMethod } = object.spec ?? {}
+    const dangling = (object.status?.conditions ?? []).find(({ type }) => type === 'Dangling')
+    return {
+      Name: nameCell(object),
+      PriorityLevel: priorityLevelConfiguration?.name ?? '',
+      MatchingPrecedence: numberOf(matchingPrecedence),
+      DistinguisherMethod: distinguisherMethod ? (distinguisherMethod.type ?? '') : '<none>',
+      Age: ageCell(object, now),
+      MissingPL: dangling ? (dangling.status ?? '') : '?',
+    }
   },
-}
+})
 
 const name = struct({ Name: text('name') })
 const specForm = struct({
@@ -90,9 +85,9 @@ const specForm = struct({
   ),
 })
 
-function* validateFlowSchema(object: JsonObject): Findings {
+function* validateFlowSchema(object: Decoded<FlowSchema>): Findings {
   const own = nameCell(object)
-  const spec = objectOf(object.spec)
+  const spec = object.spec ?? {}
   const path = field.Path.of('spec')
   yield* validateSpec(own, spec, path)
   const fixed = mandatoryFlowSchemas.get(own)
@@ -101,7 +96,7 @@ function* validateFlowSchema(object: JsonObject): Findings {
   yield* validateStatus(object)
 }
 
-function* validateSpec(own: string, spec: JsonObject, path: field.Path): Findings {
+function* validateSpec(own: string, spec: Decoded<FlowSchemaSpec>, path: field.Path): Findings {
   const precedence = numberOf(spec.matchingPrecedence)
   const at = path.child('matchingPrecedence')
   if (precedence <= 0) yield field.invalid(at, precedence, 'must be a positive value')
@@ -109,8 +104,8 @@ function* validateSpec(own: string, spec: JsonObject, path: field.Path): Finding
     yield field.invalid(at, precedence, `must not be greater than ${maxPrecedence}`)
   if (precedence === 1 && own !== 'exempt')
     yield field.invalid(at, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
-  if (isObject(spec.distinguisherMethod)) {
-    const type = textOf(spec.distinguisherMethod.type)
+  if (spec.distinguisherMethod) {
+    const type = spec.distinguisherMethod.type ?? ''
     if (!distinguisherMethods.includes(type))
       yield field.notSupported(
         path.child('distinguisherMethod', 'type'),
@@ -118,22 +113,22 @@ function* validateSpec(own: string, spec: JsonObject, path: field.Path): Finding
         distinguisherMethods,
       )
   }
-  const level = textOf(objectOf(spec.priorityLevelConfiguration).name)
+  const level = spec.priorityLevelConfiguration?.name ?? ''
   const levelPath = path.child('priorityLevelConfiguration', 'name')
   if (level === '') yield field.required(levelPath, 'must reference a priority level')
   else yield* invalidBecause(levelPath, level, isDNS1123Subdomain(level))
-  for (const [index, rule] of listOf(spec.rules).entries())
+  for (const [index, rule] of (spec.rules ?? []).entries())
     yield* validateRule(rule, path.child('rules').index(index))
 }
 
-function* validateRule(rule: JsonObject, path: field.Path): Findings {
-  const subjects = listOf(rule.subjects)
+function* validateRule(rule: Decoded<PolicyRulesWithSubjects>, path: field.Path): Findings {
+  const subjects = rule.subjects ?? []
   if (subjects.length === 0)
     yield field.required(path.child('subjects'), 'subjects must contain at least one value')
   for (const [index, subject] of subjects.entries())
     yield* validateSubject(subject, path.child('subjects').index(index))
-  const resourceRules = listOf(rule.resourceRules)
-  const nonResourceRules = listOf(rule.nonResourceRules)
+  const resourceRules = rule.resourceRules ?? []
+  const nonResourceRules = rule.nonResourceRules ?? []
   if (resourceRules.length === 0 && nonResourceRules.length === 0)
     yield field.required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty')
   for (const [index, resourceRule] of resourceRules.entries())
@@ -149,29 +144,29 @@ const subjectMembers = [
   ['Group', 'group'],
 ] as const
 
-function* validateSubject(subject: JsonObject, path: field.Path): Findings {
+function* validateSubject(subject: Decoded<Subject>, path: field.Path): Findings {
   const own = subjectMembers.find(([kind]) => kind === subject.kind)
   if (!own) {
-    yield field.notSupported(path.child('kind'), textOf(subject.kind), subjectKinds)
+    yield field.notSupported(path.child('kind'), subject.kind ?? '', subjectKinds)
     return
   }
   const [kind, member] = own
   const value = subject[member]
   const at = path.child(member)
-  if (!isObject(value)) yield field.required(at, `${member} is required when subject kind is '${kind}'`)
+  if (!value) yield field.required(at, `${member} is required when subject kind is '${kind}'`)
   else if (kind === 'ServiceAccount') yield* validateAccount(value, at)
-  else if (textOf(value.name) === '') yield field.required(at.child('name'))
+  else if ((value.name ?? '') === '') yield field.required(at.child('name'))
   for (const [otherKind, other] of subjectMembers)
-    if (other !== member && isObject(subject[other]))
+    if (other !== member && subject[other])
       yield field.forbidden(
         path.child(other),
         `${other} is forbidden when subject kind is not '${otherKind}'`,
       )
 }
 
-function* validateAccount(account: JsonObject, path: field.Path): Findings {
-  const own = textOf(account.name)
-  const namespace = textOf(account.namespace)
+function* validateAccount(account: Decoded<ServiceAccountSubject>, path: field.Path): Findings {
+  const own = account.name ?? ''
+  const namespace = account.namespace ?? ''
   if (own === '') yield field.required(path.child('name'))
   else if (own !== '*') yield* invalidBecause(path.child('name'), own, isDNS1123Subdomain(own))
   if (namespace === '')
@@ -179,8 +174,8 @@ function* validateAccount(account: JsonObject, path: field.Path): Findings {
   else yield* invalidBecause(path.child('namespace'), namespace, isDNS1123Label(namespace))
 }
 
-function* validateVerbs(value: unknown, path: field.Path): Findings {
-  const found = stringsOf(value)
+function* validateVerbs(value: readonly string[] | null | undefined, path: field.Path): Findings {
+  const found = value ?? []
   if (found.length === 0) yield field.required(path, 'verbs must contain at least one value')
   else if (found.includes('*')) yield* validateAlone(found, path, 'verbs')
   else if (!found.every(verb => verbs.includes(verb))) yield field.notSupported(path, found, verbs)
@@ -191,17 +186,17 @@ function* validateAlone(values: readonly string[], path: field.Path, what: strin
     yield field.invalid(path, values, `if '*' is present, must not specify other ${what}`)
 }
 
-function* validateResourceRule(rule: JsonObject, path: field.Path): Findings {
+function* validateResourceRule(rule: Decoded<ResourcePolicyRule>, path: field.Path): Findings {
   yield* validateVerbs(rule.verbs, path.child('verbs'))
-  const groups = stringsOf(rule.apiGroups)
+  const groups = rule.apiGroups ?? []
   if (groups.length === 0)
     yield field.required(path.child('apiGroups'), 'resource rules must supply at least one api group')
   yield* validateAlone(groups, path.child('apiGroups'), 'api groups')
-  const resources = stringsOf(rule.resources)
+  const resources = rule.resources ?? []
   if (resources.length === 0)
     yield field.required(path.child('resources'), 'resource rules must supply at least one resource')
   yield* validateAlone(resources, path.child('resources'), 'resources')
-  const namespaces = stringsOf(rule.namespaces)
+  const namespaces = rule.namespaces ?? []
   const at = path.child('namespaces')
   if (namespaces.length === 0 && rule.clusterScope !== true)
     yield field.required(at, 'resource rules that are not cluster scoped must supply at least one namespace')
@@ -216,9 +211,9 @@ function* validateResourceRule(rule: JsonObject, path: field.Path): Findings {
         )
 }
 
-function* validateNonResourceRule(rule: JsonObject, path: field.Path): Findings {
+function* validateNonResourceRule(rule: Decoded<NonResourcePolicyRule>, path: field.Path): Findings {
   yield* validateVerbs(rule.verbs, path.child('verbs'))
-  const urls = stringsOf(rule.nonResourceURLs)
+  const urls = rule.nonResourceURLs ?? []
   const at = path.child('nonResourceURLs')
   if (urls.length === 0) yield field.required(at, 'nonResourceURLs must contain at least one value')
   else if (urls.includes('*')) yield* validateAlone(urls, at, 'non-resource URLs')

@@ -1,7 +1,17 @@
-import { deepEqual, field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import type {
+  ExemptPriorityLevelConfiguration,
+  LimitedPriorityLevelConfiguration,
+  LimitResponse,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+  QueuingConfiguration,
+} from '@coxswain/api/flowcontrol/v1'
+import { deepEqual, field } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, number, plain, pointer, struct, text } from '../shared/go-form.ts'
-import { type Findings, numberOf, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
+import { type Findings, numberOf, printed } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
 import type { Strategy } from '../strategy.ts'
 import { mandatoryPriorityLevels } from './bootstrap.ts'
@@ -12,38 +22,39 @@ const maxQueues = 10_000_000
 const maxHashBits = 60
 const roundTripAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
 
-export const priorityLevelConfigurationStrategy: Strategy = {
+export const priorityLevelConfigurationStrategy: Strategy = defineStrategy<PriorityLevelConfiguration>({
   generation: true,
-  default: object => defaultLevel(objectOf(object.spec)),
+  default: object => defaultLevel(object.spec ?? {}),
   validate: object => validateLevel(object),
   prepareForStatusUpdate: keepStatusMetadata,
   validateStatusUpdate: object => validateStatus(object),
   cells(object, now) {
-    const { type, limited } = objectOf(object.spec)
-    const { queuing } = objectOf(objectOf(limited).limitResponse)
-    const queue = (name: string) => (isObject(queuing) ? numberOf(queuing[name]) : '<none>')
-    return [
-      nameCell(object),
-      textOf(type),
-      isObject(limited) ? numberOf(limited.nominalConcurrencyShares) : '<none>',
-      queue('queues'),
-      queue('handSize'),
-      queue('queueLengthLimit'),
-      ageCell(object, now),
-    ]
+    const { type, limited } = object.spec ?? {}
+    const { queuing } = limited?.limitResponse ?? {}
+    const queue = (name: 'queues' | 'handSize' | 'queueLengthLimit') =>
+      queuing ? numberOf(queuing[name]) : '<none>'
+    return {
+      Name: nameCell(object),
+      Type: type ?? '',
+      NominalConcurrencyShares: limited ? numberOf(limited.nominalConcurrencyShares) : '<none>',
+      Queues: queue('queues'),
+      HandSize: queue('handSize'),
+      QueueLengthLimit: queue('queueLengthLimit'),
+      Age: ageCell(object, now),
+    }
   },
-}
+})
 
-function defaultLevel({ limited, exempt }: JsonObject): void {
-  if (isObject(exempt)) {
+function defaultLevel({ limited, exempt }: Decoded<PriorityLevelConfigurationSpec>): void {
+  if (exempt) {
     exempt.nominalConcurrencyShares ??= 0
     exempt.lendablePercent ??= 0
   }
-  if (!isObject(limited)) return
+  if (!limited) return
   limited.nominalConcurrencyShares ??= 30
   limited.lendablePercent ??= 0
-  const { queuing } = objectOf(limited.limitResponse)
-  if (!isObject(queuing)) return
+  const { queuing } = limited.limitResponse ?? {}
+  if (!queuing) return
   queuing.handSize ||= 8
   queuing.queues ||= 64
   queuing.queueLengthLimit ||= 50
@@ -80,10 +91,10 @@ const specForm = struct({
   Exempt: pointer('exempt', exemptForm),
 })
 
-function* validateLevel(object: JsonObject): Findings {
+function* validateLevel(object: Decoded<PriorityLevelConfiguration>): Findings {
   const own = nameCell(object)
-  const spec = objectOf(object.spec)
-  if (Object.hasOwn(recordOf((object.metadata as JsonObject).annotations), roundTripAnnotation))
+  const spec = object.spec ?? {}
+  if (Object.hasOwn(object.metadata.annotations ?? {}, roundTripAnnotation))
     yield field.forbidden(
       field.Path.of('metadata', 'annotations'),
       `annotation '${roundTripAnnotation}' is forbidden`,
@@ -94,7 +105,11 @@ function* validateLevel(object: JsonObject): Findings {
 }
 
 /** The levels that every server needs are what they are; of the exempt one the shares may be set. */
-function* validateFixed(own: string, spec: JsonObject, path: field.Path): Findings {
+function* validateFixed(
+  own: string,
+  spec: Decoded<PriorityLevelConfigurationSpec>,
+  path: field.Path,
+): Findings {
   const fixed = mandatoryPriorityLevels.get(own)
   if (!fixed) return
   const isExempt = own === 'exempt'
@@ -104,20 +119,22 @@ function* validateFixed(own: string, spec: JsonObject, path: field.Path): Findin
   yield field.invalid(path, printed(specForm(spec)), `spec of '${own}' ${what} the fixed value`)
 }
 
-function* validateSpec(own: string, spec: JsonObject, path: field.Path): Findings {
-  const type = textOf(spec.type)
+function* validateSpec(
+  own: string,
+  spec: Decoded<PriorityLevelConfigurationSpec>,
+  path: field.Path,
+): Findings {
+  const type = spec.type ?? ''
   if ((own === 'exempt') !== (type === 'Exempt'))
     yield field.invalid(path.child('type'), type, "must be 'Exempt' if and only if `name` is 'exempt'")
   switch (type) {
     case 'Exempt':
-      if (isObject(spec.limited))
-        yield field.forbidden(path.child('limited'), 'must be nil if the type is not Limited')
-      if (isObject(spec.exempt)) yield* validateShares(spec.exempt, path.child('exempt'))
+      if (spec.limited) yield field.forbidden(path.child('limited'), 'must be nil if the type is not Limited')
+      if (spec.exempt) yield* validateShares(spec.exempt, path.child('exempt'))
       return
     case 'Limited':
-      if (isObject(spec.exempt))
-        yield field.forbidden(path.child('exempt'), 'must be nil if the type is Limited')
-      if (isObject(spec.limited)) yield* validateLimited(spec.limited, path.child('limited'))
+      if (spec.exempt) yield field.forbidden(path.child('exempt'), 'must be nil if the type is Limited')
+      if (spec.limited) yield* validateLimited(spec.limited, path.child('limited'))
       else yield field.required(path.child('limited'), 'must not be empty when type is Limited')
       return
     case '':
@@ -128,26 +145,26 @@ function* validateSpec(own: string, spec: JsonObject, path: field.Path): Finding
   }
 }
 
-function* validateNominal(level: JsonObject, path: field.Path): Findings {
+function* validateNominal(level: Decoded<ExemptPriorityLevelConfiguration>, path: field.Path): Findings {
   const shares = numberOf(level.nominalConcurrencyShares)
   if (shares < 0)
     yield field.invalid(path.child('nominalConcurrencyShares'), shares, 'must be a non-negative integer')
 }
 
-function* validateLendable(level: JsonObject, path: field.Path): Findings {
+function* validateLendable(level: Decoded<ExemptPriorityLevelConfiguration>, path: field.Path): Findings {
   const lendable = numberOf(level.lendablePercent)
   if (lendable < 0 || lendable > 100)
     yield field.invalid(path.child('lendablePercent'), lendable, 'must be between 0 and 100, inclusive')
 }
 
-function* validateShares(level: JsonObject, path: field.Path): Findings {
+function* validateShares(level: Decoded<ExemptPriorityLevelConfiguration>, path: field.Path): Findings {
   yield* validateNominal(level, path)
   yield* validateLendable(level, path)
 }
 
-function* validateLimited(level: JsonObject, path: field.Path): Findings {
+function* validateLimited(level: Decoded<LimitedPriorityLevelConfiguration>, path: field.Path): Findings {
   yield* validateNominal(level, path)
-  yield* validateLimitResponse(objectOf(level.limitResponse), path.child('limitResponse'))
+  yield* validateLimitResponse(level.limitResponse ?? {}, path.child('limitResponse'))
   yield* validateLendable(level, path)
   const borrowing = numberOf(level.borrowingLimitPercent)
   if (borrowing < 0)
@@ -158,17 +175,17 @@ function* validateLimited(level: JsonObject, path: field.Path): Findings {
     )
 }
 
-function* validateLimitResponse({ type, queuing }: JsonObject, path: field.Path): Findings {
+function* validateLimitResponse({ type, queuing }: Decoded<LimitResponse>, path: field.Path): Findings {
   switch (type ?? '') {
     case 'Reject':
-      if (isObject(queuing))
+      if (queuing)
         yield field.forbidden(
           path.child('queuing'),
           'must be nil if limited.limitResponse.type is not Limited',
         )
       return
     case 'Queue':
-      if (isObject(queuing)) yield* validateQueuing(queuing, path.child('queuing'))
+      if (queuing) yield* validateQueuing(queuing, path.child('queuing'))
       else
         yield field.required(
           path.child('queuing'),
@@ -183,7 +200,7 @@ function* validateLimitResponse({ type, queuing }: JsonObject, path: field.Path)
   }
 }
 
-function* validateQueuing(queuing: JsonObject, path: field.Path): Findings {
+function* validateQueuing(queuing: Decoded<QueuingConfiguration>, path: field.Path): Findings {
   const queues = numberOf(queuing.queues)
   const hand = numberOf(queuing.handSize)
   const length = numberOf(queuing.queueLengthLimit)

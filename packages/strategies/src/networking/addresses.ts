@@ -1,3 +1,4 @@
+import type { IngressStatus } from '@coxswain/api/networking/v1'
 import {
   type FieldError,
   field,
@@ -5,7 +6,7 @@ import {
   isValidIPForLegacyField,
   parseIP,
 } from '@coxswain/apimachinery'
-import { listOf, objectOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
 
 /** Fields that are older than strict address validation; what was there before stays valid. */
 export const legacyIP = (path: field.Path, value: string, validOld?: ReadonlySet<string>): FieldError[] =>
@@ -56,17 +57,13 @@ function unmap(bytes: Uint8Array): Uint8Array {
 }
 
 /** The addresses of a load balancer status. */
-export const ingressIPs = (status: unknown): ReadonlySet<string> =>
-  new Set(
-    listOf(objectOf(objectOf(status).loadBalancer).ingress)
-      .map(({ ip }) => textOf(ip))
-      .filter(ip => ip !== ''),
-  )
+export const ingressIPs = (status: Decoded<IngressStatus> | undefined): ReadonlySet<string> =>
+  new Set((status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip ?? '').filter(ip => ip !== ''))
 
 /** Addresses or host names of a load balancer status, each once, in order. */
-export function printLoadBalancer(status: unknown): string {
-  const ingress = listOf(objectOf(objectOf(status).loadBalancer).ingress)
-  const shown = ingress.map(({ ip, hostname }) => textOf(ip) || textOf(hostname)).filter(text => text !== '')
+export function printLoadBalancer(status: Decoded<IngressStatus> | undefined): string {
+  const ingress = status?.loadBalancer?.ingress ?? []
+  const shown = ingress.map(({ ip, hostname }) => ip || hostname || '').filter(text => text !== '')
   return [...new Set(shown)].sort().join(',')
 }
 

@@ -1,14 +1,15 @@
+import type { IngressClass, IngressClassParametersReference } from '@coxswain/api/networking/v1'
 import {
   field,
   isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
   nameIsDNSLabel,
   regexError,
   validateImmutableField,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, invalidBecause, objectOf, recordOf, textOf } from '../shared/reading.ts'
+import { type Findings, invalidBecause } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { validateTypedReference } from './ingress.ts'
 
@@ -20,39 +21,37 @@ const httpPathPattern = new RegExp(`^${httpPath}$`)
 const scopes = ['Cluster', 'Namespace']
 const specPath = field.Path.of('spec')
 
-export const ingressClassStrategy: Strategy = {
+export const ingressClassStrategy: Strategy = defineStrategy<IngressClass>({
   generation: true,
   default(object) {
-    const { parameters } = objectOf(object.spec)
-    if (isObject(parameters)) parameters.scope ??= 'Cluster'
+    const { parameters } = object.spec ?? {}
+    if (parameters) parameters.scope ??= 'Cluster'
   },
   validate(object, _context, old) {
-    const spec = objectOf(object.spec)
+    const spec = object.spec ?? {}
     const path = specPath.child('controller')
     return [
-      ...(old
-        ? validateImmutableField(textOf(spec.controller), textOf(objectOf(old.spec).controller), path)
-        : []),
-      ...validateController(textOf(spec.controller), path),
+      ...(old ? validateImmutableField(spec.controller ?? '', old.spec?.controller ?? '', path) : []),
+      ...validateController(spec.controller ?? '', path),
       ...validateParameters(spec.parameters, specPath.child('parameters')),
     ]
   },
   cells(object, now) {
-    const spec = objectOf(object.spec)
-    const isDefault = recordOf(objectOf(object.metadata).annotations)[defaultClassAnnotation] === 'true'
-    return [
-      isDefault ? `${nameCell(object)} (default)` : nameCell(object),
-      textOf(spec.controller),
-      printParameters(spec.parameters),
-      ageCell(object, now),
-    ]
+    const spec = object.spec ?? {}
+    const isDefault = object.metadata.annotations?.[defaultClassAnnotation] === 'true'
+    return {
+      Name: isDefault ? `${nameCell(object)} (default)` : nameCell(object),
+      Controller: spec.controller ?? '',
+      Parameters: printParameters(spec.parameters),
+      Age: ageCell(object, now),
+    }
   },
-}
+})
 
-function printParameters(parameters: unknown): string {
-  if (!isObject(parameters)) return '<none>'
+function printParameters(parameters: Decoded<IngressClassParametersReference> | null | undefined): string {
+  if (!parameters) return '<none>'
   const group = parameters.apiGroup === undefined ? '' : `.${parameters.apiGroup}`
-  return `${textOf(parameters.kind)}${group}/${textOf(parameters.name)}`
+  return `${parameters.kind ?? ''}${group}/${parameters.name ?? ''}`
 }
 
 function* validateController(controller: string, path: field.Path): Findings {
@@ -72,17 +71,23 @@ function* validateController(controller: string, path: field.Path): Findings {
   if (!httpPathPattern.test(rest)) yield field.invalid(path, rest, regexError('Invalid path', httpPath))
 }
 
-function* validateParameters(parameters: unknown, path: field.Path): Findings {
-  if (!isObject(parameters)) return
+function* validateParameters(
+  parameters: Decoded<IngressClassParametersReference> | null | undefined,
+  path: field.Path,
+): Findings {
+  if (!parameters) return
   yield* validateTypedReference(parameters, path)
   yield* validateScope(parameters, path)
 }
 
-function* validateScope({ scope, namespace }: JsonObject, path: field.Path): Findings {
+function* validateScope(
+  { scope, namespace }: Decoded<IngressClassParametersReference>,
+  path: field.Path,
+): Findings {
   const at = path.child('namespace')
-  if (!scopes.includes(textOf(scope))) yield field.notSupported(path.child('scope'), textOf(scope), scopes)
+  if (!scopes.includes(scope ?? '')) yield field.notSupported(path.child('scope'), scope ?? '', scopes)
   else if (scope === 'Namespace') {
     if (namespace === undefined) yield field.required(at, "`parameters.scope` is set to 'Namespace'")
-    else yield* invalidBecause(at, namespace, nameIsDNSLabel(textOf(namespace), false))
+    else yield* invalidBecause(at, namespace, nameIsDNSLabel(namespace ?? '', false))
   } else if (namespace !== undefined) yield field.forbidden(at, "`parameters.scope` is set to 'Cluster'")
 }

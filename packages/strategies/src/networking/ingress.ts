@@ -1,29 +1,31 @@
+import type { TypedLocalObjectReference } from '@coxswain/api/core/v1'
+import type {
+  HTTPIngressPath,
+  Ingress,
+  IngressBackend,
+  IngressRule,
+  IngressServiceBackend,
+  IngressSpec,
+  IngressStatus,
+  IngressTLS,
+} from '@coxswain/api/networking/v1'
 import {
   type FieldError,
   field,
   isDNS1123Subdomain,
-  isObject,
   isValidPathSegmentName,
   isValidPortName,
   isValidPortNum,
   isWildcardDNS1123Subdomain,
-  type JsonObject,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   parseIP,
   warningsForIP,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  numberOf,
-  objectOf,
-  recordOf,
-  stringsOf,
-  textOf,
-} from '../shared/reading.ts'
+import { type Findings, invalidBecause, numberOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { ingressIPs, legacyIP, printLoadBalancer } from './addresses.ts'
 
@@ -43,88 +45,87 @@ interface IngressRules {
 
 const strict: IngressRules = { allowBadSecretName: false, allowBadWildcardRule: false }
 
-export const ingressStrategy: Strategy = {
+export const ingressStrategy: Strategy = defineStrategy<Ingress>({
   generation: true,
   validate(object, _context, old) {
-    const spec = objectOf(object.spec)
-    const errors = [...validateSpec(spec, old ? rulesFor(objectOf(old.spec)) : strict)]
+    const spec = object.spec ?? {}
+    const errors = [...validateSpec(spec, old ? rulesFor(old.spec ?? {}) : strict)]
     return old ? errors : [...errors, ...validateClassAnnotation(object)]
   },
   validateStatusUpdate: (object, old) => validateStatus(object.status, ingressIPs(old.status)),
   warnings(object, old) {
-    const annotated = recordOf(objectOf(object.metadata).annotations)[classAnnotation] !== undefined
-    if (old || !annotated || objectOf(object.spec).ingressClassName !== undefined) return []
+    const annotated = object.metadata.annotations?.[classAnnotation] !== undefined
+    if (old || !annotated || object.spec?.ingressClassName !== undefined) return []
     return [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`]
   },
   statusWarnings: object => loadBalancerWarnings(object.status),
   cells(object, now) {
-    const spec = objectOf(object.spec)
-    return [
-      nameCell(object),
-      spec.ingressClassName ?? '<none>',
-      printHosts(listOf(spec.rules)),
-      printLoadBalancer(object.status),
-      listOf(spec.tls).length > 0 ? '80, 443' : '80',
-      ageCell(object, now),
-    ]
+    const spec = object.spec ?? {}
+    return {
+      Name: nameCell(object),
+      Class: spec.ingressClassName ?? '<none>',
+      Hosts: printHosts(spec.rules ?? []),
+      Address: printLoadBalancer(object.status),
+      Ports: (spec.tls ?? []).length > 0 ? '80, 443' : '80',
+      Age: ageCell(object, now),
+    }
   },
-}
+})
 
 /** Warnings about the addresses in `status.loadBalancer`. */
-export function loadBalancerWarnings(status: unknown): string[] {
-  return listOf(objectOf(objectOf(status).loadBalancer).ingress).flatMap(({ ip }, index) =>
-    textOf(ip) === '' ? [] : warningsForIP(ingressPath.index(index), textOf(ip)),
+export function loadBalancerWarnings(status: Decoded<IngressStatus> | null | undefined): string[] {
+  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }, index) =>
+    (ip ?? '') === '' ? [] : warningsForIP(ingressPath.index(index), ip ?? ''),
   )
 }
 
-function printHosts(rules: readonly JsonObject[]): string {
+function printHosts(rules: readonly Decoded<IngressRule>[]): string {
   const hosts: string[] = []
   let more = false
   for (const { host } of rules) {
     if (hosts.length === shownHosts) more = true
-    if (!more && textOf(host) !== '') hosts.push(textOf(host))
+    if (!more && (host ?? '') !== '') hosts.push(host ?? '')
   }
   if (hosts.length === 0) return '*'
   return more ? `${hosts.join(',')} + ${rules.length - shownHosts} more...` : hosts.join(',')
 }
 
-function rulesFor(old: JsonObject): IngressRules {
+function rulesFor(old: Decoded<IngressSpec>): IngressRules {
   return {
-    allowBadSecretName: listOf(old.tls).some(({ secretName }) => secretNameProblems(secretName).length > 0),
-    allowBadWildcardRule: listOf(old.rules).some(
-      rule => textOf(rule.host).includes('*') && [...validateRuleValue(rule, specPath)].length > 0,
+    allowBadSecretName: (old.tls ?? []).some(({ secretName }) => secretNameProblems(secretName).length > 0),
+    allowBadWildcardRule: (old.rules ?? []).some(
+      rule => (rule.host ?? '').includes('*') && [...validateRuleValue(rule, specPath)].length > 0,
     ),
   }
 }
 
-const secretNameProblems = (name: unknown): readonly string[] =>
-  textOf(name) === '' ? [] : nameIsDNSSubdomain(textOf(name), false)
+const secretNameProblems = (name: string | null | undefined): readonly string[] =>
+  (name ?? '') === '' ? [] : nameIsDNSSubdomain(name ?? '', false)
 
-function validateClassAnnotation(object: JsonObject): FieldError[] {
-  const annotation = recordOf(objectOf(object.metadata).annotations)[classAnnotation]
-  const { ingressClassName } = objectOf(object.spec)
+function validateClassAnnotation(object: Decoded<Ingress>): FieldError[] {
+  const annotation = object.metadata.annotations?.[classAnnotation]
+  const { ingressClassName } = object.spec ?? {}
   if (annotation === undefined || ingressClassName === undefined || annotation === ingressClassName) return []
   const path = field.Path.of('annotations').child(classAnnotation)
   return [field.invalid(path, annotation, 'must match `ingressClassName` when both are specified')]
 }
 
-function* validateSpec(spec: JsonObject, rules: IngressRules): Findings {
-  if (listOf(spec.rules).length === 0 && spec.defaultBackend === undefined) {
+function* validateSpec(spec: Decoded<IngressSpec>, rules: IngressRules): Findings {
+  if ((spec.rules ?? []).length === 0 && spec.defaultBackend === undefined) {
     const message = 'either `defaultBackend` or `rules` must be specified'
     yield field.invalid(specPath, spec.rules ?? null, message)
   }
-  if (isObject(spec.defaultBackend))
-    yield* validateBackend(spec.defaultBackend, specPath.child('defaultBackend'))
-  for (const [index, rule] of listOf(spec.rules).entries()) {
+  if (spec.defaultBackend) yield* validateBackend(spec.defaultBackend, specPath.child('defaultBackend'))
+  for (const [index, rule] of (spec.rules ?? []).entries()) {
     const path = specPath.child('rules').index(index)
-    const host = textOf(rule.host)
+    const host = rule.host ?? ''
     yield* validateRuleHost(host, path.child('host'))
     if (!host.includes('*') || !rules.allowBadWildcardRule) yield* validateRuleValue(rule, path)
   }
-  for (const [index, tls] of listOf(spec.tls).entries())
+  for (const [index, tls] of (spec.tls ?? []).entries())
     yield* validateTls(tls, rules, specPath.child('tls').index(index))
   if (spec.ingressClassName !== undefined) {
-    const name = textOf(spec.ingressClassName)
+    const name = spec.ingressClassName ?? ''
     yield* invalidBecause(specPath.child('ingressClassName'), name, nameIsDNSSubdomain(name, false))
   }
 }
@@ -138,27 +139,27 @@ function* validateRuleHost(host: string, path: field.Path): Findings {
   yield* invalidBecause(path, host, hostProblems(host))
 }
 
-function* validateTls(tls: JsonObject, rules: IngressRules, path: field.Path): Findings {
-  for (const [index, host] of stringsOf(tls.hosts).entries())
+function* validateTls(tls: Decoded<IngressTLS>, rules: IngressRules, path: field.Path): Findings {
+  for (const [index, host] of (tls.hosts ?? []).entries())
     yield* invalidBecause(path.child('hosts').index(index), host, hostProblems(host))
   if (!rules.allowBadSecretName)
     yield* invalidBecause(path.child('secretName'), tls.secretName, secretNameProblems(tls.secretName))
 }
 
-function* validateRuleValue(rule: JsonObject, rulePath: field.Path): Findings {
-  if (!isObject(rule.http)) return
+function* validateRuleValue(rule: Decoded<IngressRule>, rulePath: field.Path): Findings {
+  if (!rule.http) return
   const path = rulePath.child('http').child('paths')
-  const paths = listOf(rule.http.paths)
+  const paths = rule.http.paths ?? []
   if (paths.length === 0) yield field.required(path)
   for (const [index, item] of paths.entries()) yield* validateHttpPath(item, path.index(index))
 }
 
-function* validateHttpPath(item: JsonObject, path: field.Path): Findings {
+function* validateHttpPath(item: Decoded<HTTPIngressPath>, path: field.Path): Findings {
   if (item.pathType === undefined || item.pathType === null) {
     yield field.required(path.child('pathType'), 'pathType must be specified')
     return
   }
-  const text = textOf(item.path)
+  const text = item.path ?? ''
   const at = path.child('path')
   const isRelative = !text.startsWith('/')
   switch (item.pathType) {
@@ -176,25 +177,24 @@ function* validateHttpPath(item: JsonObject, path: field.Path): Findings {
     default:
       yield field.notSupported(path.child('pathType'), item.pathType, pathTypes)
   }
-  yield* validateBackend(objectOf(item.backend), path.child('backend'))
+  yield* validateBackend(item.backend ?? {}, path.child('backend'))
 }
 
-function* validateBackend(backend: JsonObject, path: field.Path): Findings {
+function* validateBackend(backend: Decoded<IngressBackend>, path: field.Path): Findings {
   const { resource, service } = backend
-  if (isObject(resource) && isObject(service))
-    yield field.invalid(path, '', 'cannot set both resource and service backends')
-  else if (isObject(resource)) yield* validateTypedReference(resource, path.child('resource'))
-  else if (isObject(service)) yield* validateServiceBackend(service, path)
+  if (resource && service) yield field.invalid(path, '', 'cannot set both resource and service backends')
+  else if (resource) yield* validateTypedReference(resource, path.child('resource'))
+  else if (service) yield* validateServiceBackend(service, path)
   else yield field.invalid(path, '', 'resource or service backend is required')
 }
 
-function* validateServiceBackend(service: JsonObject, path: field.Path): Findings {
-  const name = textOf(service.name)
+function* validateServiceBackend(service: Decoded<IngressServiceBackend>, path: field.Path): Findings {
+  const name = service.name ?? ''
   const namePath = path.child('service').child('name')
   if (name === '') yield field.required(namePath)
   else yield* invalidBecause(namePath, name, nameIsDNSLabel(name, false))
-  const port = objectOf(service.port)
-  const portName = textOf(port.name)
+  const port = service.port ?? {}
+  const portName = port.name ?? ''
   const portNumber = numberOf(port.number)
   const portPath = path.child('service').child('port')
   if (portName !== '' && portNumber !== 0)
@@ -206,26 +206,32 @@ function* validateServiceBackend(service: JsonObject, path: field.Path): Finding
 }
 
 /** A reference to an object by group, kind and name. */
-export function* validateTypedReference(reference: JsonObject, path: field.Path): Findings {
+export function* validateTypedReference(
+  reference: Decoded<TypedLocalObjectReference>,
+  path: field.Path,
+): Findings {
   if (reference.apiGroup !== undefined && reference.apiGroup !== null) {
-    const group = textOf(reference.apiGroup)
+    const group = reference.apiGroup ?? ''
     yield* invalidBecause(path.child('apiGroup'), group, isDNS1123Subdomain(group))
   }
   yield* requireSegment(reference.kind, path.child('kind'))
   yield* requireSegment(reference.name, path.child('name'))
 }
 
-export function* requireSegment(value: unknown, path: field.Path): Findings {
-  const text = textOf(value)
+export function* requireSegment(value: string | null | undefined, path: field.Path): Findings {
+  const text = value ?? ''
   if (text === '') yield field.required(path)
   else yield* invalidBecause(path, text, isValidPathSegmentName(text))
 }
 
-function* validateStatus(status: unknown, validOld: ReadonlySet<string>): Findings {
-  for (const [index, entry] of listOf(objectOf(objectOf(status).loadBalancer).ingress).entries()) {
+function* validateStatus(
+  status: Decoded<IngressStatus> | null | undefined,
+  validOld: ReadonlySet<string>,
+): Findings {
+  for (const [index, entry] of (status?.loadBalancer?.ingress ?? []).entries()) {
     const path = ingressPath.index(index)
-    if (textOf(entry.ip) !== '') yield* legacyIP(path.child('ip'), textOf(entry.ip), validOld)
-    yield* validateStatusHostname(textOf(entry.hostname), path.child('hostname'))
+    if ((entry.ip ?? '') !== '') yield* legacyIP(path.child('ip'), entry.ip ?? '', validOld)
+    yield* validateStatusHostname(entry.hostname ?? '', path.child('hostname'))
   }
 }
 

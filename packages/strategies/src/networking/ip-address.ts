@@ -1,67 +1,69 @@
+import type { IPAddress, ParentReference } from '@coxswain/api/networking/v1'
 import {
   deepEqual,
   field,
   isDNS1123Subdomain,
-  isObject,
   isValidIP,
   isValidPathSegmentName,
-  type JsonObject,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, invalidBecause, objectOf, printed, textOf } from '../shared/reading.ts'
+import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { requireSegment } from './ingress.ts'
 
 const parentPath = field.Path.of('spec', 'parentRef')
 
 /** One address that is taken, named after the address; its parent is what has taken it. */
-export const ipAddressStrategy: Strategy = {
+export const ipAddressStrategy: Strategy = defineStrategy<IPAddress>({
   validateName: name =>
     isValidIP(field.Path.of('name'), name).map(({ body }) => body.slice(body.indexOf('": ') + 3)),
-  validate: object => validateParent(objectOf(object.spec).parentRef),
+  validate: object => validateParent(object.spec?.parentRef),
   validateUpdate(object, old) {
-    const { parentRef } = objectOf(object.spec)
-    if (deepEqual(parentRef, objectOf(old.spec).parentRef)) return []
+    const { parentRef } = object.spec ?? {}
+    if (deepEqual(parentRef, old.spec?.parentRef)) return []
     return [field.invalid(parentPath, goReference(parentRef), 'field is immutable')]
   },
-  cells: (object, now) => [
-    nameCell(object),
-    printParent(objectOf(object.spec).parentRef),
-    ageCell(object, now),
-  ],
-}
+  extraCells: ['Age'],
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    ParentRef: printParent(object.spec?.parentRef),
+    Age: ageCell(object, now),
+  }),
+})
 
 /** Upstream prints its internal type. */
-function goReference(parent: unknown): unknown {
-  if (!isObject(parent)) return null
+function goReference(parent: Decoded<ParentReference> | null | undefined): unknown {
+  if (!parent) return null
   const { group, resource, namespace, name } = parent
   return printed({
-    Group: textOf(group),
-    Resource: textOf(resource),
-    Namespace: textOf(namespace),
-    Name: textOf(name),
+    Group: group ?? '',
+    Resource: resource ?? '',
+    Namespace: namespace ?? '',
+    Name: name ?? '',
   })
 }
 
-function printParent(parent: unknown): string {
-  if (!isObject(parent)) return '<none>'
-  const group = textOf(parent.group)
-  const resource = textOf(parent.resource)
+function printParent(parent: Decoded<ParentReference> | null | undefined): string {
+  if (!parent) return '<none>'
+  const group = parent.group ?? ''
+  const resource = parent.resource ?? ''
   const kind = (group === '' ? resource : `${resource}.${group}`).toLowerCase()
-  const parts = [kind, textOf(parent.namespace), textOf(parent.name)]
+  const parts = [kind, parent.namespace ?? '', parent.name ?? '']
   return parts.filter((part, index) => index !== 1 || part !== '').join('/')
 }
 
-function* validateParent(parent: unknown): Findings {
-  if (!isObject(parent)) {
+function* validateParent(parent: Decoded<ParentReference> | null | undefined): Findings {
+  if (!parent) {
     yield field.required(parentPath)
     return
   }
-  const { group, namespace } = parent as JsonObject
-  if (textOf(group) !== '')
-    yield* invalidBecause(parentPath.child('group'), group, isDNS1123Subdomain(textOf(group)))
+  const { group, namespace } = parent as Decoded<ParentReference>
+  if ((group ?? '') !== '')
+    yield* invalidBecause(parentPath.child('group'), group, isDNS1123Subdomain(group ?? ''))
   yield* requireSegment(parent.resource, parentPath.child('resource'))
   yield* requireSegment(parent.name, parentPath.child('name'))
-  if (textOf(namespace) !== '')
-    yield* invalidBecause(parentPath.child('namespace'), namespace, isValidPathSegmentName(textOf(namespace)))
+  if ((namespace ?? '') !== '')
+    yield* invalidBecause(parentPath.child('namespace'), namespace, isValidPathSegmentName(namespace ?? ''))
 }

@@ -1,19 +1,26 @@
+import type {
+  IPBlock,
+  NetworkPolicy,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+  NetworkPolicySpec,
+} from '@coxswain/api/networking/v1'
 import {
   type CIDR,
   field,
   formatLabelSelector,
-  isObject,
   isValidPortName,
   isValidPortNum,
-  type JsonObject,
   type LabelSelector,
   maskIP,
   parseCIDR,
   validateLabelSelector,
   warningsForCIDR,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, invalidBecause, listOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
+import { type Findings, invalidBecause } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { legacyCIDR } from './addresses.ts'
 
@@ -21,81 +28,80 @@ const protocols = ['TCP', 'UDP', 'SCTP']
 const policyTypes = ['Ingress', 'Egress']
 const specPath = field.Path.of('spec')
 
-/** Rules for traffic in name their peers `from`, those for traffic out `to`. */
-const directions = [
-  ['ingress', 'from'],
-  ['egress', 'to'],
-] as const
+interface TrafficRule {
+  readonly path: field.Path
+  readonly ports: readonly Decoded<NetworkPolicyPort>[]
+  readonly peers: readonly Decoded<NetworkPolicyPeer>[]
+  readonly peersPath: 'from' | 'to'
+}
+
+/** All rules; those for traffic in name their peers `from`, those for traffic out `to`. */
+function* trafficRules({ ingress, egress }: Decoded<NetworkPolicySpec>): Generator<TrafficRule> {
+  for (const [i, { ports, from }] of (ingress ?? []).entries()) {
+    const path = specPath.child('ingress').index(i)
+    yield { path, ports: ports ?? [], peers: from ?? [], peersPath: 'from' }
+  }
+  for (const [i, { ports, to }] of (egress ?? []).entries()) {
+    const path = specPath.child('egress').index(i)
+    yield { path, ports: ports ?? [], peers: to ?? [], peersPath: 'to' }
+  }
+}
 
 interface PolicyRules {
   readonly allowInvalidLabelValue: boolean
   readonly validOld: ReadonlySet<string>
 }
 
-export const networkPolicyStrategy: Strategy = {
+export const networkPolicyStrategy: Strategy = defineStrategy<NetworkPolicy>({
   generation: true,
   default(object) {
-    const spec = objectOf(object.spec)
-    for (const [direction] of directions) {
-      for (const rule of listOf(spec[direction]))
-        for (const port of listOf(rule.ports)) port.protocol ??= 'TCP'
-    }
-    if (stringsOf(spec.policyTypes).length === 0)
-      spec.policyTypes = listOf(spec.egress).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']
+    const spec = object.spec ?? {}
+    for (const { ports } of trafficRules(spec)) for (const port of ports) port.protocol ??= 'TCP'
+    if ((spec.policyTypes ?? []).length === 0)
+      spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']
   },
-  validate: (object, _context, old) => validateSpec(objectOf(object.spec), rulesFor(old)),
+  validate: (object, _context, old) => validateSpec(object.spec ?? {}, rulesFor(old)),
   warnings: object =>
-    [...blocksOf(objectOf(object.spec))].flatMap(([block, path]) => [
-      ...warningsForCIDR(path.child('cidr'), textOf(block.cidr)),
-      ...stringsOf(block.except).flatMap((except, index) =>
+    [...blocksOf(object.spec ?? {})].flatMap(([block, path]) => [
+      ...warningsForCIDR(path.child('cidr'), block.cidr ?? ''),
+      ...(block.except ?? []).flatMap((except, index) =>
         warningsForCIDR(path.child('except').index(index), except),
       ),
     ]),
-  cells: (object, now) => [
-    nameCell(object),
-    formatLabelSelector(objectOf(objectOf(object.spec).podSelector) as LabelSelector),
-    ageCell(object, now),
-  ],
-}
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    'Pod-Selector': formatLabelSelector((object.spec?.podSelector ?? {}) as LabelSelector),
+    Age: ageCell(object, now),
+  }),
+})
 
-function rulesFor(old: JsonObject | undefined): PolicyRules {
+function rulesFor(old: Decoded<NetworkPolicy> | undefined): PolicyRules {
   if (!old) return { allowInvalidLabelValue: false, validOld: new Set() }
-  const spec = objectOf(old.spec)
+  const spec = old.spec ?? {}
   const problems = validateLabelSelector(spec.podSelector as LabelSelector | undefined, specPath)
-  const validOld = new Set(
-    blocksOf(spec).flatMap(([block]) => [textOf(block.cidr), ...stringsOf(block.except)]),
-  )
+  const validOld = new Set(blocksOf(spec).flatMap(([block]) => [block.cidr ?? '', ...(block.except ?? [])]))
   return { allowInvalidLabelValue: problems.length > 0, validOld }
 }
 
 /** Every ipBlock with its path. */
-function* blocksOf(spec: JsonObject): Generator<[JsonObject, field.Path]> {
-  for (const [direction, peers] of directions) {
-    for (const [i, rule] of listOf(spec[direction]).entries()) {
-      for (const [j, peer] of listOf(rule[peers]).entries()) {
-        const path = specPath.child(direction).index(i).child(peers).index(j).child('ipBlock')
-        if (isObject(peer.ipBlock)) yield [peer.ipBlock, path]
-      }
-    }
+function* blocksOf(spec: Decoded<NetworkPolicySpec>): Generator<[Decoded<IPBlock>, field.Path]> {
+  for (const { path, peers, peersPath } of trafficRules(spec)) {
+    for (const [i, { ipBlock }] of peers.entries())
+      if (ipBlock) yield [ipBlock, path.child(peersPath).index(i).child('ipBlock')]
   }
 }
 
-function* validateSpec(spec: JsonObject, rules: PolicyRules): Findings {
+function* validateSpec(spec: Decoded<NetworkPolicySpec>, rules: PolicyRules): Findings {
   yield* validateLabelSelector(
     spec.podSelector as LabelSelector | undefined,
     specPath.child('podSelector'),
     rules,
   )
-  for (const [direction, peers] of directions) {
-    for (const [index, rule] of listOf(spec[direction]).entries()) {
-      const path = specPath.child(direction).index(index)
-      for (const [i, port] of listOf(rule.ports).entries())
-        yield* validatePort(port, path.child('ports').index(i))
-      for (const [i, peer] of listOf(rule[peers]).entries())
-        yield* validatePeer(peer, rules, path.child(peers).index(i))
-    }
+  for (const { path, ports, peers, peersPath } of trafficRules(spec)) {
+    for (const [i, port] of ports.entries()) yield* validatePort(port, path.child('ports').index(i))
+    for (const [i, peer] of peers.entries()) yield* validatePeer(peer, rules, path.child(peersPath).index(i))
   }
-  const types = stringsOf(spec.policyTypes)
+  const types = spec.policyTypes ?? []
   const path = specPath.child('policyTypes')
   if (types.length > policyTypes.length) {
     yield field.invalid(path, types, 'may not specify more than two policyTypes')
@@ -105,9 +111,9 @@ function* validateSpec(spec: JsonObject, rules: PolicyRules): Findings {
     if (!policyTypes.includes(type)) yield field.notSupported(path.index(index), type, policyTypes)
 }
 
-function* validatePort({ protocol, port, endPort }: JsonObject, path: field.Path): Findings {
+function* validatePort({ protocol, port, endPort }: Decoded<NetworkPolicyPort>, path: field.Path): Findings {
   const endPath = path.child('endPort')
-  if (protocol !== undefined && !protocols.includes(textOf(protocol)))
+  if (protocol !== undefined && !protocols.includes(protocol ?? ''))
     yield field.notSupported(path.child('protocol'), protocol, protocols)
   if (typeof port === 'number') {
     yield* invalidBecause(path.child('port'), port, isValidPortNum(port))
@@ -117,23 +123,23 @@ function* validatePort({ protocol, port, endPort }: JsonObject, path: field.Path
   } else if (port !== undefined) {
     if (endPort !== undefined)
       yield field.invalid(endPath, endPort, 'may not be specified when `port` is non-numeric')
-    yield* invalidBecause(path.child('port'), port, isValidPortName(textOf(port)))
+    yield* invalidBecause(path.child('port'), port, isValidPortName(port ?? ''))
   } else if (endPort !== undefined)
     yield field.invalid(endPath, endPort, 'may not be specified when `port` is not specified')
 }
 
-function* validatePeer(peer: JsonObject, rules: PolicyRules, path: field.Path): Findings {
-  const selectors = ['podSelector', 'namespaceSelector'].filter(name => peer[name] !== undefined)
+function* validatePeer(peer: Decoded<NetworkPolicyPeer>, rules: PolicyRules, path: field.Path): Findings {
+  const selectors = (['podSelector', 'namespaceSelector'] as const).filter(name => peer[name] !== undefined)
   for (const name of selectors)
     yield* validateLabelSelector(peer[name] as LabelSelector, path.child(name), rules)
-  if (isObject(peer.ipBlock)) yield* validateBlock(peer.ipBlock, rules, path.child('ipBlock'))
+  if (peer.ipBlock) yield* validateBlock(peer.ipBlock, rules, path.child('ipBlock'))
   if (selectors.length === 0 && peer.ipBlock === undefined) yield field.required(path, 'must specify a peer')
   else if (selectors.length > 0 && peer.ipBlock !== undefined)
     yield field.forbidden(path, 'may not specify both ipBlock and another peer')
 }
 
-function* validateBlock(block: JsonObject, { validOld }: PolicyRules, path: field.Path): Findings {
-  const text = textOf(block.cidr)
+function* validateBlock(block: Decoded<IPBlock>, { validOld }: PolicyRules, path: field.Path): Findings {
+  const text = block.cidr ?? ''
   if (text === '') {
     yield field.required(path.child('cidr'))
     return
@@ -141,7 +147,7 @@ function* validateBlock(block: JsonObject, { validOld }: PolicyRules, path: fiel
   yield* legacyCIDR(path.child('cidr'), text, validOld)
   const cidr = parseCIDR(text)
   if (!cidr) return
-  for (const [index, except] of stringsOf(block.except).entries()) {
+  for (const [index, except] of (block.except ?? []).entries()) {
     const at = path.child('except').index(index)
     yield* legacyCIDR(at, except, validOld)
     const inner = parseCIDR(except)

@@ -1,28 +1,30 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { ServiceCIDR } from '@coxswain/api/networking/v1'
 import { type FieldError, field, fieldImmutableMessage, isValidCIDR, parseCIDR } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, objectOf, printed, stringsOf } from '../shared/reading.ts'
+import { keep } from '../shared/members.ts'
+import { type Findings, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
 const cidrsPath = field.Path.of('spec', 'cidrs')
 
-const cidrsOf = (object: JsonObject): string[] => stringsOf(objectOf(object.spec).cidrs)
+const cidrsOf = (object: Decoded<ServiceCIDR>): string[] => object.spec?.cidrs ?? []
 
 /** A range from which the addresses of services are taken. */
-export const serviceCIDRStrategy: Strategy = {
+export const serviceCIDRStrategy: Strategy = defineStrategy<ServiceCIDR>({
   validate: (object, _context, old) => (old ? [] : [...validateCIDRs(cidrsOf(object))]),
   validateUpdate: (object, old) => validateChange(cidrsOf(object), cidrsOf(old)),
   /** Only the conditions are told here: metadata stays as it was. */
   prepareForStatusUpdate(object, old) {
-    const metadata = objectOf(object.metadata)
-    const before = objectOf(old.metadata)
-    for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences']) {
-      if (before[key] === undefined) delete metadata[key]
-      else metadata[key] = before[key]
-    }
+    keep(object.metadata, old.metadata, ['labels', 'annotations', 'finalizers', 'ownerReferences'])
   },
-  cells: (object, now) => [nameCell(object), cidrsOf(object).join(','), ageCell(object, now)],
-}
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    CIDRs: cidrsOf(object).join(','),
+    Age: ageCell(object, now),
+  }),
+})
 
 function* validateCIDRs(cidrs: readonly string[]): Findings {
   if (cidrs.length === 0) {

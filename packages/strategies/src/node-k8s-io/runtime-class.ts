@@ -1,8 +1,7 @@
+import type { RuntimeClass, Scheduling } from '@coxswain/api/node/v1'
 import {
   type FieldError,
   field,
-  isObject,
-  type JsonObject,
   nameIsDNSLabel,
   validateImmutableField,
   validateLabels,
@@ -10,51 +9,51 @@ import {
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { validateContainerResources } from '../core/pod/validation/resources.ts'
 import { validateTolerations } from '../core/pod/validation/tolerations.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  objectOf,
-  printed,
-  recordOf,
-  textOf,
-} from '../shared/reading.ts'
+import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
-export const runtimeClassStrategy: Strategy = {
+export const runtimeClassStrategy: Strategy = defineStrategy<RuntimeClass>({
   unconditionalUpdate: false,
   validate: object => validateRuntimeClass(object),
   validateUpdate: (object, old): FieldError[] =>
-    validateImmutableField(textOf(object.handler), textOf(old.handler), field.Path.of('handler')),
+    validateImmutableField(object.handler ?? '', old.handler ?? '', field.Path.of('handler')),
   warnings: object =>
-    Object.keys(recordOf(objectOf(object.scheduling).nodeSelector)).flatMap(label => {
+    Object.keys(object.scheduling?.nodeSelector ?? {}).flatMap(label => {
       const message = nodeLabelDeprecation(label)
       return message === undefined ? [] : [`scheduling.nodeSelector: ${message}`]
     }),
-  cells: (object, now) => [nameCell(object), textOf(object.handler), ageCell(object, now)],
-}
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Handler: object.handler ?? '',
+    Age: ageCell(object, now),
+  }),
+})
 
-function* validateRuntimeClass(object: JsonObject): Findings {
-  const handler = textOf(object.handler)
+function* validateRuntimeClass(object: Decoded<RuntimeClass>): Findings {
+  const handler = object.handler ?? ''
   const path = field.Path.of('handler')
   if (handler === '') yield field.required(path)
   else yield* invalidBecause(path, handler, nameIsDNSLabel(handler, false))
-  if (isObject(object.overhead)) {
+  if (object.overhead) {
     const requirements = { limits: object.overhead.podFixed }
     yield* validateContainerResources(requirements, new Set(), field.Path.of('overhead'))
   }
-  if (isObject(object.scheduling)) yield* validateScheduling(object.scheduling, field.Path.of('scheduling'))
+  if (object.scheduling) yield* validateScheduling(object.scheduling, field.Path.of('scheduling'))
 }
 
-function* validateScheduling(scheduling: JsonObject, path: field.Path): Findings {
-  yield* validateLabels(recordOf(scheduling.nodeSelector), path.child('nodeSelector'))
-  const tolerations = listOf(scheduling.tolerations)
+function* validateScheduling(scheduling: Decoded<Scheduling>, path: field.Path): Findings {
+  yield* validateLabels(scheduling.nodeSelector ?? {}, path.child('nodeSelector'))
+  const tolerations = scheduling.tolerations ?? []
   const at = path.child('tolerations')
   yield* validateTolerations(tolerations, at)
   const seen = new Set<string>()
   for (const [index, toleration] of tolerations.entries()) {
-    const key = [toleration.key, toleration.operator, toleration.value, toleration.effect].map(textOf)
+    const key = [toleration.key, toleration.operator, toleration.value, toleration.effect].map(
+      text => text ?? '',
+    )
     const identity = JSON.stringify(key)
     const isRepeated = seen.has(identity)
     seen.add(identity)

@@ -1,16 +1,17 @@
+import type { RoleBinding, Subject } from '@coxswain/api/rbac/v1'
 import {
   deepEqual,
   type FieldError,
   field,
   isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
   nameIsPathSegment,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, struct, text } from '../shared/go-form.ts'
-import { type Findings, invalidBecause, listOf, objectOf, printed, textOf } from '../shared/reading.ts'
-import type { Strategy } from '../strategy.ts'
+import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
+import type { Strategy, TableCells } from '../strategy.ts'
 import { checkBinding } from './escalation.ts'
 
 const groupName = 'rbac.authorization.k8s.io'
@@ -20,7 +21,7 @@ export const clusterRoleBindingStrategy: Strategy = createBindingStrategy(['Clus
 
 function createBindingStrategy(roleKinds: readonly string[], namespaced: boolean): Strategy {
   const resource = namespaced ? 'rolebindings' : 'clusterrolebindings'
-  return {
+  return defineStrategy<RoleBinding>({
     createOnUpdate: true,
     validateName: name => nameIsPathSegment(name, false),
     default: defaultGroups,
@@ -29,42 +30,46 @@ function createBindingStrategy(roleKinds: readonly string[], namespaced: boolean
     validate: object => validateBinding(object, roleKinds, namespaced),
     validateUpdate: validateRoleRefUpdate,
     cells: printBinding,
-  }
+  })
 }
 
-function defaultGroups(object: JsonObject): void {
-  if (isObject(object.roleRef)) object.roleRef.apiGroup ||= groupName
-  for (const subject of listOf(object.subjects))
+function defaultGroups(object: Decoded<RoleBinding>): void {
+  if (object.roleRef) object.roleRef.apiGroup ||= groupName
+  for (const subject of object.subjects ?? [])
     if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ||= groupName
 }
 
-function* validateBinding(object: JsonObject, roleKinds: readonly string[], namespaced: boolean): Findings {
+function* validateBinding(
+  object: Decoded<RoleBinding>,
+  roleKinds: readonly string[],
+  namespaced: boolean,
+): Findings {
   const path = field.Path.of('roleRef')
-  const { apiGroup, kind, name } = objectOf(object.roleRef)
-  if (apiGroup !== groupName) yield field.notSupported(path.child('apiGroup'), textOf(apiGroup), [groupName])
-  if (!roleKinds.includes(textOf(kind))) yield field.notSupported(path.child('kind'), textOf(kind), roleKinds)
-  if (textOf(name) === '') yield field.required(path.child('name'))
-  else yield* invalidBecause(path.child('name'), name, nameIsPathSegment(textOf(name), false))
-  for (const [index, subject] of listOf(object.subjects).entries())
+  const { apiGroup, kind, name } = object.roleRef ?? {}
+  if (apiGroup !== groupName) yield field.notSupported(path.child('apiGroup'), apiGroup ?? '', [groupName])
+  if (!roleKinds.includes(kind ?? '')) yield field.notSupported(path.child('kind'), kind ?? '', roleKinds)
+  if ((name ?? '') === '') yield field.required(path.child('name'))
+  else yield* invalidBecause(path.child('name'), name, nameIsPathSegment(name ?? '', false))
+  for (const [index, subject] of (object.subjects ?? []).entries())
     yield* validateSubject(subject, namespaced, field.Path.of('subjects').index(index))
 }
 
-function* validateSubject(subject: JsonObject, namespaced: boolean, path: field.Path): Findings {
-  const name = textOf(subject.name)
-  const apiGroup = textOf(subject.apiGroup)
+function* validateSubject(subject: Decoded<Subject>, namespaced: boolean, path: field.Path): Findings {
+  const name = subject.name ?? ''
+  const apiGroup = subject.apiGroup ?? ''
   if (name === '') yield field.required(path.child('name'))
   switch (subject.kind) {
     case 'ServiceAccount':
       if (name !== '') yield* invalidBecause(path.child('name'), name, isDNS1123Subdomain(name))
       if (apiGroup !== '') yield field.notSupported(path.child('apiGroup'), apiGroup, [''])
-      if (!namespaced && textOf(subject.namespace) === '') yield field.required(path.child('namespace'))
+      if (!namespaced && (subject.namespace ?? '') === '') yield field.required(path.child('namespace'))
       return
     case 'User':
     case 'Group':
       if (apiGroup !== groupName) yield field.notSupported(path.child('apiGroup'), apiGroup, [groupName])
       return
     default:
-      yield field.notSupported(path.child('kind'), textOf(subject.kind), ['ServiceAccount', 'User', 'Group'])
+      yield field.notSupported(path.child('kind'), subject.kind ?? '', ['ServiceAccount', 'User', 'Group'])
   }
 }
 
@@ -73,25 +78,25 @@ const roleRefForm = embedded(
   struct({ APIGroup: text('apiGroup'), Kind: text('kind'), Name: text('name') }),
 )
 
-function validateRoleRefUpdate(object: JsonObject, old: JsonObject): FieldError[] {
+function validateRoleRefUpdate(object: Decoded<RoleBinding>, old: Decoded<RoleBinding>): FieldError[] {
   if (deepEqual(roleRefForm(object), roleRefForm(old))) return []
   return [field.invalid(field.Path.of('roleRef'), printed(roleRefForm(object)), 'cannot change roleRef')]
 }
 
-function printBinding(object: JsonObject, now: number): readonly unknown[] {
-  const { kind, name } = objectOf(object.roleRef)
-  const subjects = listOf(object.subjects)
-  const named = (wanted: string, print: (subject: JsonObject) => string) =>
+function printBinding(object: Decoded<RoleBinding>, now: number): TableCells {
+  const { kind, name } = object.roleRef ?? {}
+  const subjects = object.subjects ?? []
+  const named = (wanted: string, print: (subject: Decoded<Subject>) => string) =>
     subjects
       .filter(subject => subject.kind === wanted)
       .map(print)
       .join(', ')
-  return [
-    nameCell(object),
-    `${textOf(kind)}/${textOf(name)}`,
-    ageCell(object, now),
-    named('User', subject => textOf(subject.name)),
-    named('Group', subject => textOf(subject.name)),
-    named('ServiceAccount', subject => `${textOf(subject.namespace)}/${textOf(subject.name)}`),
-  ]
+  return {
+    Name: nameCell(object),
+    Role: `${kind ?? ''}/${name ?? ''}`,
+    Age: ageCell(object, now),
+    Users: named('User', subject => subject.name ?? ''),
+    Groups: named('Group', subject => subject.name ?? ''),
+    ServiceAccounts: named('ServiceAccount', subject => `${subject.namespace ?? ''}/${subject.name ?? ''}`),
+  }
 }

@@ -1,3 +1,5 @@
+import type { ClusterRole, RoleBinding } from '@coxswain/api/rbac/v1'
+import type { Decoded } from '../decoded.ts'
 /**
  * Nobody hands out rights that he does not have: roles hold only rules that their author's own cover, and bindings refer
  * only to such roles, unless the author may `escalate` or `bind`.
@@ -5,7 +7,7 @@
  * @module
  */
 
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { ObjectMeta } from '@coxswain/apimachinery'
 import { deepEqual, joinErrors, newForbidden, newNotFound } from '@coxswain/apimachinery'
 import type { StrategyContext } from '../strategy.ts'
 import { describeUncovered, findUncovered, quoteAll } from './covers.ts'
@@ -13,14 +15,8 @@ import { type PolicyRule, readRules } from './rule.ts'
 
 const group = 'rbac.authorization.k8s.io'
 
-interface Meta {
-  readonly name?: string
-  readonly namespace?: string
-}
-
-interface RoleReference {
-  readonly kind?: string
-  readonly name?: string
+interface WithMetadata {
+  readonly metadata: Decoded<ObjectMeta>
 }
 
 const everything: readonly PolicyRule[] = [
@@ -31,12 +27,12 @@ const everything: readonly PolicyRule[] = [
 /** Throws a 403 when a role grants more than its author has. */
 export async function checkRole(
   resource: 'roles' | 'clusterroles',
-  object: JsonObject,
-  old: JsonObject | undefined,
+  object: Decoded<ClusterRole>,
+  old: Decoded<ClusterRole> | undefined,
   context: StrategyContext,
 ): Promise<void> {
   if (isPrivileged(context) || (old && changesOwnershipOnly(object, old))) return
-  const { name = '', namespace = '' } = object.metadata as Meta
+  const { name = '', namespace = '' } = object.metadata
   // A name that the request does not carry cannot be what a right is limited to.
   if (
     await context.grants.mayUse(context.user, {
@@ -61,13 +57,13 @@ export async function checkRole(
 /** Throws a 403 when a binding refers to a role that has more than its author, a 404 when there is no such role. */
 export async function checkBinding(
   resource: 'rolebindings' | 'clusterrolebindings',
-  object: JsonObject,
-  old: JsonObject | undefined,
+  object: Decoded<RoleBinding>,
+  old: Decoded<RoleBinding> | undefined,
   context: StrategyContext,
 ): Promise<void> {
   if (isPrivileged(context) || (old && changesOwnershipOnly(object, old))) return
-  const { name = '', namespace = '' } = object.metadata as Meta
-  const { kind, name: roleName = '' } = (object.roleRef ?? {}) as RoleReference
+  const { name = '', namespace = '' } = object.metadata
+  const { kind, name: roleName = '' } = object.roleRef ?? {}
   // Validation has something to say about other kinds.
   if (kind !== 'Role' && kind !== 'ClusterRole') return
   const roles = kind === 'Role' ? 'roles' : 'clusterroles'
@@ -101,23 +97,23 @@ function findEscalation(
   return `${text}; resolution errors: [${joinErrors(missing)}]`
 }
 
-function hasAggregation({ aggregationRule }: JsonObject): boolean {
-  const selectors = (aggregationRule as JsonObject | undefined)?.clusterRoleSelectors
-  return Array.isArray(selectors) && selectors.length > 0
+function hasAggregation({ aggregationRule }: Decoded<ClusterRole>): boolean {
+  const selectors = aggregationRule?.clusterRoleSelectors
+  return (selectors ?? []).length > 0
 }
 
 /** What the garbage collector changes. */
-function changesOwnershipOnly(object: JsonObject, old: JsonObject): boolean {
+function changesOwnershipOnly(object: WithMetadata, old: WithMetadata): boolean {
   return deepEqual(withoutOwnership(object), withoutOwnership(old))
 }
 
-function withoutOwnership(object: JsonObject): JsonObject {
+function withoutOwnership(object: WithMetadata): WithMetadata {
   const {
     ownerReferences: _o,
     finalizers: _f,
     managedFields: _m,
     resourceVersion: _r,
     ...metadata
-  } = object.metadata as JsonObject
+  } = object.metadata
   return { ...object, metadata }
 }

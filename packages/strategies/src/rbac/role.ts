@@ -1,25 +1,26 @@
+import type { ClusterRole, PolicyRule, Role } from '@coxswain/api/rbac/v1'
 import {
   type FieldError,
   field,
-  isObject,
-  type JsonObject,
   type LabelSelector,
   nameIsPathSegment,
   validateLabelSelector,
 } from '@coxswain/apimachinery'
-import { type Findings, listOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
+import type { Findings } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { checkRole } from './escalation.ts'
 
-export const roleStrategy: Strategy = {
+export const roleStrategy: Strategy = defineStrategy<Role>({
   createOnUpdate: true,
   validateName: name => nameIsPathSegment(name, false),
   prepareForCreate: (object, context) => checkRole('roles', object, undefined, context),
   prepareForUpdate: (object, old, context) => checkRole('roles', object, old, context),
   validate: object => validateRules(object, true),
-}
+})
 
-export const clusterRoleStrategy: Strategy = {
+export const clusterRoleStrategy: Strategy = defineStrategy<ClusterRole>({
   createOnUpdate: true,
   validateName: name => nameIsPathSegment(name, false),
   prepareForCreate: (object, context) => checkRole('clusterroles', object, undefined, context),
@@ -28,17 +29,17 @@ export const clusterRoleStrategy: Strategy = {
     ...validateRules(object, false),
     ...validateAggregation(object, old !== undefined && hasInvalidSelector(old)),
   ],
-}
+})
 
-function* validateRules(object: JsonObject, namespaced: boolean): Findings {
+function* validateRules(object: Decoded<ClusterRole>, namespaced: boolean): Findings {
   const path = field.Path.of('rules')
-  for (const [index, rule] of listOf(object.rules).entries())
+  for (const [index, rule] of (object.rules ?? []).entries())
     yield* validatePolicyRule(rule, namespaced, path.index(index))
 }
 
 const count = (value: unknown): number => (Array.isArray(value) ? value.length : 0)
 
-function* validatePolicyRule(rule: JsonObject, namespaced: boolean, path: field.Path): Findings {
+function* validatePolicyRule(rule: Decoded<PolicyRule>, namespaced: boolean, path: field.Path): Findings {
   if (count(rule.verbs) === 0)
     yield field.required(path.child('verbs'), 'verbs must contain at least one value')
   if (count(rule.nonResourceURLs) > 0) {
@@ -61,14 +62,14 @@ function* validatePolicyRule(rule: JsonObject, namespaced: boolean, path: field.
 
 const selectorsPath = field.Path.of('aggregationRule', 'clusterRoleSelectors')
 
-function selectorsOf(object: JsonObject): LabelSelector[] {
-  return isObject(object.aggregationRule)
-    ? (listOf(object.aggregationRule.clusterRoleSelectors) as LabelSelector[])
+function selectorsOf(object: Decoded<ClusterRole>): LabelSelector[] {
+  return object.aggregationRule
+    ? ((object.aggregationRule.clusterRoleSelectors ?? []) as LabelSelector[])
     : []
 }
 
-function validateAggregation(object: JsonObject, allowInvalidLabelValue: boolean): FieldError[] {
-  if (!isObject(object.aggregationRule)) return []
+function validateAggregation(object: Decoded<ClusterRole>, allowInvalidLabelValue: boolean): FieldError[] {
+  if (!object.aggregationRule) return []
   const selectors = selectorsOf(object)
   if (selectors.length === 0)
     return [
@@ -87,6 +88,6 @@ function validateAggregation(object: JsonObject, allowInvalidLabelValue: boolean
 }
 
 /** Objects that were stored before label values were checked may keep theirs. */
-function hasInvalidSelector(object: JsonObject): boolean {
+function hasInvalidSelector(object: Decoded<ClusterRole>): boolean {
   return selectorsOf(object).some(selector => validateLabelSelector(selector, selectorsPath).length > 0)
 }

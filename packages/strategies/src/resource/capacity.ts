@@ -1,5 +1,7 @@
-import { field, isObject, type JsonObject, parseQuantity, type Quantity } from '@coxswain/apimachinery'
-import { type Findings, stringsOf } from '../shared/reading.ts'
+import type { CapacityRequestPolicyRange, DeviceCapacity } from '@coxswain/api/resource/v1'
+import { field, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import type { Findings } from '../shared/reading.ts'
 
 const maxOptions = 10
 
@@ -7,16 +9,20 @@ const amount = (value: unknown): Quantity =>
   parseQuantity(typeof value === 'string' ? value : String(value ?? 0))
 
 /** How much of a capacity a request may take. Only devices that are shared have a policy. */
-export function* validateCapacity(capacity: JsonObject, isShared: boolean, path: field.Path): Findings {
+export function* validateCapacity(
+  capacity: Decoded<DeviceCapacity>,
+  isShared: boolean,
+  path: field.Path,
+): Findings {
   const policy = capacity.requestPolicy
-  if (!isObject(policy)) return
+  if (!policy) return
   const at = path.child('requestPolicy')
   if (!isShared) {
     yield field.forbidden(at, 'allowMultipleAllocations must be true')
     return
   }
-  const values = stringsOf(policy.validValues)
-  if (values.length > 0 && isObject(policy.validRange))
+  const values = policy.validValues ?? []
+  if (values.length > 0 && policy.validRange)
     yield field.forbidden(
       at,
       'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time',
@@ -31,7 +37,7 @@ export function* validateCapacity(capacity: JsonObject, isShared: boolean, path:
         amount(capacity.value),
         at.child('validValues'),
       )
-  } else if (isObject(policy.validRange)) {
+  } else if (policy.validRange) {
     if (policy.default === undefined)
       yield field.required(at.child('default'), 'required when validRange is defined')
     else
@@ -81,7 +87,7 @@ function* validateValues(
 }
 
 function* validateRange(
-  range: JsonObject,
+  range: Decoded<CapacityRequestPolicyRange>,
   standard: Quantity,
   capacity: Quantity,
   path: field.Path,

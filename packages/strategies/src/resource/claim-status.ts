@@ -1,24 +1,24 @@
+import type {
+  AllocatedDeviceStatus,
+  AllocationResult,
+  DeviceAllocationConfiguration,
+  DeviceRequestAllocationResult,
+  NetworkDeviceData,
+  ResourceClaim,
+  ResourceClaimConsumerReference,
+} from '@coxswain/api/resource/v1'
 import {
   type Condition,
   deepEqual,
   field,
   fieldImmutableMessage,
-  isObject,
   isValidInterfaceAddress,
-  type JsonObject,
   validateConditions,
   validateLabelName,
 } from '@coxswain/apimachinery'
 import { validateNodeSelector } from '../core/node-selector.ts'
-import {
-  type Findings,
-  listOf,
-  objectOf,
-  printed,
-  requireMembers,
-  stringsOf,
-  textOf,
-} from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, printed, requireMembers } from '../shared/reading.ts'
 import { allocationForm } from './claim-form.ts'
 import {
   validateDeviceName,
@@ -48,37 +48,37 @@ const maxAddresses = 16
 const configSources = ['FromClaim', 'FromClass']
 
 /** Names a device, or the share of one, over all drivers. */
-function deviceId({ driver, pool, device, shareID }: JsonObject): string {
-  const share = textOf(shareID)
-  return `${textOf(driver)}/${textOf(pool)}/${textOf(device)}${share === '' ? '' : `/${share}`}`
+function deviceId({ driver, pool, device, shareID }: Decoded<AllocatedDeviceStatus>): string {
+  const share = shareID ?? ''
+  return `${driver ?? ''}/${pool ?? ''}/${device ?? ''}${share === '' ? '' : `/${share}`}`
 }
 
-function printDeviceId({ driver, pool, device, shareID }: JsonObject): field.Printed {
+function printDeviceId({ driver, pool, device, shareID }: Decoded<AllocatedDeviceStatus>): field.Printed {
   return printed({
-    Driver: textOf(driver),
-    Pool: textOf(pool),
-    Device: textOf(device),
-    ShareID: textOf(shareID),
+    Driver: driver ?? '',
+    Pool: pool ?? '',
+    Device: device ?? '',
+    ShareID: shareID ?? '',
   })
 }
 
-const allocationOf = (object: JsonObject): JsonObject | undefined => {
-  const { allocation } = objectOf(object.status)
-  return isObject(allocation) ? allocation : undefined
+const allocationOf = (object: Decoded<ResourceClaim>): Decoded<AllocationResult> | undefined => {
+  const { allocation } = object.status ?? {}
+  return allocation ? allocation : undefined
 }
 
-const resultsOf = (object: JsonObject): JsonObject[] =>
-  listOf(objectOf(allocationOf(object)?.devices).results)
+const resultsOf = (object: Decoded<ResourceClaim>): Decoded<DeviceRequestAllocationResult>[] =>
+  allocationOf(object)?.devices?.results ?? []
 
 /** Tolerations of what was allocated compare as those of requests do. */
-export function defaultResults(object: JsonObject): void {
+export function defaultResults(object: Decoded<ResourceClaim>): void {
   for (const { tolerations } of resultsOf(object))
-    for (const toleration of listOf(tolerations)) toleration.operator ||= 'Equal'
+    for (const toleration of tolerations ?? []) toleration.operator ||= 'Equal'
 }
 
 /** The status of a device that is no longer allocated goes with its allocation. */
-export function dropDeallocated(object: JsonObject, old: JsonObject): void {
-  const status = objectOf(object.status)
+export function dropDeallocated(object: Decoded<ResourceClaim>, old: Decoded<ResourceClaim>): void {
+  const status = object.status ?? {}
   if (!Array.isArray(status.devices)) return
   const present = new Set(resultsOf(object).map(deviceId))
   const gone = new Set(
@@ -86,28 +86,28 @@ export function dropDeallocated(object: JsonObject, old: JsonObject): void {
       .map(deviceId)
       .filter(id => !present.has(id)),
   )
-  const left = listOf(status.devices).filter(device => !gone.has(deviceId(device)))
+  const left = (status.devices ?? []).filter(device => !gone.has(deviceId(device)))
   if (left.length === 0) delete status.devices
   else status.devices = left
 }
 
-export function* validateClaimStatus(object: JsonObject, old: JsonObject): Findings {
+export function* validateClaimStatus(object: Decoded<ResourceClaim>, old: Decoded<ResourceClaim>): Findings {
   const path = field.Path.of('status')
-  const status = objectOf(object.status)
+  const status = object.status ?? {}
   const allocation = allocationOf(object)
-  const reservations = listOf(status.reservedFor)
+  const reservations = status.reservedFor ?? []
   yield* validateSet(
     reservations,
     maxReservations,
     {
       rule: (reservation, at) => requireMembers(reservation, ['resource', 'name', 'uid'], at),
-      keyOf: ({ uid }) => textOf(uid),
+      keyOf: ({ uid }) => uid ?? '',
     },
     path.child('reservedFor'),
   )
   const allocated = new Set(resultsOf(object).map(deviceId))
   yield* validateSet(
-    listOf(status.devices),
+    status.devices ?? [],
     -1,
     {
       rule: (device, at) => validateDeviceStatus(device, allocated, at),
@@ -122,24 +122,28 @@ export function* validateClaimStatus(object: JsonObject, old: JsonObject): Findi
   if (!before)
     yield* validateAllocation(
       allocation,
-      requestNamesOf(objectOf(objectOf(object.spec).devices)),
+      requestNamesOf(object.spec?.devices ?? {}),
       path.child('allocation'),
     )
   else if (!deepEqual(allocation, before))
     yield field.invalid(path.child('allocation'), printed(allocationForm(allocation)), fieldImmutableMessage)
 }
 
-function* validateReservations(object: JsonObject, old: JsonObject, path: field.Path): Findings {
-  const now = listOf(objectOf(object.status).reservedFor)
+function* validateReservations(
+  object: Decoded<ResourceClaim>,
+  old: Decoded<ResourceClaim>,
+  path: field.Path,
+): Findings {
+  const now = object.status?.reservedFor ?? []
   if (now.length === 0) return
   if (!allocationOf(object)) {
     yield field.forbidden(path, 'may not be specified when `allocated` is not set')
     return
   }
-  if (objectOf(object.metadata).deletionTimestamp === undefined) return
-  const identity = ({ apiGroup, resource, name, uid }: JsonObject) =>
+  if (object.metadata.deletionTimestamp === undefined) return
+  const identity = ({ apiGroup, resource, name, uid }: Decoded<ResourceClaimConsumerReference>) =>
     JSON.stringify([apiGroup, resource, name, uid])
-  const before = new Set(listOf(objectOf(old.status).reservedFor).map(identity))
+  const before = new Set((old.status?.reservedFor ?? []).map(identity))
   if (now.some(reservation => !before.has(identity(reservation))))
     yield field.forbidden(
       path,
@@ -147,36 +151,48 @@ function* validateReservations(object: JsonObject, old: JsonObject, path: field.
     )
 }
 
-function* validateAllocation(allocation: JsonObject, names: RequestNames, path: field.Path): Findings {
-  const devices = objectOf(allocation.devices)
+function* validateAllocation(
+  allocation: Decoded<AllocationResult>,
+  names: RequestNames,
+  path: field.Path,
+): Findings {
+  const devices = allocation.devices ?? {}
   const at = path.child('devices')
   yield* validateItems(
-    listOf(devices.results),
+    devices.results ?? [],
     maxResults,
     (result, resultPath) => validateResult(result, names, resultPath),
     at.child('results'),
   )
   yield* validateItems(
-    listOf(devices.config),
+    devices.config ?? [],
     2 * maxConfigs,
     (config, configPath) => validateAllocatedConfig(config, names, configPath),
     at.child('config'),
   )
-  if (isObject(allocation.nodeSelector))
+  if (allocation.nodeSelector)
     yield* validateNodeSelector(allocation.nodeSelector, path.child('nodeSelector'))
 }
 
-function* validateResult(result: JsonObject, names: RequestNames, path: field.Path): Findings {
-  yield* validateRequestRef(textOf(result.request), names, path.child('request'))
-  yield* validateDriverName(textOf(result.driver), path.child('driver'))
-  yield* validatePoolName(textOf(result.pool), path.child('pool'))
-  yield* validateDeviceName(textOf(result.device), path.child('device'))
+function* validateResult(
+  result: Decoded<DeviceRequestAllocationResult>,
+  names: RequestNames,
+  path: field.Path,
+): Findings {
+  yield* validateRequestRef(result.request ?? '', names, path.child('request'))
+  yield* validateDriverName(result.driver ?? '', path.child('driver'))
+  yield* validatePoolName(result.pool ?? '', path.child('pool'))
+  yield* validateDeviceName(result.device ?? '', path.child('device'))
   yield* validateBindingConditions(result, path)
   yield* validateShareID(result.shareID, path.child('shareID'))
 }
 
-function* validateAllocatedConfig(config: JsonObject, names: RequestNames, path: field.Path): Findings {
-  const source = textOf(config.source)
+function* validateAllocatedConfig(
+  config: Decoded<DeviceAllocationConfiguration>,
+  names: RequestNames,
+  path: field.Path,
+): Findings {
+  const source = config.source ?? ''
   if (source === '') yield field.required(path.child('source'))
   else if (!configSources.includes(source))
     yield field.notSupported(path.child('source'), source, configSources)
@@ -184,9 +200,12 @@ function* validateAllocatedConfig(config: JsonObject, names: RequestNames, path:
 }
 
 /** Conditions that decide whether a device is ready, and those that say it will not be: both or neither, none twice. */
-export function* validateBindingConditions(device: JsonObject, path: field.Path): Findings {
-  const ready = stringsOf(device.bindingConditions)
-  const failed = stringsOf(device.bindingFailureConditions)
+export function* validateBindingConditions(
+  device: Decoded<DeviceRequestAllocationResult>,
+  path: field.Path,
+): Findings {
+  const ready = device.bindingConditions ?? []
+  const failed = device.bindingFailureConditions ?? []
   const readyPath = path.child('bindingConditions')
   const failedPath = path.child('bindingFailureConditions')
   yield* validateItems(ready, maxBindingConditions, validateConditionName, readyPath)
@@ -223,31 +242,31 @@ function* validateConditionName(name: string, path: field.Path): Findings {
 }
 
 function* validateDeviceStatus(
-  device: JsonObject,
+  device: Decoded<AllocatedDeviceStatus>,
   allocated: ReadonlySet<string>,
   path: field.Path,
 ): Findings {
-  yield* validateDriverName(textOf(device.driver), path.child('driver'))
-  yield* validatePoolName(textOf(device.pool), path.child('pool'))
-  yield* validateDeviceName(textOf(device.device), path.child('device'))
+  yield* validateDriverName(device.driver ?? '', path.child('driver'))
+  yield* validatePoolName(device.pool ?? '', path.child('pool'))
+  yield* validateDeviceName(device.device ?? '', path.child('device'))
   yield* validateShareID(device.shareID, path.child('shareID'))
   if (!allocated.has(deviceId(device)))
     yield field.invalid(path, printDeviceId(device), 'must be an allocated device in the claim')
-  const conditions = listOf(device.conditions)
+  const conditions = device.conditions ?? []
   const at = path.child('conditions')
   if (conditions.length > maxDeviceConditions) yield field.tooMany(at, conditions.length, maxDeviceConditions)
   yield* validateConditions(conditions as unknown as Condition[], at)
   if (device.data !== undefined) yield* validateRaw(device.data, path.child('data'), maxDeviceData)
-  if (isObject(device.networkData)) yield* validateNetworkData(device.networkData, path.child('networkData'))
+  if (device.networkData) yield* validateNetworkData(device.networkData, path.child('networkData'))
 }
 
-function* validateNetworkData(data: JsonObject, path: field.Path): Findings {
-  if (textOf(data.interfaceName).length > maxInterfaceName)
+function* validateNetworkData(data: Decoded<NetworkDeviceData>, path: field.Path): Findings {
+  if ((data.interfaceName ?? '').length > maxInterfaceName)
     yield field.tooLong(path.child('interfaceName'), maxInterfaceName)
-  if (textOf(data.hardwareAddress).length > maxHardwareAddress)
+  if ((data.hardwareAddress ?? '').length > maxHardwareAddress)
     yield field.tooLong(path.child('hardwareAddress'), maxHardwareAddress)
   yield* validateSet(
-    stringsOf(data.ips),
+    data.ips ?? [],
     maxAddresses,
     { rule: validateAddress, keyOf: address => address },
     path.child('ips'),

@@ -1,24 +1,22 @@
-import {
-  childObject,
-  field,
-  fieldImmutableMessage,
-  isObject,
-  type JsonObject,
-  validateAnnotations,
-  validateLabels,
-} from '@coxswain/apimachinery'
+import type { Namespace } from '@coxswain/api/core/v1'
+import type { DeviceClaim, ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
+import type { JsonObject, ObjectMeta } from '@coxswain/apimachinery'
+import { field, fieldImmutableMessage, validateAnnotations, validateLabels } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, listOf, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
+import { childOf } from '../shared/members.ts'
+import { type Findings, printed } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
 import { isSamePrinted, printClaimSpec, printTemplateSpec } from './claim-form.ts'
 import { defaultResults, dropDeallocated, validateClaimStatus } from './claim-status.ts'
 import { defaultRequests, validateDeviceClaim } from './requests.ts'
 
-export const resourceClaimStrategy: Strategy = {
+export const resourceClaimStrategy: Strategy = defineStrategy<ResourceClaim>({
   returnsDeleted: true,
   default(object) {
-    defaultRequests(childObject(childObject(object, 'spec'), 'devices'))
+    defaultRequests(childOf(childOf(object, 'spec'), 'devices'))
     defaultResults(object)
   },
   prepareForStatusUpdate(object, old) {
@@ -29,11 +27,11 @@ export const resourceClaimStrategy: Strategy = {
     old
       ? []
       : [
-          ...validateAdminAccess(object, objectOf(objectOf(object.spec).devices), context),
-          ...validateDeviceClaim(objectOf(objectOf(object.spec).devices), field.Path.of('spec', 'devices')),
+          ...validateAdminAccess(object, object.spec?.devices ?? {}, context),
+          ...validateDeviceClaim(object.spec?.devices ?? {}, field.Path.of('spec', 'devices')),
         ],
   validateUpdate: (object, old) => [
-    ...validateUnchanged(printClaimSpec(objectOf(object.spec)), printClaimSpec(objectOf(old.spec))),
+    ...validateUnchanged(printClaimSpec(object.spec ?? {}), printClaimSpec(old.spec ?? {})),
   ],
   validateStatusUpdate: (object, old, context) => [
     ...validateAdminStatus(object, old, context),
@@ -41,32 +39,31 @@ export const resourceClaimStrategy: Strategy = {
   ],
   resetFields: subresource =>
     subresource === 'status' ? { reset: ['metadata', 'spec'] } : { reset: ['status'] },
-  cells: (object, now) => [nameCell(object), printState(object), ageCell(object, now)],
-}
+  cells: (object, now) => ({ Name: nameCell(object), State: printState(object), Age: ageCell(object, now) }),
+})
 
-export const resourceClaimTemplateStrategy: Strategy = {
+export const resourceClaimTemplateStrategy: Strategy = defineStrategy<ResourceClaimTemplate>({
   returnsDeleted: true,
-  default: object =>
-    defaultRequests(childObject(childObject(childObject(object, 'spec'), 'spec'), 'devices')),
+  default: object => defaultRequests(childOf(childOf(childOf(object, 'spec'), 'spec'), 'devices')),
   validate: (object, context, old) => [
     ...(old ? [] : validateAdminAccess(object, templateDevices(object), context)),
     ...validateTemplate(object),
   ],
   validateUpdate: (object, old) => [
-    ...validateUnchanged(printTemplateSpec(objectOf(object.spec)), printTemplateSpec(objectOf(old.spec))),
+    ...validateUnchanged(printTemplateSpec(object.spec ?? {}), printTemplateSpec(old.spec ?? {})),
   ],
-  cells: (object, now) => [nameCell(object), ageCell(object, now)],
-}
+  cells: (object, now) => ({ Name: nameCell(object), Age: ageCell(object, now) }),
+})
 
-const templateDevices = (object: JsonObject): JsonObject =>
-  objectOf(objectOf(objectOf(object.spec).spec).devices)
+const templateDevices = (object: Decoded<ResourceClaimTemplate>): Decoded<DeviceClaim> =>
+  object.spec?.spec?.devices ?? {}
 
 /** Only labels and annotations go over from a template to its claims. */
-function* validateTemplate(object: JsonObject): Findings {
+function* validateTemplate(object: Decoded<ResourceClaimTemplate>): Findings {
   const path = field.Path.of('spec')
-  const metadata = objectOf(objectOf(object.spec).metadata)
-  yield* validateAnnotations(recordOf(metadata.annotations), path.child('metadata', 'annotations'))
-  yield* validateLabels(recordOf(metadata.labels), path.child('metadata', 'labels'))
+  const metadata = object.spec?.metadata ?? {}
+  yield* validateAnnotations(metadata.annotations ?? {}, path.child('metadata', 'annotations'))
+  yield* validateLabels(metadata.labels ?? {}, path.child('metadata', 'labels'))
   yield* validateDeviceClaim(templateDevices(object), path.child('spec', 'devices'))
 }
 
@@ -75,21 +72,31 @@ function* validateUnchanged(spec: JsonObject, old: JsonObject): Findings {
     yield field.invalid(field.Path.of('spec'), printed(spec), fieldImmutableMessage)
 }
 
+interface WithMetadata {
+  readonly metadata: Decoded<ObjectMeta>
+}
+
 const adminLabel = 'resource.kubernetes.io/admin-access'
 
 /** Devices that others use are given out only in namespaces that an administrator has marked. */
-function* validateAdminAccess(object: JsonObject, devices: JsonObject, context: StrategyContext): Findings {
-  const index = listOf(devices.requests).findIndex(({ exactly }) => objectOf(exactly).adminAccess === true)
+function* validateAdminAccess(
+  object: WithMetadata,
+  devices: Decoded<DeviceClaim>,
+  context: StrategyContext,
+): Findings {
+  const index = (devices.requests ?? []).findIndex(({ exactly }) => exactly?.adminAccess === true)
   if (index < 0) return
   const path = field.Path.of('spec', 'devices', 'requests').index(index).child('adminAccess')
   yield* requireMarkedNamespace(object, path, context)
 }
 
-function* validateAdminStatus(object: JsonObject, old: JsonObject, context: StrategyContext): Findings {
-  const granted = (claim: JsonObject) =>
-    listOf(objectOf(objectOf(objectOf(claim.status).allocation).devices).results).findIndex(
-      ({ adminAccess }) => adminAccess === true,
-    )
+function* validateAdminStatus(
+  object: Decoded<ResourceClaim>,
+  old: Decoded<ResourceClaim>,
+  context: StrategyContext,
+): Findings {
+  const granted = (claim: Decoded<ResourceClaim>) =>
+    (claim.status?.allocation?.devices?.results ?? []).findIndex(({ adminAccess }) => adminAccess === true)
   const index = granted(object)
   if (index < 0 || granted(old) >= 0) return
   const path = field.Path.of('status', 'allocation', 'devices', 'results').index(index).child('adminAccess')
@@ -97,27 +104,27 @@ function* validateAdminStatus(object: JsonObject, old: JsonObject, context: Stra
 }
 
 function* requireMarkedNamespace(
-  object: JsonObject,
+  object: WithMetadata,
   path: field.Path,
   { objects }: StrategyContext,
 ): Findings {
-  const { namespace } = objectOf(object.metadata)
-  const found = objects.resource('/core/namespaces/').get(`/core/namespaces/${textOf(namespace)}`)
-  const labels = recordOf(objectOf(found?.parse().metadata).labels)
-  if (labels[adminLabel] !== 'true')
+  const { namespace } = object.metadata
+  const found = objects.resource('/core/namespaces/').get(`/core/namespaces/${namespace ?? ''}`)
+  const labels = (found?.parse() as Decoded<Namespace> | undefined)?.metadata.labels
+  if (labels?.[adminLabel] !== 'true')
     yield field.forbidden(
       path,
       `admin access to devices requires the \`${adminLabel}: true\` label on the containing namespace`,
     )
 }
 
-function printState(object: JsonObject): string {
-  const { allocation, reservedFor } = objectOf(object.status)
-  const isDeleted = objectOf(object.metadata).deletionTimestamp !== undefined
+function printState(object: Decoded<ResourceClaim>): string {
+  const { allocation, reservedFor } = object.status ?? {}
+  const isDeleted = object.metadata.deletionTimestamp !== undefined
   const states = isDeleted ? ['deleted'] : []
-  if (isObject(allocation)) {
+  if (allocation) {
     states.push('allocated')
-    if (listOf(reservedFor).length > 0) states.push('reserved')
+    if ((reservedFor ?? []).length > 0) states.push('reserved')
   } else if (!isDeleted) states.push('pending')
   return states.join(',')
 }

@@ -1,25 +1,30 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { DeviceClass, DeviceClassSpec } from '@coxswain/api/resource/v1'
 import { deepEqual, field } from '@coxswain/apimachinery'
 import { isExtendedResource } from '@coxswain/kinds'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, listOf, objectOf } from '../shared/reading.ts'
+import type { Findings } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { validateItems } from './names.ts'
 import { maxConfigs, validateConfiguration, validateSelectors } from './requests.ts'
 
-export const deviceClassStrategy: Strategy = {
+export const deviceClassStrategy: Strategy = defineStrategy<DeviceClass>({
   generation: true,
   returnsDeleted: true,
-  validate: (object, _context, old) => validateDeviceClass(objectOf(object.spec), old),
-  cells: (object, now) => [nameCell(object), ageCell(object, now)],
-}
+  validate: (object, _context, old) => validateDeviceClass(object.spec ?? {}, old),
+  cells: (object, now) => ({ Name: nameCell(object), Age: ageCell(object, now) }),
+})
 
-function* validateDeviceClass(spec: JsonObject, old: JsonObject | undefined): Findings {
+function* validateDeviceClass(
+  spec: Decoded<DeviceClassSpec>,
+  old: Decoded<DeviceClass> | undefined,
+): Findings {
   const path = field.Path.of('spec')
-  const stored = old !== undefined && deepEqual(spec.config, objectOf(old.spec).config)
+  const stored = old !== undefined && deepEqual(spec.config, old.spec?.config)
   yield* validateSelectors(spec.selectors, path.child('selectors'))
   yield* validateItems(
-    listOf(spec.config),
+    spec.config ?? [],
     maxConfigs,
     (config, at) => validateConfiguration(config, at, stored),
     path.child('config'),

@@ -1,13 +1,8 @@
-import {
-  deepEqual,
-  field,
-  isDNS1123Label,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-} from '@coxswain/apimachinery'
+import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from '@coxswain/api/resource/v1'
+import { deepEqual, field, isDNS1123Label, nameIsDNSSubdomain } from '@coxswain/apimachinery'
 import { validateNodeSelector } from '../core/node-selector.ts'
-import { type Findings, invalidBecause, listOf, recordOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, invalidBecause } from '../shared/reading.ts'
 import { validateCapacity } from './capacity.ts'
 import { validateBindingConditions } from './claim-status.ts'
 import {
@@ -32,14 +27,13 @@ const semver =
 
 /** `placed` says whether devices say for themselves on which nodes they are. */
 export function* validateDevice(
-  device: JsonObject,
-  old: JsonObject | undefined,
+  device: Decoded<Device>,
+  old: Decoded<Device> | undefined,
   placed: boolean,
   path: field.Path,
 ): Findings {
-  yield* validateDeviceName(textOf(device.name), path.child('name'))
-  const count =
-    Object.keys(recordOf(device.attributes)).length + Object.keys(recordOf(device.capacity)).length
+  yield* validateDeviceName(device.name ?? '', path.child('name'))
+  const count = Object.keys(device.attributes ?? {}).length + Object.keys(device.capacity ?? {}).length
   if (count > maxAttributesAndCapacities)
     yield field.invalid(
       path,
@@ -60,18 +54,18 @@ export function* validateDevice(
     path.child('capacity'),
   )
   if (!old || !deepEqual(old.taints, device.taints))
-    yield* validateItems(listOf(device.taints), maxTaints, validateTaint, path.child('taints'))
+    yield* validateItems(device.taints ?? [], maxTaints, validateTaint, path.child('taints'))
   yield* validateSet(
-    listOf(device.consumesCounters),
+    device.consumesCounters ?? [],
     maxConsumptions,
     {
       rule: (consumption, at) => validateCounters(consumption, 'counterSet', at),
-      keyOf: ({ counterSet }) => textOf(counterSet),
+      keyOf: ({ counterSet }) => counterSet ?? '',
     },
     path.child('consumesCounters'),
   )
   if (placed) yield* validatePlacement(device, path)
-  else if (['nodeName', 'nodeSelector', 'allNodes'].some(name => device[name] !== undefined))
+  else if ((['nodeName', 'nodeSelector', 'allNodes'] as const).some(name => device[name] !== undefined))
     yield field.invalid(
       path,
       null,
@@ -80,7 +74,7 @@ export function* validateDevice(
   yield* validateBindingConditions(device, path)
 }
 
-function* validatePlacement(device: JsonObject, path: field.Path): Findings {
+function* validatePlacement(device: Decoded<Device>, path: field.Path): Findings {
   const set: string[] = []
   const { nodeName, nodeSelector, allNodes } = device
   if (typeof nodeName === 'string') {
@@ -90,7 +84,7 @@ function* validatePlacement(device: JsonObject, path: field.Path): Findings {
       yield* invalidBecause(path.child('nodeName'), nodeName, nameIsDNSSubdomain(nodeName, false))
     }
   }
-  if (isObject(nodeSelector)) {
+  if (nodeSelector) {
     set.push('`nodeSelector`')
     yield* validateNodeSelector(nodeSelector, path.child('nodeSelector'))
   }
@@ -103,9 +97,9 @@ function* validatePlacement(device: JsonObject, path: field.Path): Findings {
   else if (set.length > 1) yield field.invalid(path, `{${set.join(', ')}}`, detail)
 }
 
-const attributeTypes = ['bool', 'int', 'string', 'version']
+const attributeTypes = ['bool', 'int', 'string', 'version'] as const
 
-function* validateAttribute(attribute: JsonObject, path: field.Path): Findings {
+function* validateAttribute(attribute: Decoded<DeviceAttribute>, path: field.Path): Findings {
   const set = attributeTypes.filter(name => attribute[name] !== undefined && attribute[name] !== null)
   if (typeof attribute.string === 'string' && attribute.string.length > maxValueLength)
     yield field.tooLong(path.child('string'), maxValueLength)
@@ -117,7 +111,7 @@ function* validateAttribute(attribute: JsonObject, path: field.Path): Findings {
   }
   if (set.length === 0) yield field.invalid(path, '', 'exactly one value must be specified')
   else if (set.length > 1) {
-    const value = (name: string) => attribute[name] ?? null
+    const value = (name: (typeof attributeTypes)[number]) => attribute[name] ?? null
     const printed = field.Printed.inOrder({
       IntValue: value('int'),
       BoolValue: value('bool'),
@@ -133,11 +127,15 @@ function* validateAttribute(attribute: JsonObject, path: field.Path): Findings {
 }
 
 /** A set of counters, or what a device takes of one; `member` has the name of the set. */
-export function* validateCounters(set: JsonObject, member: string, path: field.Path): Findings {
-  const name = textOf(set[member])
+export function* validateCounters(
+  set: Decoded<CounterSet> & Decoded<DeviceCounterConsumption>,
+  member: 'name' | 'counterSet',
+  path: field.Path,
+): Findings {
+  const name = set[member] ?? ''
   if (name === '') yield field.required(path.child(member))
   else yield* invalidBecause(path.child(member), name, isDNS1123Label(name))
-  if (Object.keys(recordOf(set.counters)).length === 0) yield field.required(path.child('counters'))
+  if (Object.keys(set.counters ?? {}).length === 0) yield field.required(path.child('counters'))
   else
     yield* validateMap(
       set.counters,

@@ -1,11 +1,4 @@
-import {
-  field,
-  isCIdentifier,
-  isDNS1123Label,
-  isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import { field, isCIdentifier, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery'
 import { type Findings, invalidBecause } from '../shared/reading.ts'
 
 const driverNameMax = 63
@@ -110,28 +103,24 @@ export function* validateSet<T>(
 }
 
 /** What is wrong with a key stands at the map, what is wrong with a value at its key. */
-export function* validateMap(
-  map: unknown,
+export function* validateMap<V>(
+  map: Readonly<Record<string, V>> | null | undefined,
   rules: {
     readonly max?: number
     readonly keyMax?: number
     readonly key: Rule<string>
-    readonly value?: Rule<JsonObject>
+    readonly value?: Rule<V>
   },
   path: field.Path,
 ): Findings {
-  const entries = Object.entries(isObject(map) ? map : {})
+  const entries = Object.entries(map ?? {})
   if (rules.max !== undefined && entries.length > rules.max) {
     yield field.tooMany(path, entries.length, rules.max)
     return
   }
   for (const [key, value] of entries) {
     yield* rules.key(key, path)
-    if (rules.value)
-      yield* rules.value(
-        isObject(value) ? value : {},
-        path.key(shorten(key, rules.keyMax ?? qualifiedNameMax)),
-      )
+    if (rules.value) yield* rules.value(value, path.key(shorten(key, rules.keyMax ?? qualifiedNameMax)))
   }
 }
 

@@ -1,15 +1,27 @@
+import type {
+  DeviceClaim,
+  DeviceClaimConfiguration,
+  DeviceConfiguration,
+  DeviceConstraint,
+  DeviceRequest,
+  DeviceSelector,
+  DeviceSubRequest,
+  DeviceTaint,
+  DeviceToleration,
+  ExactDeviceRequest,
+} from '@coxswain/api/resource/v1'
 import {
   field,
   isDNS1123Label,
   isDNS1123Subdomain,
   isObject,
   isValidLabelValue,
-  type JsonObject,
   validateLabelName,
   writeJson,
 } from '@coxswain/apimachinery'
 import { encodeText } from '@coxswain/kit'
-import { type Findings, invalidBecause, listOf, numberOf, stringsOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { type Findings, invalidBecause, numberOf } from '../shared/reading.ts'
 import { findSelectorProblem } from './device-selector.ts'
 import { validateDriverName, validateFullyQualifiedName, validateItems, validateSet } from './names.ts'
 
@@ -27,46 +39,46 @@ const modes = ['All', 'ExactCount']
 /** The names of requests, with those of their alternatives. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>
 
-export function requestNamesOf(devices: JsonObject): RequestNames {
+export function requestNamesOf(devices: Decoded<DeviceClaim>): RequestNames {
   return new Map(
-    listOf(devices.requests).map(request => [
-      textOf(request.name),
-      new Set(listOf(request.firstAvailable).map(({ name }) => textOf(name))),
+    (devices.requests ?? []).map(request => [
+      request.name ?? '',
+      new Set((request.firstAvailable ?? []).map(({ name }) => name ?? '')),
     ]),
   )
 }
 
 /** Fills in how many devices a request is for and how tolerations compare. */
-export function defaultRequests(devices: JsonObject): void {
-  for (const request of listOf(devices.requests)) {
-    if (isObject(request.exactly)) defaultMode(request.exactly)
-    for (const alternative of listOf(request.firstAvailable)) defaultMode(alternative)
+export function defaultRequests(devices: Decoded<DeviceClaim>): void {
+  for (const request of devices.requests ?? []) {
+    if (request.exactly) defaultMode(request.exactly)
+    for (const alternative of request.firstAvailable ?? []) defaultMode(alternative)
   }
 }
 
-function defaultMode(request: JsonObject): void {
+function defaultMode(request: Decoded<ExactDeviceRequest>): void {
   request.allocationMode ||= 'ExactCount'
   if (request.allocationMode === 'ExactCount') request.count ||= 1
-  for (const toleration of listOf(request.tolerations)) toleration.operator ||= 'Equal'
+  for (const toleration of request.tolerations ?? []) toleration.operator ||= 'Equal'
 }
 
 /** The devices that a claim asks for. */
-export function* validateDeviceClaim(devices: JsonObject, path: field.Path): Findings {
+export function* validateDeviceClaim(devices: Decoded<DeviceClaim>, path: field.Path): Findings {
   const names = requestNamesOf(devices)
   yield* validateSet(
-    listOf(devices.requests),
+    devices.requests ?? [],
     maxRequests,
-    { rule: validateRequest, keyOf: ({ name }) => textOf(name) },
+    { rule: validateRequest, keyOf: ({ name }) => name ?? '' },
     path.child('requests'),
   )
   yield* validateItems(
-    listOf(devices.constraints),
+    devices.constraints ?? [],
     maxConstraints,
     (constraint, at) => validateConstraint(constraint, names, at),
     path.child('constraints'),
   )
   yield* validateItems(
-    listOf(devices.config),
+    devices.config ?? [],
     maxConfigs,
     (config, at) => validateClaimConfiguration(config, names, at),
     path.child('config'),
@@ -75,35 +87,35 @@ export function* validateDeviceClaim(devices: JsonObject, path: field.Path): Fin
 
 const choice = 'exactly one of `exactly` or `firstAvailable` is required'
 
-function* validateRequest(request: JsonObject, path: field.Path): Findings {
-  yield* invalidBecause(path.child('name'), textOf(request.name), isDNS1123Label(textOf(request.name)))
-  const alternatives = listOf(request.firstAvailable)
-  if (!isObject(request.exactly) && alternatives.length === 0) yield field.required(path, choice)
-  else if (isObject(request.exactly) && alternatives.length > 0)
+function* validateRequest(request: Decoded<DeviceRequest>, path: field.Path): Findings {
+  yield* invalidBecause(path.child('name'), request.name ?? '', isDNS1123Label(request.name ?? ''))
+  const alternatives = request.firstAvailable ?? []
+  if (!request.exactly && alternatives.length === 0) yield field.required(path, choice)
+  else if (request.exactly && alternatives.length > 0)
     yield field.invalid(path, null, `${choice}, but multiple fields are set`)
-  else if (isObject(request.exactly)) yield* validateExactRequest(request.exactly, path.child('exactly'))
+  else if (request.exactly) yield* validateExactRequest(request.exactly, path.child('exactly'))
   else
     yield* validateSet(
       alternatives,
       maxAlternatives,
-      { rule: validateAlternative, keyOf: ({ name }) => textOf(name) },
+      { rule: validateAlternative, keyOf: ({ name }) => name ?? '' },
       path.child('firstAvailable'),
     )
 }
 
-function* validateAlternative(request: JsonObject, path: field.Path): Findings {
-  yield* invalidBecause(path.child('name'), textOf(request.name), isDNS1123Label(textOf(request.name)))
+function* validateAlternative(request: Decoded<DeviceSubRequest>, path: field.Path): Findings {
+  yield* invalidBecause(path.child('name'), request.name ?? '', isDNS1123Label(request.name ?? ''))
   yield* validateExactRequest(request, path)
 }
 
-function* validateExactRequest(request: JsonObject, path: field.Path): Findings {
-  const deviceClass = textOf(request.deviceClassName)
+function* validateExactRequest(request: Decoded<ExactDeviceRequest>, path: field.Path): Findings {
+  const deviceClass = request.deviceClassName ?? ''
   const classPath = path.child('deviceClassName')
   if (deviceClass === '') yield field.required(classPath)
   else yield* invalidBecause(classPath, deviceClass, isDNS1123Subdomain(deviceClass))
   yield* validateSelectors(request.selectors, path.child('selectors'))
-  yield* validateMode(textOf(request.allocationMode), numberOf(request.count), path)
-  for (const [index, toleration] of listOf(request.tolerations).entries())
+  yield* validateMode(request.allocationMode ?? '', numberOf(request.count), path)
+  for (const [index, toleration] of (request.tolerations ?? []).entries())
     yield* validateToleration(toleration, path.child('tolerations').index(index))
 }
 
@@ -115,29 +127,32 @@ function* validateMode(mode: string, count: number, path: field.Path): Findings 
     yield field.invalid(path.child('count'), count, 'must be greater than zero')
 }
 
-export function* validateSelectors(selectors: unknown, path: field.Path): Findings {
-  yield* validateItems(listOf(selectors), maxSelectors, validateSelector, path)
+export function* validateSelectors(
+  selectors: Decoded<DeviceSelector[]> | null | undefined,
+  path: field.Path,
+): Findings {
+  yield* validateItems(selectors ?? [], maxSelectors, validateSelector, path)
 }
 
-function* validateSelector(selector: JsonObject, path: field.Path): Findings {
+function* validateSelector(selector: Decoded<DeviceSelector>, path: field.Path): Findings {
   const { cel } = selector
-  if (!isObject(cel)) yield field.required(path.child('cel'))
-  else if (encodeText(textOf(cel.expression)).length > maxExpression)
+  if (!cel) yield field.required(path.child('cel'))
+  else if (encodeText(cel.expression ?? '').length > maxExpression)
     yield field.tooLong(path.child('cel', 'expression'), maxExpression)
   else {
     const at = path.child('cel', 'expression')
-    const problem = findSelectorProblem(textOf(cel.expression))
+    const problem = findSelectorProblem(cel.expression ?? '')
     if (problem?.type === 'expensive') yield field.forbidden(at, 'too complex, exceeds cost limit')
     else if (problem?.type === 'internal') yield field.internalError(at, problem.detail)
-    else if (problem) yield field.invalid(at, textOf(cel.expression), problem.detail)
+    else if (problem) yield field.invalid(at, cel.expression ?? '', problem.detail)
   }
 }
 
-function* validateToleration(toleration: JsonObject, path: field.Path): Findings {
-  const key = textOf(toleration.key)
-  const value = textOf(toleration.value)
-  const operator = textOf(toleration.operator)
-  const effect = textOf(toleration.effect)
+function* validateToleration(toleration: Decoded<DeviceToleration>, path: field.Path): Findings {
+  const key = toleration.key ?? ''
+  const value = toleration.value ?? ''
+  const operator = toleration.operator ?? ''
+  const effect = toleration.effect ?? ''
   if (key !== '') yield* validateLabelName(key, path.child('key'))
   switch (operator) {
     case 'Exists':
@@ -156,16 +171,20 @@ function* validateToleration(toleration: JsonObject, path: field.Path): Findings
     yield field.notSupported(path.child('effect'), effect, effects)
 }
 
-export function* validateTaint(taint: JsonObject, path: field.Path): Findings {
-  const value = textOf(taint.value)
-  const effect = textOf(taint.effect)
-  yield* validateLabelName(textOf(taint.key), path.child('key'))
+export function* validateTaint(taint: Decoded<DeviceTaint>, path: field.Path): Findings {
+  const value = taint.value ?? ''
+  const effect = taint.effect ?? ''
+  yield* validateLabelName(taint.key ?? '', path.child('key'))
   if (value !== '') yield* invalidBecause(path.child('value'), value, isValidLabelValue(value))
   if (effect === '') yield field.required(path.child('effect'))
   else if (!effects.includes(effect)) yield field.notSupported(path.child('effect'), effect, effects)
 }
 
-function* validateConstraint(constraint: JsonObject, names: RequestNames, path: field.Path): Findings {
+function* validateConstraint(
+  constraint: Decoded<DeviceConstraint>,
+  names: RequestNames,
+  path: field.Path,
+): Findings {
   yield* validateRequestRefs(constraint.requests, names, path.child('requests'))
   const { matchAttribute, distinctAttribute } = constraint
   if (typeof matchAttribute === 'string')
@@ -180,7 +199,7 @@ function* validateConstraint(constraint: JsonObject, names: RequestNames, path: 
 }
 
 export function* validateClaimConfiguration(
-  config: JsonObject,
+  config: Decoded<DeviceClaimConfiguration>,
   names: RequestNames,
   path: field.Path,
 ): Findings {
@@ -188,9 +207,13 @@ export function* validateClaimConfiguration(
   yield* validateConfiguration(config, path)
 }
 
-function* validateRequestRefs(refs: unknown, names: RequestNames, path: field.Path): Findings {
+function* validateRequestRefs(
+  refs: readonly string[] | null | undefined,
+  names: RequestNames,
+  path: field.Path,
+): Findings {
   yield* validateSet(
-    stringsOf(refs),
+    refs ?? [],
     maxRequests,
     { rule: (ref, at) => validateRequestRef(ref, names, at), keyOf: ref => ref },
     path,
@@ -214,13 +237,17 @@ export function* validateRequestRef(ref: string, names: RequestNames, path: fiel
     yield field.invalid(path, ref, refDetail)
 }
 
-export function* validateConfiguration(config: JsonObject, path: field.Path, stored = false): Findings {
+export function* validateConfiguration(
+  config: Decoded<DeviceConfiguration>,
+  path: field.Path,
+  stored = false,
+): Findings {
   const at = path.child('opaque')
-  if (!isObject(config.opaque)) {
+  if (!config.opaque) {
     yield field.required(at)
     return
   }
-  yield* validateDriverName(textOf(config.opaque.driver), at.child('driver'))
+  yield* validateDriverName(config.opaque.driver ?? '', at.child('driver'))
   yield* validateRaw(config.opaque.parameters, at.child('parameters'), stored ? -1 : maxParameters)
 }
 

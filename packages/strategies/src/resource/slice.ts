@@ -1,22 +1,10 @@
-import {
-  field,
-  formatTime,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-  validateImmutableField,
-} from '@coxswain/apimachinery'
+import type { Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '@coxswain/api/resource/v1'
+import { field, formatTime, nameIsDNSSubdomain, validateImmutableField } from '@coxswain/apimachinery'
 import { validateNodeSelector } from '../core/node-selector.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  numberOf,
-  objectOf,
-  printed,
-  textOf,
-} from '../shared/reading.ts'
+import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { nodeSelectorTermsForm } from './claim-form.ts'
 import { validateCounters, validateDevice } from './device.ts'
@@ -27,9 +15,9 @@ const maxDevices = 128
 const maxAdvancedDevices = 64
 const maxCounterSets = 8
 
-const devicesOf = (object: JsonObject): JsonObject[] => listOf(objectOf(object.spec).devices)
+const devicesOf = (object: Decoded<ResourceSlice>): Decoded<Device>[] => object.spec?.devices ?? []
 
-export const resourceSliceStrategy: Strategy = {
+export const resourceSliceStrategy: Strategy = defineStrategy<ResourceSlice>({
   returnsDeleted: true,
   generation: true,
   prepareForCreate(object, { clock }) {
@@ -40,43 +28,43 @@ export const resourceSliceStrategy: Strategy = {
     dropDisabled(object, old)
     stampTaints(object, clock.now())
   },
-  validate: (object, _context, old) => validateSlice(objectOf(object.spec), old),
+  validate: (object, _context, old) => validateSlice(object.spec ?? {}, old),
   warnings(object) {
-    const driver = textOf(objectOf(object.spec).driver)
+    const driver = object.spec?.driver ?? ''
     if (driver === driver.toLowerCase()) return []
     return [
       `spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`,
     ]
   },
   fields: object => ({
-    'spec.nodeName': textOf(objectOf(object.spec).nodeName),
-    'spec.driver': textOf(objectOf(object.spec).driver),
+    'spec.nodeName': object.spec?.nodeName ?? '',
+    'spec.driver': object.spec?.driver ?? '',
   }),
   cells(object, now) {
-    const { nodeName, driver, pool } = objectOf(object.spec)
-    return [
-      nameCell(object),
-      textOf(nodeName),
-      textOf(driver),
-      textOf(objectOf(pool).name),
-      ageCell(object, now),
-    ]
+    const { nodeName, driver, pool } = object.spec ?? {}
+    return {
+      Name: nameCell(object),
+      Node: nodeName ?? '',
+      Driver: driver ?? '',
+      Pool: pool?.name ?? '',
+      Age: ageCell(object, now),
+    }
   },
-}
+})
 
 /** A taint counts from when it was first seen. */
-function stampTaints(object: JsonObject, now: number): void {
+function stampTaints(object: Decoded<ResourceSlice>, now: number): void {
   for (const device of devicesOf(object))
-    for (const taint of listOf(device.taints)) taint.timeAdded ??= formatTime(now)
+    for (const taint of device.taints ?? []) taint.timeAdded ??= formatTime(now)
 }
 
-const listAttributes = ['bools', 'ints', 'strings', 'versions']
+const listAttributes = ['bools', 'ints', 'strings', 'versions'] as const
 
 /** Fields that are still being tried out upstream are not kept, unless they are there already. */
-function dropDisabled(object: JsonObject, old: JsonObject | undefined): void {
-  const hasLists = (device: JsonObject) =>
-    Object.values(objectOf(device.attributes)).some(value =>
-      listAttributes.some(name => objectOf(value)[name] !== undefined),
+function dropDisabled(object: Decoded<ResourceSlice>, old: Decoded<ResourceSlice> | undefined): void {
+  const hasLists = (device: Decoded<Device>) =>
+    Object.values(device.attributes ?? {}).some(value =>
+      listAttributes.some(name => value?.[name] !== undefined),
     )
   const before = old ? devicesOf(old) : []
   const keepsLists = before.some(hasLists)
@@ -84,50 +72,50 @@ function dropDisabled(object: JsonObject, old: JsonObject | undefined): void {
   for (const device of devicesOf(object)) {
     if (!keepsMappings) delete device.nodeAllocatableResourceMappings
     if (keepsLists) continue
-    for (const value of Object.values(objectOf(device.attributes)))
-      if (isObject(value)) for (const name of listAttributes) delete value[name]
+    for (const value of Object.values(device.attributes ?? {}))
+      if (value) for (const name of listAttributes) delete value[name]
   }
 }
 
-function* validateSlice(spec: JsonObject, old: JsonObject | undefined): Findings {
+function* validateSlice(spec: Decoded<ResourceSliceSpec>, old: Decoded<ResourceSlice> | undefined): Findings {
   const path = field.Path.of('spec')
-  const before = old && objectOf(old.spec)
-  yield* validateDriverName(textOf(spec.driver), path.child('driver'))
-  yield* validatePool(objectOf(spec.pool), path.child('pool'))
+  const before = old && (old.spec ?? {})
+  yield* validateDriverName(spec.driver ?? '', path.child('driver'))
+  yield* validatePool(spec.pool ?? {}, path.child('pool'))
   if (before) {
-    const pool = textOf(objectOf(spec.pool).name)
-    yield* validateImmutableField(pool, textOf(objectOf(before.pool).name), path.child('pool', 'name'))
-    yield* validateImmutableField(textOf(spec.driver), textOf(before.driver), path.child('driver'))
+    const pool = spec.pool?.name ?? ''
+    yield* validateImmutableField(pool, before.pool?.name ?? '', path.child('pool', 'name'))
+    yield* validateImmutableField(spec.driver ?? '', before.driver ?? '', path.child('driver'))
     yield* validateImmutableField(spec.nodeName ?? null, before.nodeName ?? null, path.child('nodeName'))
   }
   yield* validateNodes(spec, path)
-  const devices = listOf(spec.devices)
+  const devices = spec.devices ?? []
   if (Array.isArray(spec.sharedCounters) && Array.isArray(spec.devices))
     yield field.invalid(path, '', 'only one of `sharedCounters` or `devices` is allowed')
   const isAdvanced = devices.some(
-    ({ taints, consumesCounters }) => listOf(taints).length > 0 || listOf(consumesCounters).length > 0,
+    ({ taints, consumesCounters }) => (taints ?? []).length > 0 || (consumesCounters ?? []).length > 0,
   )
-  const known = Map.groupBy(listOf(before?.devices), ({ name }) => name)
+  const known = Map.groupBy(before?.devices ?? [], ({ name }) => name)
   yield* validateSet(
     devices,
     isAdvanced ? maxAdvancedDevices : maxDevices,
     {
       rule: (device, at) =>
         validateDevice(device, known.get(device.name)?.[0], spec.perDeviceNodeSelection === true, at),
-      keyOf: ({ name }) => textOf(name),
+      keyOf: ({ name }) => name ?? '',
     },
     path.child('devices'),
   )
   yield* validateSet(
-    listOf(spec.sharedCounters),
+    spec.sharedCounters ?? [],
     maxCounterSets,
-    { rule: (set, at) => validateCounters(set, 'name', at), keyOf: ({ name }) => textOf(name) },
+    { rule: (set, at) => validateCounters(set, 'name', at), keyOf: ({ name }) => name ?? '' },
     path.child('sharedCounters'),
   )
 }
 
-function* validatePool(pool: JsonObject, path: field.Path): Findings {
-  yield* validatePoolName(textOf(pool.name), path.child('name'))
+function* validatePool(pool: Decoded<ResourcePool>, path: field.Path): Findings {
+  yield* validatePoolName(pool.name ?? '', path.child('name'))
   const count = numberOf(pool.resourceSliceCount)
   const generation = numberOf(pool.generation)
   if (count <= 0) yield field.invalid(path.child('resourceSliceCount'), count, 'must be greater than zero')
@@ -136,7 +124,7 @@ function* validatePool(pool: JsonObject, path: field.Path): Findings {
 }
 
 /** A slice says in exactly one way on which nodes its devices are. */
-function* validateNodes(spec: JsonObject, path: field.Path): Findings {
+function* validateNodes(spec: Decoded<ResourceSliceSpec>, path: field.Path): Findings {
   const set: string[] = []
   const { nodeName, nodeSelector } = spec
   if (typeof nodeName === 'string') {
@@ -148,9 +136,9 @@ function* validateNodes(spec: JsonObject, path: field.Path): Findings {
       yield* invalidBecause(at, nodeName, nameIsDNSSubdomain(nodeName, false))
     }
   }
-  if (isObject(nodeSelector)) {
+  if (nodeSelector) {
     const at = path.child('nodeSelector')
-    const terms = listOf(nodeSelector.nodeSelectorTerms)
+    const terms = nodeSelector.nodeSelectorTerms ?? []
     set.push('`nodeSelector`')
     yield* validateNodeSelector(nodeSelector, at)
     if (terms.length !== 1)
@@ -160,7 +148,7 @@ function* validateNodes(spec: JsonObject, path: field.Path): Findings {
         'must have exactly one node selector term',
       )
   }
-  for (const name of ['allNodes', 'perDeviceNodeSelection']) {
+  for (const name of ['allNodes', 'perDeviceNodeSelection'] as const) {
     if (spec[name] === true) set.push(`\`${name}\``)
     if (spec[name] === false)
       yield field.invalid(path.child(name), false, 'must be either unset or set to true')

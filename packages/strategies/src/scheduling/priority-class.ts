@@ -1,7 +1,9 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { PriorityClass } from '@coxswain/api/scheduling/v1'
 import { type FieldError, field, validateImmutableField } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, numberOf, objectOf, textOf } from '../shared/reading.ts'
+import { type Findings, numberOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
 const systemPrefix = 'system-'
@@ -29,12 +31,12 @@ export const systemPriorityClasses: readonly SystemPriorityClass[] = [
   },
 ]
 
-export const priorityClassStrategy: Strategy = {
+export const priorityClassStrategy: Strategy = defineStrategy<PriorityClass>({
   default(object) {
     object.preemptionPolicy ??= 'PreemptLowerPriority'
   },
   prepareForCreate(object) {
-    const metadata = object.metadata as JsonObject
+    const metadata = object.metadata
     metadata.generation = 1
   },
   validate: object => validatePriorityClass(object),
@@ -48,17 +50,17 @@ export const priorityClassStrategy: Strategy = {
       errors.push(field.forbidden(field.Path.of('value'), 'may not be changed in an update.'))
     return errors
   },
-  cells: (object, now) => [
-    nameCell(object),
-    numberOf(object.value),
-    object.globalDefault ?? false,
-    ageCell(object, now),
-    textOf(object.preemptionPolicy),
-  ],
-}
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Value: numberOf(object.value),
+    'Global-Default': object.globalDefault ?? false,
+    Age: ageCell(object, now),
+    PreemptionPolicy: object.preemptionPolicy ?? '',
+  }),
+})
 
-function* validatePriorityClass(object: JsonObject): Findings {
-  const name = textOf(objectOf(object.metadata).name)
+function* validatePriorityClass(object: Decoded<PriorityClass>): Findings {
+  const name = object.metadata.name ?? ''
   const value = numberOf(object.value)
   if (name.startsWith(systemPrefix)) {
     const problem = describeSystemProblem(name, value, object.globalDefault === true)
@@ -73,7 +75,7 @@ function* validatePriorityClass(object: JsonObject): Findings {
   const policy = object.preemptionPolicy
   const path = field.Path.of('preemptionPolicy')
   if (policy === '') yield field.required(path)
-  else if (policy !== undefined && !policies.includes(textOf(policy)))
+  else if (policy !== undefined && !policies.includes(policy ?? ''))
     yield field.notSupported(path, policy, policies)
 }
 

@@ -1,3 +1,4 @@
+import type { Container, PodSpec } from '@coxswain/api/core/v1'
 import {
   type FieldError,
   field,
@@ -7,6 +8,7 @@ import {
   isQualifiedName,
   type JsonObject,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
 
 /** What is wrong, in the order found. */
 export type Findings = Generator<FieldError, void, undefined>
@@ -29,7 +31,7 @@ export const recordOf = (value: unknown): Record<string, string> =>
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
 /** By their names; of two with one name the first. */
-export function byName(items: readonly JsonObject[]): ReadonlyMap<unknown, JsonObject> {
+export function byName<T extends { readonly name?: unknown }>(items: readonly T[]): ReadonlyMap<unknown, T> {
   return new Map(items.map(item => [item.name, item] as const).reverse())
 }
 
@@ -74,15 +76,22 @@ export function* validateOneOf(value: unknown, supported: readonly string[], pat
   if (!supported.includes(textOf(value))) yield field.notSupported(path, textOf(value), supported)
 }
 
-export function* requireMembers(object: JsonObject, members: readonly string[], path: field.Path): Findings {
+export function* requireMembers<T>(
+  object: T,
+  members: readonly (keyof T & string)[],
+  path: field.Path,
+): Findings {
   for (const member of members) if (textOf(object[member]) === '') yield field.required(path.child(member))
 }
 
 /** Init, normal and ephemeral containers with their paths. */
-export function* containersWithPath(spec: JsonObject, path: field.Path): Generator<[JsonObject, field.Path]> {
-  for (const kind of ['initContainers', 'containers', 'ephemeralContainers']) {
+export function* containersWithPath(
+  spec: Decoded<PodSpec>,
+  path: field.Path,
+): Generator<[Decoded<Container>, field.Path]> {
+  for (const kind of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
     const at = path.child(kind)
-    for (const [index, container] of listOf(spec[kind]).entries()) yield [container, at.index(index)]
+    for (const [index, container] of (spec[kind] ?? []).entries()) yield [container, at.index(index)]
   }
 }
 

@@ -1,11 +1,12 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { ObjectMeta } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { keep } from './members.ts'
+
+interface WithMetadata {
+  readonly metadata: Decoded<ObjectMeta>
+}
 
 /** For kinds whose labels and annotations do not change with the status: they stay as they were. */
-export function keepStatusMetadata(object: JsonObject, old: JsonObject): void {
-  const metadata = object.metadata as JsonObject
-  const before = old.metadata as JsonObject
-  for (const name of ['labels', 'annotations']) {
-    if (before[name] === undefined) delete metadata[name]
-    else metadata[name] = before[name]
-  }
+export function keepStatusMetadata({ metadata }: WithMetadata, old: WithMetadata): void {
+  keep(metadata, old.metadata, ['labels', 'annotations'])
 }

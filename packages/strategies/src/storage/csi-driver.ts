@@ -1,13 +1,10 @@
-import {
-  childObject,
-  deepEqual,
-  type FieldError,
-  field,
-  type JsonObject,
-  validateImmutableField,
-} from '@coxswain/apimachinery'
+import type { CSIDriver, CSIDriverSpec, TokenRequest } from '@coxswain/api/storage/v1'
+import { deepEqual, type FieldError, field, validateImmutableField } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, listOf, numberOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
+import { childOf, fill } from '../shared/members.ts'
+import { type Findings, numberOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
 const groupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
@@ -15,7 +12,7 @@ const lifecycleModes = ['Persistent', 'Ephemeral']
 const tokenWarning =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
 
-const defaults: Readonly<Record<string, unknown>> = {
+const defaults: Decoded<CSIDriverSpec> = {
   attachRequired: true,
   podInfoOnMount: false,
   storageCapacity: false,
@@ -24,30 +21,29 @@ const defaults: Readonly<Record<string, unknown>> = {
   seLinuxMount: false,
 }
 
-export const csiDriverStrategy: Strategy = {
+export const csiDriverStrategy: Strategy = defineStrategy<CSIDriver>({
   returnsDeleted: true,
   unconditionalUpdate: false,
   default(object) {
-    const spec = childObject(object, 'spec')
-    for (const [member, value] of Object.entries(defaults)) spec[member] ??= value
-    if (stringsOf(spec.volumeLifecycleModes).length === 0) spec.volumeLifecycleModes = ['Persistent']
+    const spec = childOf(object, 'spec')
+    fill(spec, defaults)
+    if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent']
   },
   prepareForCreate(object) {
-    delete objectOf(object.spec).preventPodSchedulingIfMissing
+    delete object.spec?.preventPodSchedulingIfMissing
   },
   prepareForUpdate(object, old) {
-    const before = objectOf(old.spec)
-    if (before.preventPodSchedulingIfMissing === undefined)
-      delete objectOf(object.spec).preventPodSchedulingIfMissing
+    const before = old.spec ?? {}
+    if (before.preventPodSchedulingIfMissing === undefined) delete object.spec?.preventPodSchedulingIfMissing
     if (deepEqual(object.spec, old.spec)) return
     const { generation = 0 } = old.metadata as { generation?: number }
-    const metadata = object.metadata as JsonObject
+    const metadata = object.metadata
     metadata.generation = generation + 1
   },
-  validate: object => validateSpec(objectOf(object.spec), field.Path.of('spec')),
+  validate: object => validateSpec(object.spec ?? {}, field.Path.of('spec')),
   validateUpdate(object, old): FieldError[] {
-    const spec = objectOf(object.spec)
-    const before = objectOf(old.spec)
+    const spec = object.spec ?? {}
+    const before = old.spec ?? {}
     const path = field.Path.of('spec')
     return [
       ...validateImmutableField(spec.attachRequired, before.attachRequired, path.child('attachedRequired')),
@@ -59,32 +55,32 @@ export const csiDriverStrategy: Strategy = {
     ]
   },
   warnings(object, old) {
-    const { tokenRequests, serviceAccountTokenInSecrets } = objectOf(object.spec)
-    if (listOf(tokenRequests).length === 0 || serviceAccountTokenInSecrets !== undefined) return []
-    return old && deepEqual(objectOf(old.spec).tokenRequests, tokenRequests) ? [] : [tokenWarning]
+    const { tokenRequests, serviceAccountTokenInSecrets } = object.spec ?? {}
+    if ((tokenRequests ?? []).length === 0 || serviceAccountTokenInSecrets !== undefined) return []
+    return old && deepEqual(old.spec?.tokenRequests, tokenRequests) ? [] : [tokenWarning]
   },
   cells: (object, now) => {
-    const spec = objectOf(object.spec)
-    const audiences = listOf(spec.tokenRequests).map(({ audience }) => textOf(audience))
-    return [
-      nameCell(object),
-      spec.attachRequired ?? true,
-      spec.podInfoOnMount ?? false,
-      spec.storageCapacity ?? false,
-      spec.tokenRequests === undefined ? '<unset>' : audiences.join(','),
-      spec.requiresRepublish ?? false,
-      stringsOf(spec.volumeLifecycleModes).join(',') || '<none>',
-      ageCell(object, now),
-    ]
+    const spec = object.spec ?? {}
+    const audiences = (spec.tokenRequests ?? []).map(({ audience }) => audience ?? '')
+    return {
+      Name: nameCell(object),
+      AttachRequired: spec.attachRequired ?? true,
+      PodInfoOnMount: spec.podInfoOnMount ?? false,
+      StorageCapacity: spec.storageCapacity ?? false,
+      TokenRequests: spec.tokenRequests === undefined ? '<unset>' : audiences.join(','),
+      RequiresRepublish: spec.requiresRepublish ?? false,
+      Modes: (spec.volumeLifecycleModes ?? []).join(',') || '<none>',
+      Age: ageCell(object, now),
+    }
   },
-}
+})
 
-function* validateSpec(spec: JsonObject, path: field.Path): Findings {
+function* validateSpec(spec: Decoded<CSIDriverSpec>, path: field.Path): Findings {
   const policy = spec.fsGroupPolicy
-  if (policy !== undefined && !groupPolicies.includes(textOf(policy)))
+  if (policy !== undefined && !groupPolicies.includes(policy ?? ''))
     yield field.notSupported(path.child('fsGroupPolicy'), policy, groupPolicies)
-  yield* validateTokenRequests(listOf(spec.tokenRequests), path.child('tokenRequests'))
-  for (const mode of stringsOf(spec.volumeLifecycleModes)) {
+  yield* validateTokenRequests(spec.tokenRequests ?? [], path.child('tokenRequests'))
+  for (const mode of spec.volumeLifecycleModes ?? []) {
     if (!lifecycleModes.includes(mode))
       yield field.notSupported(path.child('volumeLifecycleModes'), mode, lifecycleModes)
   }
@@ -94,21 +90,21 @@ function* validateSpec(spec: JsonObject, path: field.Path): Findings {
     yield field.invalid(at, period, 'must be greater than or equal to 10 seconds')
   }
   const inSecrets = spec.serviceAccountTokenInSecrets
-  if (inSecrets !== undefined && listOf(spec.tokenRequests).length === 0) {
+  if (inSecrets !== undefined && (spec.tokenRequests ?? []).length === 0) {
     const message = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified'
     yield field.invalid(path.child('serviceAccountTokenInSecrets'), inSecrets, message)
   }
 }
 
-function* validateTokenRequests(requests: readonly JsonObject[], path: field.Path): Findings {
+function* validateTokenRequests(requests: readonly Decoded<TokenRequest>[], path: field.Path): Findings {
   const seen = new Set<string>()
   for (const [index, { audience, expirationSeconds }] of requests.entries()) {
     const at = path.index(index)
-    if (seen.has(textOf(audience))) {
-      yield field.duplicate(at.child('audience'), textOf(audience))
+    if (seen.has(audience ?? '')) {
+      yield field.duplicate(at.child('audience'), audience ?? '')
       continue
     }
-    seen.add(textOf(audience))
+    seen.add(audience ?? '')
     if (expirationSeconds === undefined) continue
     const seconds = numberOf(expirationSeconds)
     const secondsPath = at.child('expirationSeconds')

@@ -1,46 +1,43 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { CSINode, CSINodeDriver } from '@coxswain/api/storage/v1'
 import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
 import { validateDriverName } from '../core/pod/validation/remote-volumes.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
 import { plain, struct, text } from '../shared/go-form.ts'
-import {
-  type Findings,
-  listOf,
-  objectOf,
-  printed,
-  stringsOf,
-  textOf,
-  validateNonnegative,
-  validateQualifiedName,
-} from '../shared/reading.ts'
+import { type Findings, printed, validateNonnegative, validateQualifiedName } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
 const maxNodeId = 256
 
-export const csiNodeStrategy: Strategy = {
+export const csiNodeStrategy: Strategy = defineStrategy<CSINode>({
   returnsDeleted: true,
   unconditionalUpdate: false,
   validate: object => validateDrivers(driversOf(object), field.Path.of('spec', 'drivers')),
   validateUpdate: validateDriversKept,
-  cells: (object, now) => [nameCell(object), countCell(objectOf(object.spec).drivers), ageCell(object, now)],
-}
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    Drivers: countCell(object.spec?.drivers),
+    Age: ageCell(object, now),
+  }),
+})
 
-const driversOf = (object: JsonObject): JsonObject[] => listOf(objectOf(object.spec).drivers)
+const driversOf = (object: Decoded<CSINode>): Decoded<CSINodeDriver>[] => object.spec?.drivers ?? []
 
-function* validateDrivers(drivers: readonly JsonObject[], path: field.Path): Findings {
+function* validateDrivers(drivers: readonly Decoded<CSINodeDriver>[], path: field.Path): Findings {
   const seen = new Set<string>()
   for (const [index, driver] of drivers.entries()) {
     const at = path.index(index)
-    const name = textOf(driver.name)
+    const name = driver.name ?? ''
     yield* validateDriverName(name, at.child('name'))
-    const id = textOf(driver.nodeID)
+    const id = driver.nodeID ?? ''
     if (id === '') yield field.required(at.child('nodeID'))
     if (id.length > maxNodeId)
       yield field.invalid(at.child('nodeID'), id, `must be ${maxNodeId} characters or less`)
-    yield* validateNonnegative(objectOf(driver.allocatable).count, at.child('allocatable', 'count'))
+    yield* validateNonnegative(driver.allocatable?.count, at.child('allocatable', 'count'))
     if (seen.has(name)) yield field.duplicate(at.child('name'), name)
     seen.add(name)
-    yield* validateTopologyKeys(stringsOf(driver.topologyKeys), at)
+    yield* validateTopologyKeys(driver.topologyKeys ?? [], at)
   }
 }
 
@@ -62,7 +59,7 @@ const driverForm = struct({
 })
 
 /** Of a driver that stays only the number of volumes changes. */
-function validateDriversKept(object: JsonObject, old: JsonObject): FieldError[] {
+function validateDriversKept(object: Decoded<CSINode>, old: Decoded<CSINode>): FieldError[] {
   const errors: FieldError[] = []
   const byName = Map.groupBy(driversOf(object), ({ name }) => name)
   for (const before of driversOf(old)) {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { CSIStorageCapacity } from '@coxswain/api/storage/v1'
 import {
   deepEqual,
   type FieldError,
@@ -8,18 +8,20 @@ import {
   validateLabelSelector,
 } from '@coxswain/apimachinery'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
-import { invalidBecause, listOf, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
+import { invalidBecause, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
-export const csiStorageCapacityStrategy: Strategy = {
+export const csiStorageCapacityStrategy: Strategy = defineStrategy<CSIStorageCapacity>({
   unconditionalUpdate: false,
   validate(object): FieldError[] {
-    const name = textOf(object.storageClassName)
+    const name = object.storageClassName ?? ''
     const errors = [
       ...validateLabelSelector(object.nodeTopology as never, field.Path.of('nodeTopology')),
       ...invalidBecause(field.Path.of('storageClassName'), name, nameIsDNSSubdomain(name, false)),
     ]
-    const capacity = textOf(object.capacity)
+    const capacity = object.capacity ?? ''
     if (capacity !== '' && parseQuantity(capacity).sign < 0)
       errors.push(field.invalid(field.Path.of('capacity'), capacity, 'must be greater than or equal to 0'))
     return errors
@@ -32,22 +34,22 @@ export const csiStorageCapacityStrategy: Strategy = {
     }
     if (object.storageClassName !== old.storageClassName) {
       const path = field.Path.of('storageClassName')
-      errors.push(field.invalid(path, textOf(object.storageClassName), 'field is immutable'))
+      errors.push(field.invalid(path, object.storageClassName ?? '', 'field is immutable'))
     }
     return errors
   },
   warnings: warnAboutTopology,
-}
+})
 
-function warnAboutTopology(object: JsonObject): string[] {
-  const topology = objectOf(object.nodeTopology)
+function warnAboutTopology(object: Decoded<CSIStorageCapacity>): string[] {
+  const topology = object.nodeTopology ?? {}
   const path = field.Path.of('nodeTopology')
-  const expressions = listOf(topology.matchExpressions).flatMap(({ key }, index) => {
-    const message = nodeLabelDeprecation(textOf(key))
+  const expressions = (topology.matchExpressions ?? []).flatMap(({ key }, index) => {
+    const message = nodeLabelDeprecation(key ?? '')
     const at = path.child('matchExpressions').index(index).child('key')
-    return message === undefined ? [] : [`${at}: ${textOf(key)} is ${message}`]
+    return message === undefined ? [] : [`${at}: ${key ?? ''} is ${message}`]
   })
-  const labels = Object.keys(recordOf(topology.matchLabels)).flatMap(label => {
+  const labels = Object.keys(topology.matchLabels ?? {}).flatMap(label => {
     const message = nodeLabelDeprecation(label)
     return message === undefined ? [] : [`${path.child('matchLabels', label)}: ${message}`]
   })

@@ -1,6 +1,6 @@
 import { field } from '@coxswain/apimachinery'
 import { textLength } from '../core/data.ts'
-import { type Findings, recordOf, textOf, validateQualifiedName } from '../shared/reading.ts'
+import { type Findings, validateQualifiedName } from '../shared/reading.ts'
 
 const maxSize = 256 * 1024
 const maxCount = 512
@@ -11,8 +11,11 @@ export function mapSize(map: Record<string, string>): number {
 }
 
 /** What a class tells its driver. */
-export function* validateParameters(value: unknown, path: field.Path): Findings {
-  const parameters = recordOf(value)
+export function* validateParameters(
+  value: Readonly<Record<string, string>> | null | undefined,
+  path: field.Path,
+): Findings {
+  const parameters = value ?? {}
   if (Object.keys(parameters).length > maxCount) {
     yield field.tooLong(path, maxCount)
     return
@@ -22,8 +25,8 @@ export function* validateParameters(value: unknown, path: field.Path): Findings 
 }
 
 /** The name of a driver that provisions volumes. */
-export function* validateProvisioner(value: unknown, path: field.Path): Findings {
-  const name = textOf(value)
+export function* validateProvisioner(value: string | undefined, path: field.Path): Findings {
+  const name = value ?? ''
   if (name === '') yield field.required(path)
   else yield* validateQualifiedName(name.toLowerCase(), path)
 }

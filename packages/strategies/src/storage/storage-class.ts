@@ -1,17 +1,20 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { TopologySelectorTerm } from '@coxswain/api/core/v1'
+import type { StorageClass } from '@coxswain/api/storage/v1'
 import { type FieldError, field, validateImmutableField, validateLabelName } from '@coxswain/apimachinery'
 import { isDefaultStorageClass } from '@coxswain/kinds'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, listOf, stringsOf, textOf } from '../shared/reading.ts'
+import type { Findings } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
 const reclaimPolicies = ['Delete', 'Retain']
 const bindingModes = ['Immediate', 'WaitForFirstConsumer']
-const immutable = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']
+const immutable = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const
 
-export const storageClassStrategy: Strategy = {
+export const storageClassStrategy: Strategy = defineStrategy<StorageClass>({
   returnsDeleted: true,
   default(object) {
     object.reclaimPolicy ??= 'Delete'
@@ -24,9 +27,9 @@ export const storageClassStrategy: Strategy = {
     )
   },
   warnings: object =>
-    listOf(object.allowedTopologies).flatMap((term, i) =>
-      listOf(term.matchLabelExpressions).flatMap(({ key }, j) => {
-        const message = nodeLabelDeprecation(textOf(key))
+    (object.allowedTopologies ?? []).flatMap((term, i) =>
+      (term.matchLabelExpressions ?? []).flatMap(({ key }, j) => {
+        const message = nodeLabelDeprecation(key ?? '')
         const path = field.Path.of('allowedTopologies')
           .index(i)
           .child('matchLabelExpressions')
@@ -35,37 +38,37 @@ export const storageClassStrategy: Strategy = {
         return message === undefined ? [] : [`${path}: ${message}`]
       }),
     ),
-  cells: (object, now) => [
-    isDefaultStorageClass(object) ? `${nameCell(object)} (default)` : nameCell(object),
-    textOf(object.provisioner),
-    object.reclaimPolicy ?? 'Delete',
-    object.volumeBindingMode ?? 'Immediate',
-    object.allowVolumeExpansion ?? false,
-    ageCell(object, now),
-  ],
-}
+  cells: (object, now) => ({
+    Name: isDefaultStorageClass(object as StorageClass) ? `${nameCell(object)} (default)` : nameCell(object),
+    Provisioner: object.provisioner ?? '',
+    ReclaimPolicy: object.reclaimPolicy ?? 'Delete',
+    VolumeBindingMode: object.volumeBindingMode ?? 'Immediate',
+    AllowVolumeExpansion: object.allowVolumeExpansion ?? false,
+    Age: ageCell(object, now),
+  }),
+})
 
-function* validateStorageClass(object: JsonObject): Findings {
+function* validateStorageClass(object: Decoded<StorageClass>): Findings {
   yield* validateProvisioner(object.provisioner, field.Path.of('provisioner'))
   yield* validateParameters(object.parameters, field.Path.of('parameters'))
-  const policy = textOf(object.reclaimPolicy)
+  const policy = object.reclaimPolicy ?? ''
   if (policy !== '' && !reclaimPolicies.includes(policy))
     yield field.notSupported(field.Path.of('reclaimPolicy'), policy, reclaimPolicies)
-  const mode = textOf(object.volumeBindingMode)
+  const mode = object.volumeBindingMode ?? ''
   if (!bindingModes.includes(mode))
     yield field.notSupported(field.Path.of('volumeBindingMode'), mode, bindingModes)
-  yield* validateTopologies(listOf(object.allowedTopologies), field.Path.of('allowedTopologies'))
+  yield* validateTopologies(object.allowedTopologies ?? [], field.Path.of('allowedTopologies'))
 }
 
-function* validateTopologies(terms: readonly JsonObject[], path: field.Path): Findings {
+function* validateTopologies(terms: readonly Decoded<TopologySelectorTerm>[], path: field.Path): Findings {
   const seen = new Set<string>()
   for (const [index, term] of terms.entries()) {
     const at = path.index(index).child('matchLabelExpressions')
     const requirements = new Map<string, string[]>()
-    for (const [position, { key, values }] of listOf(term.matchLabelExpressions).entries()) {
-      yield* validateRequirement(textOf(key), stringsOf(values), at.index(position))
-      if (requirements.has(textOf(key))) yield field.duplicate(at.index(position).child('key'), key)
-      requirements.set(textOf(key), [...new Set(stringsOf(values))].sort())
+    for (const [position, { key, values }] of (term.matchLabelExpressions ?? []).entries()) {
+      yield* validateRequirement(key ?? '', values ?? [], at.index(position))
+      if (requirements.has(key ?? '')) yield field.duplicate(at.index(position).child('key'), key)
+      requirements.set(key ?? '', [...new Set(values ?? [])].sort())
     }
     // Upstream compares with terms that are still empty: a term without requirements is always there already.
     const identity = JSON.stringify([...requirements].sort(([a], [b]) => (a < b ? -1 : 1)))

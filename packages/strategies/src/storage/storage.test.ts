@@ -39,8 +39,8 @@ describe('storage classes', () => {
 
   it('show which one is the default', () => {
     const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' }
-    const [name] = storageClassStrategy.cells?.({ ...base, metadata: { ...metadata, annotations } }, 0) ?? []
-    assert.equal(name, 'a (default)')
+    const cells = storageClassStrategy.cells?.({ ...base, metadata: { ...metadata, annotations } }, 0)
+    assert.equal(cells?.Name, 'a (default)')
   })
 })
 

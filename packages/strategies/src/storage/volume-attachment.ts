@@ -1,16 +1,18 @@
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-} from '@coxswain/apimachinery'
+import type { PersistentVolumeSpec } from '@coxswain/api/core/v1'
+import type {
+  VolumeAttachment,
+  VolumeAttachmentSource,
+  VolumeAttachmentStatus,
+} from '@coxswain/api/storage/v1'
+import type { ObjectMeta } from '@coxswain/apimachinery'
+import { deepEqual, type FieldError, field, nameIsDNSSubdomain } from '@coxswain/apimachinery'
 import { validateAccessModes } from '../core/access-modes.ts'
 import { validateDriverName } from '../core/pod/validation/remote-volumes.ts'
 import { validateSource } from '../core/volume-sources.ts'
+import type { Decoded } from '../decoded.ts'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, invalidBecause, numberOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
+import { type Findings, invalidBecause, numberOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { mapSize } from './parameters.ts'
 import { attachmentSpecForm } from './volume-attachment-form.ts'
@@ -19,12 +21,12 @@ const maxMetadata = 256 * 1024
 const maxMessage = 1024
 const onlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
 
-export const volumeAttachmentStrategy: Strategy = {
+export const volumeAttachmentStrategy: Strategy = defineStrategy<VolumeAttachment>({
   returnsDeleted: true,
   unconditionalUpdate: false,
   prepareForStatusUpdate(object, old) {
-    const { managedFields } = object.metadata as JsonObject
-    const metadata: JsonObject = { ...(old.metadata as JsonObject) }
+    const { managedFields } = object.metadata
+    const metadata: Decoded<ObjectMeta> = { ...old.metadata }
     if (managedFields === undefined) delete metadata.managedFields
     else metadata.managedFields = managedFields
     object.metadata = metadata
@@ -33,35 +35,35 @@ export const volumeAttachmentStrategy: Strategy = {
   validateUpdate: validateSpecKept,
   validateStatusUpdate: (object, old) => [...validateAttachment(object), ...validateSpecKept(object, old)],
   cells: (object, now) => {
-    const spec = objectOf(object.spec)
-    return [
-      nameCell(object),
-      textOf(spec.attacher),
-      textOf(objectOf(spec.source).persistentVolumeName),
-      textOf(spec.nodeName),
-      objectOf(object.status).attached ?? false,
-      ageCell(object, now),
-    ]
+    const spec = object.spec ?? {}
+    return {
+      Name: nameCell(object),
+      Attacher: spec.attacher ?? '',
+      PV: spec.source?.persistentVolumeName ?? '',
+      Node: spec.nodeName ?? '',
+      Attached: object.status?.attached ?? false,
+      Age: ageCell(object, now),
+    }
   },
-}
+})
 
-function* validateAttachment(object: JsonObject): Findings {
-  const spec = objectOf(object.spec)
+function* validateAttachment(object: Decoded<VolumeAttachment>): Findings {
+  const spec = object.spec ?? {}
   const path = field.Path.of('spec')
-  yield* validateDriverName(textOf(spec.attacher), path.child('attacher'))
-  const source = objectOf(spec.source)
+  yield* validateDriverName(spec.attacher ?? '', path.child('attacher'))
+  const source = spec.source ?? {}
   yield* validateAttachmentSource(source, path.child('source'))
-  const node = textOf(spec.nodeName)
+  const node = spec.nodeName ?? ''
   yield* invalidBecause(path.child('nodeName'), node, nameIsDNSSubdomain(node, false))
-  yield* validateStatus(objectOf(object.status), field.Path.of('status'))
+  yield* validateStatus(object.status ?? {}, field.Path.of('status'))
   if (source.persistentVolumeName !== undefined) {
-    const volume = textOf(source.persistentVolumeName)
+    const volume = source.persistentVolumeName ?? ''
     const at = field.Path.of('spec.source.persistentVolumeName')
     yield* invalidBecause(at, volume, nameIsDNSSubdomain(volume, false))
   }
 }
 
-function* validateAttachmentSource(source: JsonObject, path: field.Path): Findings {
+function* validateAttachmentSource(source: Decoded<VolumeAttachmentSource>, path: field.Path): Findings {
   const { inlineVolumeSpec, persistentVolumeName } = source
   if (inlineVolumeSpec === undefined && persistentVolumeName === undefined)
     yield field.required(path, onlyOne)
@@ -69,42 +71,42 @@ function* validateAttachmentSource(source: JsonObject, path: field.Path): Findin
     yield field.forbidden(path, onlyOne)
   else if (persistentVolumeName === '')
     yield field.required(path.child('persistentVolumeName'), 'must specify non empty persistentVolumeName')
-  else if (isObject(inlineVolumeSpec)) yield* validateInline(inlineVolumeSpec, path.child('inlineVolumeSpec'))
+  else if (inlineVolumeSpec) yield* validateInline(inlineVolumeSpec, path.child('inlineVolumeSpec'))
 }
 
 /** A volume that has no object of its own is one of a CSI driver, and belongs to nobody. */
-function* validateInline(spec: JsonObject, path: field.Path): Findings {
+function* validateInline(spec: Decoded<PersistentVolumeSpec>, path: field.Path): Findings {
   const forbid = (member: string) =>
     field.forbidden(path.child(member), 'may not be specified in the context of inline volumes')
   if (spec.claimRef !== undefined) yield forbid('claimRef')
-  if (Object.keys(recordOf(spec.capacity)).length > 0) yield forbid('capacity')
-  if (!isObject(spec.csi))
+  if (Object.keys(spec.capacity ?? {}).length > 0) yield forbid('capacity')
+  if (!spec.csi)
     yield field.required(path.child('csi'), 'has to be specified in the context of inline volumes')
   if (!Array.isArray(spec.accessModes) || spec.accessModes.length === 0)
     yield field.required(path.child('accessModes'))
   yield* validateAccessModes(spec.accessModes, path.child('accessModes'))
-  const policy = textOf(spec.persistentVolumeReclaimPolicy)
+  const policy = spec.persistentVolumeReclaimPolicy ?? ''
   if (policy !== '' && policy !== 'Retain') {
     const at = path.child('persistentVolumeReclaimPolicy')
     yield field.forbidden(at, 'may only be Retain in the context of inline volumes')
   }
   if (spec.nodeAffinity !== undefined) yield forbid('nodeAffinity')
   yield* validateSource(spec, '', path)
-  if (textOf(spec.storageClassName) !== '') yield forbid('storageClassName')
+  if ((spec.storageClassName ?? '') !== '') yield forbid('storageClassName')
   if (spec.volumeMode !== undefined && spec.volumeMode !== 'Filesystem') {
     const message = 'may not specify volumeMode other than Filesystem in the context of inline volumes'
     yield field.forbidden(path.child('volumeMode'), message)
   }
 }
 
-function* validateStatus(status: JsonObject, path: field.Path): Findings {
-  if (mapSize(recordOf(status.attachmentMetadata)) > maxMetadata)
+function* validateStatus(status: Decoded<VolumeAttachmentStatus>, path: field.Path): Findings {
+  if (mapSize(status.attachmentMetadata ?? {}) > maxMetadata)
     yield field.tooLong(path.child('attachmentMetadata'), maxMetadata)
-  for (const member of ['attachError', 'detachError']) {
+  for (const member of ['attachError', 'detachError'] as const) {
     const error = status[member]
-    if (!isObject(error)) continue
+    if (!error) continue
     const at = path.child(member)
-    if (textOf(error.message).length > maxMessage) yield field.tooLong(at.child('message'), maxMetadata)
+    if ((error.message ?? '').length > maxMessage) yield field.tooLong(at.child('message'), maxMetadata)
     if (error.errorCode !== undefined && numberOf(error.errorCode) < 0)
       yield field.invalid(
         at.child('errorCode'),
@@ -114,8 +116,8 @@ function* validateStatus(status: JsonObject, path: field.Path): Findings {
   }
 }
 
-function validateSpecKept(object: JsonObject, old: JsonObject): FieldError[] {
+function validateSpecKept(object: Decoded<VolumeAttachment>, old: Decoded<VolumeAttachment>): FieldError[] {
   if (deepEqual(object.spec ?? null, old.spec ?? null)) return []
-  const shown = attachmentSpecForm(objectOf(object.spec))
+  const shown = attachmentSpecForm(object.spec ?? {})
   return [field.invalid(field.Path.of('spec'), field.Printed.inOrder(shown), 'field is immutable')]
 }

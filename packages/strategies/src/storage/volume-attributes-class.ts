@@ -1,11 +1,13 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { VolumeAttributesClass } from '@coxswain/api/storage/v1'
 import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
+import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { recordOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
-export const volumeAttributesClassStrategy: Strategy = {
+const immutable = ['driverName', 'parameters'] as const
+
+export const volumeAttributesClassStrategy: Strategy = defineStrategy<VolumeAttributesClass>({
   returnsDeleted: true,
   validate(object): FieldError[] {
     const path = field.Path.of('parameters')
@@ -13,17 +15,18 @@ export const volumeAttributesClassStrategy: Strategy = {
       ...validateProvisioner(object.driverName, field.Path.of('driverName')),
       ...validateParameters(object.parameters, path),
     ]
-    if (Object.keys(recordOf(object.parameters)).length === 0)
+    if (Object.keys(object.parameters ?? {}).length === 0)
       errors.push(field.required(path, 'must contain at least one key/value pair'))
     return errors
   },
   validateUpdate(object, old): FieldError[] {
-    return ['driverName', 'parameters']
-      .filter(member => !isSame(object, old, member))
+    return immutable
+      .filter(member => !deepEqual(object[member] ?? null, old[member] ?? null))
       .map(member => field.forbidden(field.Path.of(member), `updates to ${member} are forbidden.`))
   },
-  cells: (object, now) => [nameCell(object), textOf(object.driverName), ageCell(object, now)],
-}
-
-const isSame = (object: JsonObject, old: JsonObject, member: string): boolean =>
-  deepEqual(object[member] ?? null, old[member] ?? null)
+  cells: (object, now) => ({
+    Name: nameCell(object),
+    DriverName: object.driverName ?? '',
+    Age: ageCell(object, now),
+  }),
+})

@@ -1,7 +1,9 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { Pod, PodSpec, PodStatus } from '@coxswain/api/core/v1'
+import type { ObjectMeta } from '@coxswain/apimachinery'
 import { formatAge, formatHumanDuration } from '@coxswain/apimachinery'
 import { maxOf } from '@coxswain/kit'
-import { listOf, objectOf, textOf } from '../../shared/reading.ts'
+import type { Decoded } from '../../decoded.ts'
+import type { TableCells } from '../../strategy.ts'
 
 interface ContainerStatus {
   readonly name?: string
@@ -26,36 +28,37 @@ interface Summary {
 }
 
 /** A pod's row: what `kubectl get pods` shows. */
-export function printPod(object: JsonObject, now: number): readonly unknown[] {
-  const metadata = objectOf(object.metadata)
-  const spec = objectOf(object.spec)
-  const status = objectOf(object.status)
+export function printPod(object: Decoded<Pod>, now: number): TableCells {
+  const metadata = object.metadata
+  const spec = object.spec ?? {}
+  const status = object.status ?? {}
   const { reason, ready, restarts, lastRestart } = summarize(metadata, spec, status)
-  const total = listOf(spec.containers).length + sidecarsOf(spec).size
-  return [
-    textOf(metadata.name),
-    `${ready}/${total}`,
-    reason,
-    restarts > 0 && lastRestart > 0
-      ? `${restarts} (${formatHumanDuration(now - lastRestart)} ago)`
-      : String(restarts),
-    formatAge(metadata.creationTimestamp as string | undefined, now),
-    textOf(listOf(status.podIPs)[0]?.ip) || '<none>',
-    textOf(spec.nodeName) || '<none>',
-    textOf(status.nominatedNodeName) || '<none>',
-    readinessGatesCell(spec, status),
-  ]
+  const total = (spec.containers ?? []).length + sidecarsOf(spec).size
+  return {
+    Name: metadata.name ?? '',
+    Ready: `${ready}/${total}`,
+    Status: reason,
+    Restarts:
+      restarts > 0 && lastRestart > 0
+        ? `${restarts} (${formatHumanDuration(now - lastRestart)} ago)`
+        : String(restarts),
+    Age: formatAge(metadata.creationTimestamp as string | undefined, now),
+    IP: ((status.podIPs ?? [])[0]?.ip ?? '') || '<none>',
+    Node: (spec.nodeName ?? '') || '<none>',
+    'Nominated Node': (status.nominatedNodeName ?? '') || '<none>',
+    'Readiness Gates': readinessGatesCell(spec, status),
+  }
 }
 
-const sidecarsOf = (spec: JsonObject): Set<string> =>
+const sidecarsOf = (spec: Decoded<PodSpec>): Set<string> =>
   new Set(
-    listOf(spec.initContainers)
+    (spec.initContainers ?? [])
       .filter(({ restartPolicy }) => restartPolicy === 'Always')
-      .map(({ name }) => textOf(name)),
+      .map(({ name }) => name ?? ''),
   )
 
-const hasCondition = (status: JsonObject, type: string): boolean =>
-  listOf(status.conditions).some(condition => condition.type === type && condition.status === 'True')
+const hasCondition = (status: Decoded<PodStatus>, type: string): boolean =>
+  (status.conditions ?? []).some(condition => condition.type === type && condition.status === 'True')
 
 const countRestarts = (statuses: readonly ContainerStatus[]): number =>
   statuses.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
@@ -66,22 +69,26 @@ const lastRestartOf = (statuses: readonly ContainerStatus[]): number =>
     maxOf(statuses.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') || 0)),
   )
 
-function summarize(metadata: JsonObject, spec: JsonObject, status: JsonObject): Summary {
-  const gated = listOf(status.conditions).some(
+function summarize(
+  metadata: Decoded<ObjectMeta>,
+  spec: Decoded<PodSpec>,
+  status: Decoded<PodStatus>,
+): Summary {
+  const gated = (status.conditions ?? []).some(
     ({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated',
   )
-  const phase = textOf(status.phase)
+  const phase = status.phase ?? ''
   const sidecars = sidecarsOf(spec)
-  const initStatuses = listOf(status.initContainerStatuses) as ContainerStatus[]
-  const initializing = initReason(initStatuses, sidecars, listOf(spec.initContainers).length)
-  const beginning = gated ? 'SchedulingGated' : textOf(status.reason) || phase
+  const initStatuses = (status.initContainerStatuses ?? []) as ContainerStatus[]
+  const initializing = initReason(initStatuses, sidecars, (spec.initContainers ?? []).length)
+  const beginning = gated ? 'SchedulingGated' : (status.reason ?? '') || phase
   let reason = initializing ?? beginning
   let counted = initStatuses
   let ready = initStatuses.filter(
     ({ name, started, ready: isReady }) => sidecars.has(name ?? '') && started && isReady,
   ).length
   if (initializing === undefined || hasCondition(status, 'Initialized')) {
-    const statuses = listOf(status.containerStatuses) as ContainerStatus[]
+    const statuses = (status.containerStatuses ?? []) as ContainerStatus[]
     counted = [...initStatuses.filter(({ name }) => sidecars.has(name ?? '')), ...statuses]
     ready += statuses.filter(isRunning).length
     reason = containersReason(reason, statuses, hasCondition(status, 'Ready'))
@@ -143,11 +150,11 @@ function containersReason(
 const hasSpoken = ({ state }: ContainerStatus): boolean =>
   Boolean(state?.waiting?.reason || state?.terminated)
 
-function readinessGatesCell(spec: JsonObject, status: JsonObject): string {
-  const gates = listOf(spec.readinessGates)
+function readinessGatesCell(spec: Decoded<PodSpec>, status: Decoded<PodStatus>): string {
+  const gates = spec.readinessGates ?? []
   if (gates.length === 0) return '<none>'
   const met = gates.filter(({ conditionType }) => {
-    const condition = listOf(status.conditions).find(({ type }) => type === conditionType)
+    const condition = (status.conditions ?? []).find(({ type }) => type === conditionType)
     return condition?.status === 'True'
   })
   return `${met.length}/${gates.length}`

@@ -1,18 +1,21 @@
-import type { PodSpec } from '@coxswain/api/core/v1'
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import type {
+  Container,
+  DownwardAPIProjection,
+  EphemeralVolumeSource,
+  LifecycleHandler,
+  PodSpec,
+  PodStatus,
+  Probe,
+  ProjectedVolumeSource,
+  Volume,
+} from '@coxswain/api/core/v1'
 import { containerLimits, containerRequests, isHugePages, isPodLevelResource } from '@coxswain/kinds'
-import { textOf } from '../../shared/reading.ts'
+import type { Decoded } from '../../decoded.ts'
+import { fill } from '../../shared/members.ts'
 import { dropDisabledFields } from './disabled-fields.ts'
 
-const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-
-/** Sets a member that is absent. Members are never null here: decoding has seen to that. */
-function fill(object: JsonObject, defaults: JsonObject): void {
-  for (const [key, value] of Object.entries(defaults)) object[key] ??= value
-}
-
 /** What a pod and the template of a pod get alike. */
-export function defaultPodSpec(spec: JsonObject): void {
+export function defaultPodSpec(spec: Decoded<PodSpec>): void {
   dropDisabledFields(spec)
   fill(spec, {
     restartPolicy: 'Always',
@@ -23,43 +26,44 @@ export function defaultPodSpec(spec: JsonObject): void {
   })
   defaultServiceAccount(spec)
   for (const container of containersOf(spec)) defaultContainer(container)
-  for (const volume of list(spec.volumes)) defaultVolume(volume)
+  for (const volume of spec.volumes ?? []) defaultVolume(volume)
 }
 
 /** `serviceAccount` is what `serviceAccountName` used to be called; both say the same. */
-function defaultServiceAccount(spec: JsonObject): void {
+function defaultServiceAccount(spec: Decoded<PodSpec>): void {
   if (!spec.serviceAccountName && spec.serviceAccount) spec.serviceAccountName = spec.serviceAccount
   if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName
 }
 
 /** The first of a pod's addresses has a member of its own, which wins where they differ. */
-export function defaultPodStatus(status: JsonObject): void {
-  const first = list(status.podIPs)[0]
+export function defaultPodStatus(status: Decoded<PodStatus>): void {
+  const first = (status.podIPs ?? [])[0]
   if (status.podIP && first?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }]
-  else if (!status.podIP && first) status.podIP = first.ip
+  else if (!status.podIP && first?.ip !== undefined) status.podIP = first.ip
 }
 
 /** Every container of a pod: init, normal, ephemeral. */
-export function containersOf(spec: JsonObject): JsonObject[] {
-  return [...list(spec.initContainers), ...list(spec.containers), ...list(spec.ephemeralContainers)]
+export function containersOf(spec: Decoded<PodSpec>): Decoded<Container>[] {
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
 }
 
 /** On the network of its host a pod's ports are the host's. Templates leave that to the pods made of them. */
-export function defaultHostPorts(spec: JsonObject): void {
+export function defaultHostPorts(spec: Decoded<PodSpec>): void {
   if (spec.hostNetwork !== true) return
-  for (const container of [...list(spec.containers), ...list(spec.initContainers)])
-    for (const port of list(container.ports)) if (!port.hostPort) port.hostPort = port.containerPort
+  for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])])
+    for (const port of container.ports ?? [])
+      if (!port.hostPort && port.containerPort !== undefined) port.hostPort = port.containerPort
 }
 
 /**
  * Resources of the pod as a whole, where it has some: huge pages are limited to what its containers may have, and it asks
  * for what its containers ask for, or else for its limits.
  */
-export function defaultPodLevelResources(spec: JsonObject): void {
+export function defaultPodLevelResources(spec: Decoded<PodSpec>): void {
   const { resources } = spec
-  if (!isObject(resources)) return
-  const limits: JsonObject = { ...(resources.limits as JsonObject | undefined) }
-  const requests: JsonObject = { ...(resources.requests as JsonObject | undefined) }
+  if (!resources) return
+  const limits = { ...resources.limits }
+  const requests = { ...resources.requests }
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return
   for (const [name, sum] of containerLimits(spec as unknown as PodSpec))
     if (isHugePages(name) && requests[name] === undefined) limits[name] ??= sum.toString()
@@ -72,32 +76,35 @@ export function defaultPodLevelResources(spec: JsonObject): void {
 }
 
 /** What only a pod itself gets: requests that are not given are the limits. */
-export function defaultPodResources(spec: JsonObject): void {
-  for (const container of [...list(spec.initContainers), ...list(spec.containers)]) {
-    const { limits, requests } = (container.resources ?? {}) as { limits?: JsonObject; requests?: JsonObject }
-    if (!limits) continue
-    const filled: JsonObject = { ...requests }
-    for (const [name, amount] of Object.entries(limits)) filled[name] ??= amount
-    ;(container.resources as JsonObject).requests = filled
+export function defaultPodResources(spec: Decoded<PodSpec>): void {
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    const { resources } = container
+    if (!resources?.limits) continue
+    const filled = { ...resources.requests }
+    for (const [name, amount] of Object.entries(resources.limits)) filled[name] ??= amount
+    resources.requests = filled
   }
 }
 
-function defaultContainer(container: JsonObject): void {
-  const image = typeof container.image === 'string' ? container.image : ''
-  container.resources ??= {}
-  container.terminationMessagePath ??= '/dev/termination-log'
-  container.terminationMessagePolicy ??= 'File'
-  container.imagePullPolicy ??= pullPolicyFor(image)
-  for (const port of list(container.ports)) port.protocol ??= 'TCP'
-  for (const variable of list(container.env)) {
-    const { fieldRef } = (variable.valueFrom ?? {}) as { fieldRef?: JsonObject }
+function defaultContainer(container: Decoded<Container>): void {
+  const image = container.image ?? ''
+  fill(container, {
+    resources: {},
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    imagePullPolicy: pullPolicyFor(image),
+  })
+  for (const port of container.ports ?? []) port.protocol ??= 'TCP'
+  for (const variable of container.env ?? []) {
+    const { fieldRef } = variable.valueFrom ?? {}
     if (fieldRef) fieldRef.apiVersion ??= 'v1'
   }
   for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) {
-    if (isObject(probe)) defaultProbe(probe)
+    if (probe) defaultProbe(probe)
   }
-  if (isObject(container.lifecycle)) {
-    for (const hook of Object.values(container.lifecycle)) if (isObject(hook)) defaultHandler(hook)
+  if (container.lifecycle) {
+    const { postStart, preStop } = container.lifecycle
+    for (const hook of [postStart, preStop]) if (hook) defaultHandler(hook)
   }
 }
 
@@ -111,56 +118,55 @@ function isLatest(image: string): boolean {
   return colon < 0 || last.slice(colon + 1) === 'latest'
 }
 
-function defaultProbe(probe: JsonObject): void {
+function defaultProbe(probe: Decoded<Probe>): void {
   fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 })
   defaultHandler(probe)
 }
 
-function defaultHandler(handler: JsonObject): void {
-  if (isObject(handler.httpGet)) fill(handler.httpGet, { path: '/', scheme: 'HTTP' })
-  if (isObject(handler.grpc)) fill(handler.grpc, { service: '' })
+function defaultHandler(handler: Decoded<LifecycleHandler> & Pick<Decoded<Probe>, 'grpc'>): void {
+  if (handler.httpGet) fill(handler.httpGet, { path: '/', scheme: 'HTTP' })
+  if (handler.grpc) fill(handler.grpc, { service: '' })
 }
 
 const ownerOnlyWrite = 0o644
 
-function defaultVolume(volume: JsonObject): void {
+function defaultVolume(volume: Decoded<Volume>): void {
   if (Object.keys(volume).every(key => key === 'name')) volume.emptyDir = {}
-  for (const source of [volume.secret, volume.configMap])
-    if (isObject(source)) source.defaultMode ??= ownerOnlyWrite
-  if (isObject(volume.downwardAPI)) {
+  for (const source of [volume.secret, volume.configMap]) if (source) source.defaultMode ??= ownerOnlyWrite
+  if (volume.downwardAPI) {
     volume.downwardAPI.defaultMode ??= ownerOnlyWrite
     defaultDownwardItems(volume.downwardAPI)
   }
-  if (isObject(volume.projected)) defaultProjected(volume.projected)
-  if (isObject(volume.hostPath)) volume.hostPath.type ??= ''
-  if (isObject(volume.image)) volume.image.pullPolicy ??= pullPolicyFor(textOf(volume.image.reference))
-  if (isObject(volume.ephemeral)) defaultClaimTemplate(volume.ephemeral)
+  if (volume.projected) defaultProjected(volume.projected)
+  if (volume.hostPath) volume.hostPath.type ??= ''
+  if (volume.image) volume.image.pullPolicy ??= pullPolicyFor(volume.image.reference ?? '')
+  if (volume.ephemeral) defaultClaimTemplate(volume.ephemeral)
   defaultRemoteVolume(volume)
 }
 
-function defaultDownwardItems(source: JsonObject): void {
-  for (const item of list(source.items)) if (isObject(item.fieldRef)) item.fieldRef.apiVersion ??= 'v1'
+function defaultDownwardItems(source: Decoded<DownwardAPIProjection>): void {
+  for (const item of source.items ?? []) if (item.fieldRef) item.fieldRef.apiVersion ??= 'v1'
 }
 
-function defaultProjected(projected: JsonObject): void {
+function defaultProjected(projected: Decoded<ProjectedVolumeSource>): void {
   projected.defaultMode ??= ownerOnlyWrite
-  for (const source of list(projected.sources)) {
-    if (isObject(source.downwardAPI)) defaultDownwardItems(source.downwardAPI)
-    if (isObject(source.serviceAccountToken)) source.serviceAccountToken.expirationSeconds ??= 3600
+  for (const source of projected.sources ?? []) {
+    if (source.downwardAPI) defaultDownwardItems(source.downwardAPI)
+    if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600
   }
 }
 
-function defaultClaimTemplate(ephemeral: JsonObject): void {
+function defaultClaimTemplate(ephemeral: Decoded<EphemeralVolumeSource>): void {
   const template = ephemeral.volumeClaimTemplate
-  if (isObject(template) && isObject(template.spec)) template.spec.volumeMode ??= 'Filesystem'
+  if (template?.spec) template.spec.volumeMode ??= 'Filesystem'
 }
 
 /** Volumes of storage systems; persistent volumes have the same sources. */
-export function defaultRemoteVolume(volume: JsonObject): void {
-  if (isObject(volume.iscsi)) volume.iscsi.iscsiInterface ??= 'default'
-  if (isObject(volume.rbd)) fill(volume.rbd, { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' })
-  if (isObject(volume.azureDisk)) {
+export function defaultRemoteVolume(volume: Decoded<Volume>): void {
+  if (volume.iscsi) volume.iscsi.iscsiInterface ??= 'default'
+  if (volume.rbd) fill(volume.rbd, { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' })
+  if (volume.azureDisk) {
     fill(volume.azureDisk, { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false })
   }
-  if (isObject(volume.scaleIO)) fill(volume.scaleIO, { storageMode: 'ThinProvisioned', fsType: 'xfs' })
+  if (volume.scaleIO) fill(volume.scaleIO, { storageMode: 'ThinProvisioned', fsType: 'xfs' })
 }

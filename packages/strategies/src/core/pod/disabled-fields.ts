@@ -1,25 +1,25 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
-import { listOf, objectOf } from '../../shared/reading.ts'
+import type { Container, PodSpec } from '@coxswain/api/core/v1'
+import type { Decoded } from '../../decoded.ts'
 
 /**
  * Takes out of a pod's specification what belongs to features that are off in this release: a client that sends it gets
  * a pod without it, as if the server did not know the field.
  */
-export function dropDisabledFields(spec: JsonObject): void {
+export function dropDisabledFields(spec: Decoded<PodSpec>): void {
   delete spec.schedulingGroup
-  for (const kind of ['initContainers', 'containers', 'ephemeralContainers'])
-    for (const container of listOf(spec[kind])) dropStopSignal(container)
-  for (const volume of listOf(spec.volumes)) {
-    for (const source of listOf(objectOf(volume.projected).sources)) {
+  for (const kind of ['initContainers', 'containers', 'ephemeralContainers'] as const)
+    for (const container of spec[kind] ?? []) dropStopSignal(container)
+  for (const volume of spec.volumes ?? []) {
+    for (const source of volume.projected?.sources ?? []) {
       delete source.clusterTrustBundle
       delete source.podCertificate
     }
   }
 }
 
-function dropStopSignal(container: JsonObject): void {
+function dropStopSignal(container: Decoded<Container>): void {
   const { lifecycle } = container
-  if (!isObject(lifecycle) || lifecycle.stopSignal === undefined) return
+  if (!lifecycle || lifecycle.stopSignal === undefined) return
   delete lifecycle.stopSignal
   if (lifecycle.preStop === undefined && lifecycle.postStart === undefined) delete container.lifecycle
 }

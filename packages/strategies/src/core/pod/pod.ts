@@ -1,7 +1,10 @@
-import type { PodSpec } from '@coxswain/api/core/v1'
-import { childObject, formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
+import type { Pod, PodCondition, PodSpec, PodStatus } from '@coxswain/api/core/v1'
+import { formatTime } from '@coxswain/apimachinery'
 import { computeQosClass, isTerminalPhase } from '@coxswain/kinds'
-import { listOf, numberOf, objectOf, textOf } from '../../shared/reading.ts'
+import type { Decoded } from '../../decoded.ts'
+import { defineStrategy } from '../../define-strategy.ts'
+import { childOf } from '../../shared/members.ts'
+import { numberOf } from '../../shared/reading.ts'
 import type { Strategy } from '../../strategy.ts'
 import { applyAppArmorAnnotations } from './app-armor.ts'
 import { printPod } from './cells.ts'
@@ -19,61 +22,59 @@ import { validatePodStatusUpdate } from './validation/pod-status.ts'
 import { validatePodUpdate } from './validation/pod-update.ts'
 import { podWarnings } from './warnings.ts'
 
-export const podStrategy: Strategy = {
+export const podStrategy: Strategy = defineStrategy<Pod>({
   generation: true,
   returnsDeleted: true,
   subresources: { ephemeralcontainers: ephemeralContainers, resize },
   default(object) {
-    const spec = childObject(object, 'spec')
+    const spec = childOf(object, 'spec')
     defaultPodSpec(spec)
     defaultPodResources(spec)
     defaultPodLevelResources(spec)
     defaultHostPorts(spec)
     spec.enableServiceLinks ??= true
     if (numberOf(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1
-    if (isObject(object.status)) defaultPodStatus(object.status)
+    if (object.status) defaultPodStatus(object.status)
   },
   prepareForCreate(object, { clock }) {
-    const spec = objectOf(object.spec)
-    object.status = {
-      phase: 'Pending',
-      qosClass: computeQosClass(objectOf(object.spec) as unknown as PodSpec),
-    }
-    if (listOf(spec.schedulingGates).length > 0)
-      (object.status as JsonObject).conditions = [gated(formatTime(clock.now()))]
+    const spec = object.spec ?? {}
+    object.status = { phase: 'Pending', qosClass: computeQosClass(spec as PodSpec) }
+    if ((spec.schedulingGates ?? []).length > 0)
+      (object.status as Decoded<PodStatus>).conditions = [gated(formatTime(clock.now()))]
     applyLabelKeys(object)
     applyAppArmorAnnotations(object)
   },
   validate: (object, _context, old) => (old ? validatePod(object) : validateNewPod(object)),
   validateUpdate: (object, old) => validatePodUpdate(object, old),
   prepareForStatusUpdate(object, old) {
-    const status = childObject(object, 'status')
-    const before = objectOf(old.status)
+    const status = childOf(object, 'status')
+    const before = old.status ?? {}
     delete status.nodeAllocatableResourceClaimStatuses
-    const metadata = objectOf(object.metadata)
-    const { ownerReferences } = objectOf(old.metadata)
+    const metadata = object.metadata
+    const { ownerReferences } = old.metadata
     if (ownerReferences === undefined) delete metadata.ownerReferences
     else metadata.ownerReferences = ownerReferences
-    if (textOf(status.qosClass) === '' && before.qosClass !== undefined) status.qosClass = before.qosClass
+    if ((status.qosClass ?? '') === '' && before.qosClass !== undefined) status.qosClass = before.qosClass
     keepObservedGenerations(status, before)
   },
   validateStatusUpdate: (object, old) => validatePodStatusUpdate(object, old),
   /** Pods change often and seldom by hand, so only new ones are warned about. */
   warnings: (object, old) => (old ? [] : podWarnings(object)),
   gracePeriod(object, requested) {
-    const spec = objectOf(object.spec)
-    if (textOf(spec.nodeName) === '' || isTerminalPhase(textOf(objectOf(object.status).phase))) return 0
+    const spec = object.spec ?? {}
+    const { phase } = object.status ?? {}
+    if ((spec.nodeName ?? '') === '' || isTerminalPhase(phase ?? '')) return 0
     const period = requested ?? numberOf(spec.terminationGracePeriodSeconds)
     return period < 0 ? 1 : period
   },
   fields(object) {
-    const spec = (object.spec ?? {}) as JsonObject
+    const spec = (object.spec ?? {}) as Decoded<PodSpec>
     return { 'spec.hostNetwork': String(spec.hostNetwork ?? false) }
   },
   cells: printPod,
-}
+})
 
-const gated = (now: string): JsonObject => ({
+const gated = (now: string): Decoded<PodCondition> => ({
   type: 'PodScheduled',
   status: 'False',
   lastProbeTime: null,
@@ -83,18 +84,17 @@ const gated = (now: string): JsonObject => ({
 })
 
 /** A writer that does not know of generations does not take away what another has noted. */
-function keepObservedGenerations(status: JsonObject, before: JsonObject): void {
+function keepObservedGenerations(status: Decoded<PodStatus>, before: Decoded<PodStatus>): void {
   if (!status.observedGeneration && before.observedGeneration)
     status.observedGeneration = before.observedGeneration
-  const known = new Map<unknown, unknown[]>()
+  const known = new Map<string | undefined, (number | undefined)[]>()
   // The first one last, to be taken off the end.
-  for (const { type, observedGeneration } of listOf(before.conditions).toReversed()) {
+  for (const { type, observedGeneration } of (before.conditions ?? []).toReversed()) {
     const same = known.get(type)
     if (same) same.push(observedGeneration)
     else known.set(type, [observedGeneration])
   }
-  for (const condition of listOf(status.conditions)) {
-    if (!isObject(condition)) continue
+  for (const condition of status.conditions ?? []) {
     const generation = known.get(condition.type)?.pop()
     if (!condition.observedGeneration && generation) condition.observedGeneration = generation
   }

@@ -1,5 +1,7 @@
-import type { field, JsonObject } from '@coxswain/apimachinery'
-import { containersWithPath, listOf, numberOf, textOf, type WarningTexts } from '../../shared/reading.ts'
+import type { ContainerPort, PodSpec } from '@coxswain/api/core/v1'
+import type { field } from '@coxswain/apimachinery'
+import type { Decoded } from '../../decoded.ts'
+import { containersWithPath, numberOf, type WarningTexts } from '../../shared/reading.ts'
 
 interface KnownPort {
   readonly order: number
@@ -31,17 +33,17 @@ class PortGroup {
   }
 }
 
-export function* portWarnings(spec: JsonObject, path: field.Path): WarningTexts {
+export function* portWarnings(spec: Decoded<PodSpec>, path: field.Path): WarningTexts {
   const known = new Map<string, PortGroup>()
   let order = 0
   for (const [port, at] of portsWithPath(spec, path)) {
-    const ip = textOf(port.hostIP)
+    const ip = port.hostIP ?? ''
     const host = numberOf(port.hostPort)
     if (ip !== '' && host === 0) {
-      const shown = `{Name:${textOf(port.name)} HostPort:0 ContainerPort:${numberOf(port.containerPort)} Protocol:${textOf(port.protocol)} HostIP:${ip}}`
+      const shown = `{Name:${port.name ?? ''} HostPort:0 ContainerPort:${numberOf(port.containerPort)} Protocol:${port.protocol ?? ''} HostIP:${ip}}`
       yield `${at}: hostIP set without hostPort: ${shown}`
     }
-    const key = `${numberOf(port.containerPort)}/${textOf(port.protocol)}`
+    const key = `${numberOf(port.containerPort)}/${port.protocol ?? ''}`
     const group = known.get(key) ?? new PortGroup()
     for (const other of group.conflictsWith({ ip, host })) {
       if (ip === other.ip && host === other.host) yield `${at}: duplicate port definition with ${other.at}`
@@ -54,10 +56,10 @@ export function* portWarnings(spec: JsonObject, path: field.Path): WarningTexts 
   yield* nameWarnings(spec, path)
 }
 
-function* nameWarnings(spec: JsonObject, path: field.Path): WarningTexts {
+function* nameWarnings(spec: Decoded<PodSpec>, path: field.Path): WarningTexts {
   const names = new Map<string, field.Path>()
   for (const [port, at] of portsWithPath(spec, path)) {
-    const name = textOf(port.name)
+    const name = port.name ?? ''
     if (name === '') continue
     const other = names.get(name)
     if (other)
@@ -66,9 +68,12 @@ function* nameWarnings(spec: JsonObject, path: field.Path): WarningTexts {
   }
 }
 
-function* portsWithPath(spec: JsonObject, path: field.Path): Generator<[JsonObject, field.Path]> {
+function* portsWithPath(
+  spec: Decoded<PodSpec>,
+  path: field.Path,
+): Generator<[Decoded<ContainerPort>, field.Path]> {
   for (const [container, at] of containersWithPath(spec, path)) {
     const ports = at.child('ports')
-    for (const [index, port] of listOf(container.ports).entries()) yield [port, ports.index(index)]
+    for (const [index, port] of (container.ports ?? []).entries()) yield [port, ports.index(index)]
   }
 }

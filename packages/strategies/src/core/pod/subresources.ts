@@ -1,18 +1,18 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { Container, Pod, PodSpec } from '@coxswain/api/core/v1'
 import { deepEqual } from '@coxswain/apimachinery'
-import { listOf, numberOf, objectOf } from '../../shared/reading.ts'
+import type { Decoded } from '../../decoded.ts'
+import { keep } from '../../shared/members.ts'
+import { numberOf } from '../../shared/reading.ts'
 import type { SubresourceStrategy } from '../../strategy.ts'
 import { validatePod } from './validation/pod-spec.ts'
 import { refuseStatic, validateEphemeralContainersUpdate } from './validation/pod-update.ts'
 import { validateResize } from './validation/resize.ts'
 
 /** Adds containers to a running pod, to look into it. Nothing else of the pod changes. */
-export const ephemeralContainers: SubresourceStrategy = {
+export const ephemeralContainers: SubresourceStrategy<Pod> = {
   prepareForUpdate(object, old) {
-    const wanted = objectOf(object.spec).ephemeralContainers
-    const spec: JsonObject = { ...objectOf(old.spec) }
-    if (wanted === undefined) delete spec.ephemeralContainers
-    else spec.ephemeralContainers = wanted
+    const spec: Decoded<PodSpec> = { ...old.spec }
+    keep(spec, object.spec ?? {}, ['ephemeralContainers'])
     object.spec = spec
     keepTheRest(object, old)
   },
@@ -28,19 +28,18 @@ export const ephemeralContainers: SubresourceStrategy = {
 }
 
 /** Changes what containers get of cpu and memory, while they run. */
-export const resize: SubresourceStrategy = {
+export const resize: SubresourceStrategy<Pod> = {
   prepareForUpdate(object, old) {
-    const spec = objectOf(object.spec)
-    const before = objectOf(old.spec)
-    const sameNumber = ['containers', 'initContainers'].every(
-      kind => listOf(spec[kind]).length === listOf(before[kind]).length,
+    const spec = object.spec ?? {}
+    const before = old.spec ?? {}
+    const sameNumber = (['containers', 'initContainers'] as const).every(
+      kind => (spec[kind] ?? []).length === (before[kind] ?? []).length,
     )
     if (!sameNumber) return
-    const next: JsonObject = { ...before }
-    if (spec.resources === undefined) delete next.resources
-    else next.resources = spec.resources
-    for (const kind of ['containers', 'initContainers'])
-      if (spec[kind] !== undefined) next[kind] = withNewResources(listOf(spec[kind]), listOf(before[kind]))
+    const next: Decoded<PodSpec> = { ...before }
+    keep(next, spec, ['resources'])
+    for (const kind of ['containers', 'initContainers'] as const)
+      if (spec[kind] !== undefined) next[kind] = withNewResources(spec[kind] ?? [], before[kind] ?? [])
     object.spec = next
     keepTheRest(object, old)
   },
@@ -51,27 +50,23 @@ export const resize: SubresourceStrategy = {
 }
 
 /** The old containers with the new resources; the new ones as they are when they were moved about. */
-function withNewResources(containers: readonly JsonObject[], old: readonly JsonObject[]): JsonObject[] {
+function withNewResources(
+  containers: readonly Decoded<Container>[],
+  old: readonly Decoded<Container>[],
+): Decoded<Container>[] {
   if (containers.some(({ name }, index) => old[index]?.name !== name)) return [...containers]
   return old.map((container, index) => {
-    const next: JsonObject = { ...container }
-    for (const member of ['resources', 'resizePolicy']) {
-      if (containers[index]![member] === undefined) delete next[member]
-      else next[member] = containers[index]![member]
-    }
+    const next: Decoded<Container> = { ...container }
+    keep(next, containers[index]!, ['resources', 'resizePolicy'])
     return next
   })
 }
 
 /** Everything but the specification is as it was. */
-function keepTheRest(object: JsonObject, old: JsonObject): void {
-  const metadata = objectOf(object.metadata)
-  const before = objectOf(old.metadata)
-  for (const member of ['labels', 'annotations', 'ownerReferences', 'finalizers']) {
-    if (before[member] === undefined) delete metadata[member]
-    else metadata[member] = before[member]
-  }
-  if (old.status === undefined) delete object.status
-  else object.status = old.status
+function keepTheRest(object: Decoded<Pod>, old: Decoded<Pod>): void {
+  const metadata = object.metadata
+  const before = old.metadata
+  keep(metadata, before, ['labels', 'annotations', 'ownerReferences', 'finalizers'])
+  keep(object, old, ['status'])
   if (!deepEqual(object.spec, old.spec)) metadata.generation = numberOf(before.generation) + 1
 }

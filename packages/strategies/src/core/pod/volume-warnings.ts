@@ -1,5 +1,6 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
-import { listOf, objectOf, textOf, type WarningTexts } from '../../shared/reading.ts'
+import type { KeyToPath, Volume, VolumeProjection } from '@coxswain/api/core/v1'
+import type { Decoded } from '../../decoded.ts'
+import type { WarningTexts } from '../../shared/reading.ts'
 
 /** A file of a volume, and what it comes from. */
 interface FilePath {
@@ -11,47 +12,43 @@ const quote = (text: string): string => JSON.stringify(text)
 const show = ({ path, source }: FilePath): string =>
   source === '' ? quote(path) : `${quote(path)} (${source})`
 
-const filesOf = (items: unknown, source: string): FilePath[] =>
-  listOf(items).map(({ path }) => ({ path: textOf(path), source }))
+const filesOf = (items: Decoded<KeyToPath[]> | null | undefined, source: string): FilePath[] =>
+  (items ?? []).map(({ path }) => ({ path: path ?? '', source }))
 
 /** Files of one volume that hide one another, or stand where another's directory is. */
-export function* overlapWarnings(volume: JsonObject): WarningTexts {
-  const name = quote(textOf(volume.name))
+export function* overlapWarnings(volume: Decoded<Volume>): WarningTexts {
+  const name = quote(volume.name ?? '')
   function* report(description: string, files: readonly FilePath[]): WarningTexts {
     for (const text of overlaps(files)) yield `volume ${name} (${description}): overlapping paths: ${text}`
   }
   const { configMap, secret, downwardAPI, projected } = volume
-  if (isObject(configMap))
-    yield* report(`ConfigMap ${quote(textOf(configMap.name))}`, filesOf(configMap.items, ''))
-  if (isObject(secret)) yield* report(`Secret ${quote(textOf(secret.secretName))}`, filesOf(secret.items, ''))
-  if (isObject(downwardAPI)) yield* report('DownwardAPI', filesOf(downwardAPI.items, ''))
-  if (isObject(projected)) {
-    for (const source of listOf(projected.sources)) {
+  if (configMap) yield* report(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap.items, ''))
+  if (secret) yield* report(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret.items, ''))
+  if (downwardAPI) yield* report('DownwardAPI', filesOf(downwardAPI.items, ''))
+  if (projected) {
+    for (const source of projected.sources ?? []) {
       if (Object.keys(source).length === 0) yield `volume ${name} (Projected) has no sources provided`
     }
-    yield* report('Projected', listOf(projected.sources).flatMap(projectedFiles))
+    yield* report('Projected', (projected.sources ?? []).flatMap(projectedFiles))
   }
 }
 
-function projectedFiles(source: JsonObject): FilePath[] {
+function projectedFiles(source: Decoded<VolumeProjection>): FilePath[] {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source
-  if (isObject(configMap) && configMap.items !== undefined)
-    return filesOf(configMap.items, `ConfigMap ${quote(textOf(configMap.name))}`)
-  if (isObject(secret) && secret.items !== undefined)
-    return filesOf(secret.items, `Secret ${quote(textOf(secret.name))}`)
-  if (isObject(downwardAPI) && downwardAPI.items !== undefined)
-    return filesOf(downwardAPI.items, 'DownwardAPI')
-  if (isObject(serviceAccountToken))
-    return [{ path: textOf(serviceAccountToken.path), source: 'ServiceAccountToken' }]
-  if (isObject(clusterTrustBundle)) {
-    const name = textOf(clusterTrustBundle.name ?? clusterTrustBundle.signerName)
-    return [{ path: textOf(clusterTrustBundle.path), source: `ClusterTrustBundle ${quote(name)}` }]
+  if (configMap && configMap.items !== undefined)
+    return filesOf(configMap.items, `ConfigMap ${quote(configMap.name ?? '')}`)
+  if (secret && secret.items !== undefined) return filesOf(secret.items, `Secret ${quote(secret.name ?? '')}`)
+  if (downwardAPI && downwardAPI.items !== undefined) return filesOf(downwardAPI.items, 'DownwardAPI')
+  if (serviceAccountToken) return [{ path: serviceAccountToken.path ?? '', source: 'ServiceAccountToken' }]
+  if (clusterTrustBundle) {
+    const name = clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? ''
+    return [{ path: clusterTrustBundle.path ?? '', source: `ClusterTrustBundle ${quote(name)}` }]
   }
-  const certificate = objectOf(podCertificate)
+  const certificate = podCertificate ?? {}
   const files: FilePath[] = [
-    { path: textOf(certificate.certificateChainPath), source: 'PodCertificate chain' },
-    { path: textOf(certificate.keyPath), source: 'PodCertificate key' },
-    { path: textOf(certificate.credentialBundlePath), source: 'PodCertificate credential bundle' },
+    { path: certificate.certificateChainPath ?? '', source: 'PodCertificate chain' },
+    { path: certificate.keyPath ?? '', source: 'PodCertificate key' },
+    { path: certificate.credentialBundlePath ?? '', source: 'PodCertificate credential bundle' },
   ]
   return files.filter(({ path }) => path !== '')
 }

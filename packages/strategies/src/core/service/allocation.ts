@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { Endpoints, Service } from '@coxswain/api/core/v1'
 import {
   field,
   isValidPathSegmentName,
@@ -7,7 +7,7 @@ import {
   type StatusError,
 } from '@coxswain/apimachinery'
 import { ipFamilyOf } from '@coxswain/kinds'
-import { listOf, objectOf } from '../../shared/reading.ts'
+import type { Decoded } from '../../decoded.ts'
 import type { Claim, ClaimOperation, ObjectReader, StrategyContext } from '../../strategy.ts'
 import { initFamilies, isSettled } from './families.ts'
 import { parseRange, portKey, releaseAddress, ServiceClaim } from './pools.ts'
@@ -36,8 +36,8 @@ const familiesOfCluster = ({ serviceRanges }: StrategyContext): string[] =>
 
 /** Takes addresses and node ports for a service and writes them into it. */
 export function claimService(
-  service: JsonObject,
-  old: JsonObject | undefined,
+  service: Decoded<Service>,
+  old: Decoded<Service> | undefined,
   context: StrategyContext,
 ): Claim {
   const claim = new ServiceClaim(context, service)
@@ -58,7 +58,7 @@ export function claimService(
 }
 
 /** What a deletion gives back: addresses, node ports, and the Endpoints of the same name. */
-export function releaseService(service: JsonObject, objects: ObjectReader): ClaimOperation[] {
+export function releaseService(service: Decoded<Service>, objects: ObjectReader): ClaimOperation[] {
   const spec = specOf(service)
   const { namespace, name } = service.metadata as { namespace: string; name: string }
   const hasAddress = !isExternalName(spec) && !isHeadless(spec)
@@ -70,12 +70,14 @@ export function releaseService(service: JsonObject, objects: ObjectReader): Clai
   for (const port of new Set(ports)) if (port > 0) operations.push({ type: 'delete', key: portKey(port) })
   const endpointsKey = `/core/endpoints/${namespace}/${name}`
   const endpoints = objects.resource('/core/endpoints/').get(endpointsKey)
-  if (endpoints && listOf(objectOf(endpoints.parse().metadata).finalizers).length === 0)
+  if (endpoints && !hasFinalizers(endpoints.parse() as Decoded<Endpoints>))
     operations.push({ type: 'delete', key: endpointsKey })
   return operations
 }
 
-function refuse(service: JsonObject, path: field.Path, value: unknown, reason: string): StatusError {
+const hasFinalizers = ({ metadata }: Decoded<Endpoints>): boolean => (metadata.finalizers ?? []).length > 0
+
+function refuse(service: Decoded<Service>, path: field.Path, value: unknown, reason: string): StatusError {
   const { name = '' } = service.metadata as { name?: string }
   return newInvalid({ group: '', kind: 'Service' }, name, [field.invalid(path, value, reason)])
 }
@@ -123,7 +125,7 @@ function normalizeClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined): v
 }
 
 /** One address for each family; those that the author gave are taken as given. */
-function takeClusterIPs(service: JsonObject, claim: ServiceClaim): void {
+function takeClusterIPs(service: Decoded<Service>, claim: ServiceClaim): void {
   const spec = specOf(service)
   if (isExternalName(spec) || clusterIPsOf(spec)[0] === noAddress) return
   const wanted = familiesOf(spec).map((family, index) => ({ family, ip: clusterIPsOf(spec)[index] ?? '' }))
@@ -131,7 +133,7 @@ function takeClusterIPs(service: JsonObject, claim: ServiceClaim): void {
   spec.clusterIP = spec.clusterIPs[0] ?? ''
 }
 
-function takeAddress(service: JsonObject, family: string, ip: string, claim: ServiceClaim): string {
+function takeAddress(service: Decoded<Service>, family: string, ip: string, claim: ServiceClaim): string {
   const { name = '' } = service.metadata as { name?: string }
   const refusal = ip === '' ? undefined : claim.takeAddress(ip)
   const taken = ip === '' ? claim.takeNextAddress(family) : ip
@@ -152,7 +154,7 @@ function ownerProblem(name: string, ip: string): string | undefined {
   return `IPAddress.networking.k8s.io "${ip}" is invalid: ${detail}`
 }
 
-function updateClusterIPs(service: JsonObject, old: ServiceSpec, claim: ServiceClaim): void {
+function updateClusterIPs(service: Decoded<Service>, old: ServiceSpec, claim: ServiceClaim): void {
   const spec = specOf(service)
   if (isSettled(spec, old)) return
   if (isExternalName(old)) {
@@ -176,9 +178,9 @@ function updateClusterIPs(service: JsonObject, old: ServiceSpec, claim: ServiceC
 }
 
 /** Ports of one number and several protocols share a node port. */
-function takeNodePorts(service: JsonObject, claim: ServiceClaim): void {
+function takeNodePorts(service: Decoded<Service>, claim: ServiceClaim): void {
   const spec = specOf(service)
-  const byPort = new Map<number, number>()
+  const byPort = new Map<number | undefined, number>()
   const wishes = Map.groupBy(
     portsOf(spec).filter(({ nodePort }) => nodePort),
     ({ port }) => port,
@@ -195,7 +197,7 @@ function takeNodePorts(service: JsonObject, claim: ServiceClaim): void {
   }
 }
 
-function takePort(service: JsonObject, index: number, port: number, claim: ServiceClaim): number {
+function takePort(service: Decoded<Service>, index: number, port: number, claim: ServiceClaim): number {
   const refusal = claim.takePort(port)
   if (refusal !== undefined) throw refuse(service, portsPath.index(index).child('nodePort'), port, refusal)
   return port
@@ -207,7 +209,7 @@ function takeNextPort(claim: ServiceClaim): number {
   return port
 }
 
-function takeHealthCheckPort(service: JsonObject, claim: ServiceClaim): void {
+function takeHealthCheckPort(service: Decoded<Service>, claim: ServiceClaim): void {
   const spec = specOf(service)
   if (!spec.healthCheckNodePort) {
     spec.healthCheckNodePort = takeNextPort(claim)
@@ -218,7 +220,7 @@ function takeHealthCheckPort(service: JsonObject, claim: ServiceClaim): void {
     throw refuse(service, specPath.child('healthCheckNodePort'), spec.healthCheckNodePort, refusal)
 }
 
-function updateNodePorts(service: JsonObject, old: ServiceSpec, claim: ServiceClaim): void {
+function updateNodePorts(service: Decoded<Service>, old: ServiceSpec, claim: ServiceClaim): void {
   const spec = specOf(service)
   const before = new Set(nodePortsOf(old))
   if (isOnNodes(spec)) {

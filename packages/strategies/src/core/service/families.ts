@@ -1,6 +1,7 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { Service } from '@coxswain/api/core/v1'
 import { type FieldError, field, newInvalid } from '@coxswain/apimachinery'
 import { ipFamilyOf } from '@coxswain/kinds'
+import type { Decoded } from '../../decoded.ts'
 import { isIPv6, legacyIP } from '../../networking/addresses.ts'
 import type { Findings } from '../../shared/reading.ts'
 import {
@@ -37,8 +38,8 @@ export function isSettled(spec: ServiceSpec, old: ServiceSpec | undefined): bool
  * not fit together.
  */
 export function initFamilies(
-  service: JsonObject,
-  oldService: JsonObject | undefined,
+  service: Decoded<Service>,
+  oldService: Decoded<Service> | undefined,
   available: readonly string[],
 ): void {
   const spec = specOf(service)

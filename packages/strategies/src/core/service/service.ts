@@ -1,17 +1,18 @@
+import type { Service, ServiceStatus } from '@coxswain/api/core/v1'
 import {
-  childObject,
   deepEqual,
   field,
   formatLabelSelector,
-  type JsonObject,
   nameIsDNSLabel,
   warningsForCIDR,
   warningsForIP,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../../decoded.ts'
+import { defineStrategy } from '../../define-strategy.ts'
 import { printLoadBalancer } from '../../networking/addresses.ts'
 import { loadBalancerWarnings } from '../../networking/ingress.ts'
 import { ageCell, nameCell } from '../../shared/cells.ts'
-import { listOf, objectOf, recordOf } from '../../shared/reading.ts'
+import { childOf } from '../../shared/members.ts'
 import type { Strategy } from '../../strategy.ts'
 import { claimService, releaseService } from './allocation.ts'
 import {
@@ -36,7 +37,7 @@ const hintsAnnotation = 'service.kubernetes.io/topology-aware-hints'
 const modeAnnotation = 'service.kubernetes.io/topology-mode'
 const specPath = field.Path.of('spec')
 
-export const serviceStrategy: Strategy = {
+export const serviceStrategy: Strategy = defineStrategy<Service>({
   validateName: nameIsDNSLabel,
   createOnUpdate: true,
   returnsDeleted: true,
@@ -46,7 +47,7 @@ export const serviceStrategy: Strategy = {
   prepareForCreate: object => dropIgnoredPolicy(specOf(object)),
   prepareForUpdate(object, old) {
     dropTypeDependents(specOf(object), specOf(old))
-    if (!isLoadBalancer(specOf(object))) childObject(object, 'status').loadBalancer = {}
+    if (!isLoadBalancer(specOf(object))) childOf(object, 'status').loadBalancer = {}
     dropIgnoredPolicy(specOf(object))
   },
   validate: (object, _context, old) => [
@@ -58,20 +59,20 @@ export const serviceStrategy: Strategy = {
   statusWarnings: object => loadBalancerWarnings(object.status),
   cells(object, now) {
     const spec = specOf(object)
-    return [
-      nameCell(object),
-      spec.type ?? '',
-      clusterIPsOf(spec)[0] ?? '<none>',
-      printExternal(spec, object.status),
-      printPorts(spec) || '<none>',
-      ageCell(object, now),
-      formatLabelSelector({ matchLabels: recordOf(spec.selector) }),
-    ]
+    return {
+      Name: nameCell(object),
+      Type: spec.type ?? '',
+      'Cluster-IP': clusterIPsOf(spec)[0] ?? '<none>',
+      'External-IP': printExternal(spec, object.status),
+      'Port(s)': printPorts(spec) || '<none>',
+      Age: ageCell(object, now),
+      Selector: formatLabelSelector({ matchLabels: spec.selector ?? {} }),
+    }
   },
-}
+})
 
-function defaultService(object: JsonObject): void {
-  const spec = childObject(object, 'spec') as ServiceSpec
+function defaultService(object: Decoded<Service>): void {
+  const spec = childOf(object, 'spec')
   spec.sessionAffinity ||= 'None'
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
   if (
@@ -82,14 +83,13 @@ function defaultService(object: JsonObject): void {
   spec.type ||= 'ClusterIP'
   for (const port of portsOf(spec)) {
     port.protocol ||= 'TCP'
-    port.targetPort ||= port.port
+    port.targetPort ||= port.port ?? 0
   }
   if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= 'Cluster'
   if (spec.type === 'ClusterIP' || isOnNodes(spec)) spec.internalTrafficPolicy ??= 'Cluster'
   if (!isLoadBalancer(spec)) return
   spec.allocateLoadBalancerNodePorts ??= true
-  for (const ingress of listOf(objectOf(objectOf(object.status).loadBalancer).ingress))
-    if (ingress.ip) ingress.ipMode ??= 'VIP'
+  for (const ingress of object.status?.loadBalancer?.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP'
 }
 
 /** An alias has no traffic of its own to steer: a policy that makes sense elsewhere is not kept. */
@@ -124,12 +124,12 @@ function dropTypeDependents(spec: ServiceSpec, old: ServiceSpec): void {
     delete spec.externalTrafficPolicy
 }
 
-function serviceWarnings(object: JsonObject): string[] {
+function serviceWarnings(object: Decoded<Service>): string[] {
   const spec = specOf(object)
   const warnings: string[] = []
   const externalIPs = spec.externalIPs ?? []
   const headless = spec.type === 'ClusterIP' && spec.clusterIP === noAddress
-  if (recordOf(objectOf(object.metadata).annotations)[hintsAnnotation] !== undefined)
+  if (object.metadata.annotations?.[hintsAnnotation] !== undefined)
     warnings.push(`annotation ${hintsAnnotation} is deprecated, please use ${modeAnnotation} instead`)
   if (spec.clusterIP && !isHeadless(spec)) {
     const path = specPath.child('clusterIPs')
@@ -163,7 +163,7 @@ function serviceWarnings(object: JsonObject): string[] {
   return warnings
 }
 
-function printExternal(spec: ServiceSpec, status: unknown): string {
+function printExternal(spec: ServiceSpec, status: Decoded<ServiceStatus> | undefined): string {
   const externalIPs = (spec.externalIPs ?? []).join(',')
   switch (spec.type) {
     case 'ClusterIP':

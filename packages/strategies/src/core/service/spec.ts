@@ -1,38 +1,14 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { recordOf } from '../../shared/reading.ts'
+import type {
+  ServicePort as ApiServicePort,
+  ServiceSpec as ApiServiceSpec,
+  Service,
+} from '@coxswain/api/core/v1'
+import type { Decoded } from '../../decoded.ts'
 
-export interface ServicePort extends JsonObject {
-  name?: string
-  protocol?: string
-  port: number
-  targetPort: number | string
-  nodePort?: number
-  appProtocol?: string
-}
+export type ServicePort = Decoded<ApiServicePort>
+export type ServiceSpec = Decoded<ApiServiceSpec>
 
-/** What the rules of services look at. */
-export interface ServiceSpec extends JsonObject {
-  type?: string
-  ports?: ServicePort[]
-  clusterIP?: string
-  clusterIPs?: string[]
-  ipFamilies?: string[]
-  ipFamilyPolicy?: string
-  externalIPs?: string[]
-  externalName?: string
-  externalTrafficPolicy?: string
-  internalTrafficPolicy?: string
-  healthCheckNodePort?: number
-  allocateLoadBalancerNodePorts?: boolean
-  loadBalancerClass?: string
-  loadBalancerIP?: string
-  loadBalancerSourceRanges?: string[]
-  sessionAffinity?: string
-  sessionAffinityConfig?: { clientIP?: { timeoutSeconds?: number } }
-  trafficDistribution?: string
-}
-
-export const specOf = (service: JsonObject): ServiceSpec => service.spec as ServiceSpec
+export const specOf = (service: Decoded<Service>): ServiceSpec => service.spec ?? {}
 export const portsOf = (spec: ServiceSpec): ServicePort[] => spec.ports ?? []
 export const clusterIPsOf = (spec: ServiceSpec): string[] => spec.clusterIPs ?? []
 export const familiesOf = (spec: ServiceSpec): string[] => spec.ipFamilies ?? []
@@ -46,7 +22,7 @@ export const isLoadBalancer = (spec: ServiceSpec): boolean => spec.type === 'Loa
 export const isOnNodes = (spec: ServiceSpec): boolean => spec.type === 'NodePort' || isLoadBalancer(spec)
 export const isHeadless = (spec: ServiceSpec): boolean =>
   clusterIPsOf(spec).length === 1 && spec.clusterIPs?.[0] === noAddress
-export const hasSelector = (spec: ServiceSpec): boolean => Object.keys(recordOf(spec.selector)).length > 0
+export const hasSelector = (spec: ServiceSpec): boolean => Object.keys(spec.selector ?? {}).length > 0
 export const isExternallyAccessible = (spec: ServiceSpec): boolean =>
   isOnNodes(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0)
 /** Whether a load balancer has to ask nodes if they have endpoints of their own. */
@@ -57,5 +33,9 @@ export const needsHealthCheck = (spec: ServiceSpec): boolean =>
 export const nodePortsOf = (spec: ServiceSpec): number[] =>
   portsOf(spec).flatMap(({ nodePort }) => (nodePort ? [nodePort] : []))
 
-export const isSameList = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
-  a.length === b.length && a.every((value, index) => value === b[index])
+type Texts = readonly string[] | null | undefined
+
+export function isSameList(one: Texts, other: Texts): boolean {
+  const [a, b] = [one ?? [], other ?? []]
+  return a.length === b.length && a.every((value, index) => value === b[index])
+}

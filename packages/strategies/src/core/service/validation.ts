@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { Service } from '@coxswain/api/core/v1'
 import {
   field,
   isDNS1123Subdomain,
@@ -6,16 +6,13 @@ import {
   isValidPortNum,
   validateLabels,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../../decoded.ts'
 import { ingressIPs, legacyCIDR, legacyIP, validateEndpointIP } from '../../networking/addresses.ts'
 import { validateStatusHostname } from '../../networking/ingress.ts'
 import {
   type Findings,
   invalidBecause,
-  listOf,
-  objectOf,
   printed,
-  recordOf,
-  textOf,
   validateChoice,
   validateDNSLabel,
   validateQualifiedName,
@@ -50,7 +47,7 @@ const annotationsPath = field.Path.of('metadata', 'annotations')
 const onlyLoadBalancer = "may only be used when `type` is 'LoadBalancer'"
 
 /** Everything that must hold for a service, new or changed. */
-export function* validateService(service: JsonObject, old: JsonObject | undefined): Findings {
+export function* validateService(service: Decoded<Service>, old: Decoded<Service> | undefined): Findings {
   const spec = specOf(service)
   const before = old && specOf(old)
   yield* validateTopologyAnnotations(annotationsOf(service))
@@ -60,7 +57,7 @@ export function* validateService(service: JsonObject, old: JsonObject | undefine
   const names = new Set<string>()
   for (const [index, port] of portsOf(spec).entries())
     yield* validatePort(port, names, { required: portsOf(spec).length > 1, path: portsPath.index(index) })
-  yield* validateLabels(recordOf(spec.selector), specPath.child('selector'))
+  yield* validateLabels(spec.selector ?? {}, specPath.child('selector'))
   yield* validateAffinity(spec)
   yield* validateClusterIPs(spec, before)
   const validOld = new Set(before?.externalIPs)
@@ -81,7 +78,7 @@ export function* validateService(service: JsonObject, old: JsonObject | undefine
 }
 
 /** What may not change. */
-export function* validateServiceChange(service: JsonObject, old: JsonObject): Findings {
+export function* validateServiceChange(service: Decoded<Service>, old: Decoded<Service>): Findings {
   const spec = specOf(service)
   const before = specOf(old)
   yield* validateClusterIPsChange(spec, before)
@@ -97,8 +94,7 @@ export function* validateServiceChange(service: JsonObject, old: JsonObject): Fi
     yield field.forbidden(specPath.child('healthCheckNodePort'), 'field is immutable')
 }
 
-const annotationsOf = (object: JsonObject): Record<string, string> =>
-  recordOf(objectOf(object.metadata).annotations)
+const annotationsOf = (object: Decoded<Service>): Record<string, string> => object.metadata.annotations ?? {}
 
 function* validateTopologyAnnotations(annotations: Record<string, string>): Findings {
   const mode = annotations[modeAnnotation]
@@ -135,9 +131,9 @@ function* validatePort(
     if (names.has(name)) yield field.duplicate(path.child('name'), name)
     names.add(name)
   } else if (required) yield field.required(path.child('name'))
-  yield* invalidBecause(path.child('port'), port.port, isValidPortNum(port.port))
+  yield* invalidBecause(path.child('port'), port.port, isValidPortNum(port.port ?? 0))
   yield* validateChoice(port.protocol, portProtocols, path.child('protocol'))
-  const { targetPort } = port
+  const { targetPort = 0 } = port
   const problems = typeof targetPort === 'number' ? isValidPortNum(targetPort) : isValidPortName(targetPort)
   yield* invalidBecause(path.child('targetPort'), targetPort, problems)
   if (port.appProtocol !== undefined)
@@ -183,18 +179,18 @@ function* validatePortsTogether(spec: ServiceSpec): Findings {
 }
 
 /** Upstream prints its internal type with nothing but these two. */
-function goPort(protocol: string | undefined, port: number): field.Printed {
+function goPort(protocol: string | undefined, port: number | undefined): field.Printed {
   return printed({
     Name: '',
     Protocol: protocol ?? '',
     AppProtocol: null,
-    Port: port,
+    Port: port ?? 0,
     TargetPort: 0,
     NodePort: 0,
   })
 }
 
-function* validateSourceRanges(service: JsonObject, old: JsonObject | undefined): Findings {
+function* validateSourceRanges(service: Decoded<Service>, old: Decoded<Service> | undefined): Findings {
   const spec = specOf(service)
   const ranges = spec.loadBalancerSourceRanges ?? []
   if (ranges.length > 0) {
@@ -249,9 +245,9 @@ function* validateTraffic(spec: ServiceSpec): Findings {
 }
 
 /** The status says how a load balancer is reached. */
-export function* validateServiceStatus(service: JsonObject, old: JsonObject): Findings {
+export function* validateServiceStatus(service: Decoded<Service>, old: Decoded<Service>): Findings {
   const path = field.Path.of('status', 'loadBalancer', 'ingress')
-  const ingress = listOf(objectOf(objectOf(service.status).loadBalancer).ingress)
+  const ingress = service.status?.loadBalancer?.ingress ?? []
   if (!isLoadBalancer(specOf(service))) {
     if (ingress.length > 0) yield field.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
     return
@@ -259,7 +255,7 @@ export function* validateServiceStatus(service: JsonObject, old: JsonObject): Fi
   const validOld = ingressIPs(old.status)
   for (const [index, { ip, ipMode, hostname }] of ingress.entries()) {
     const at = path.index(index)
-    const address = textOf(ip)
+    const address = ip ?? ''
     if (address !== '') yield* legacyIP(at.child('ip'), address, validOld)
     if (ipMode === undefined) {
       if (address !== '') yield field.required(at.child('ipMode'), 'must be specified when `ip` is set')
@@ -267,6 +263,6 @@ export function* validateServiceStatus(service: JsonObject, old: JsonObject): Fi
       yield field.forbidden(at.child('ipMode'), 'may not be specified when `ip` is not set')
     else if (ipMode !== 'VIP' && ipMode !== 'Proxy')
       yield field.notSupported(at.child('ipMode'), ipMode, ['Proxy', 'VIP'])
-    yield* validateStatusHostname(textOf(hostname), at.child('hostname'))
+    yield* validateStatusHostname(hostname ?? '', at.child('hostname'))
   }
 }

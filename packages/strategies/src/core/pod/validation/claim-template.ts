@@ -1,21 +1,21 @@
+import type {
+  PersistentVolumeClaimSpec,
+  PersistentVolumeClaimTemplate,
+  TypedObjectReference,
+} from '@coxswain/api/core/v1'
 import {
   field,
-  isObject,
-  type JsonObject,
   nameIsDNSSubdomain,
   parseQuantity,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import {
   type Findings,
   invalidBecause,
-  objectOf,
-  recordOf,
   requireMembers,
-  stringsOf,
-  textOf,
   validateDNSLabel,
   validateDNSSubdomain,
 } from '../../../shared/reading.ts'
@@ -25,20 +25,23 @@ const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWrit
 const volumeModes = ['Block', 'Filesystem']
 
 /** The claim that is made for a volume of one pod: only labels and annotations, and the specification of a claim. */
-export function* validateClaimTemplate(template: JsonObject, path: field.Path): Findings {
-  const metadata = objectOf(template.metadata)
+export function* validateClaimTemplate(
+  template: Decoded<PersistentVolumeClaimTemplate>,
+  path: field.Path,
+): Findings {
+  const metadata = template.metadata ?? {}
   const at = path.child('metadata')
-  yield* validateAnnotations(recordOf(metadata.annotations), at.child('annotations'))
-  yield* validateLabels(recordOf(metadata.labels), at.child('labels'))
+  yield* validateAnnotations(metadata.annotations ?? {}, at.child('annotations'))
+  yield* validateLabels(metadata.labels ?? {}, at.child('labels'))
   for (const [key, value] of Object.entries(metadata)) {
     if (key === 'labels' || key === 'annotations' || value === undefined || value === null) continue
     yield field.forbidden(at.child(key), 'cannot be set')
   }
-  yield* validateClaimSpec(objectOf(template.spec), path.child('spec'))
+  yield* validateClaimSpec(template.spec ?? {}, path.child('spec'))
 }
 
-export function* validateClaimSpec(spec: JsonObject, path: field.Path): Findings {
-  const modes = stringsOf(spec.accessModes)
+export function* validateClaimSpec(spec: Decoded<PersistentVolumeClaimSpec>, path: field.Path): Findings {
+  const modes = spec.accessModes ?? []
   const modesPath = path.child('accessModes')
   if (modes.length === 0) yield field.required(modesPath, 'at least 1 access mode is required')
   yield* validateLabelSelector(spec.selector as never, path.child('selector'))
@@ -49,14 +52,14 @@ export function* validateClaimSpec(spec: JsonObject, path: field.Path): Findings
     yield field.forbidden(modesPath, 'may not use ReadWriteOncePod with other access modes')
   yield* validateStorage(spec, path.child('resources').key('storage'))
   yield* validateClassName(spec.storageClassName, path.child('storageClassName'))
-  if (spec.volumeMode !== undefined && !volumeModes.includes(textOf(spec.volumeMode)))
+  if (spec.volumeMode !== undefined && !volumeModes.includes(spec.volumeMode ?? ''))
     yield field.notSupported(path.child('volumeMode'), spec.volumeMode, volumeModes)
   yield* validateDataSources(spec, path)
   yield* validateClassName(spec.volumeAttributesClassName, path.child('volumeAttributesClassName'))
 }
 
-function* validateStorage(spec: JsonObject, path: field.Path): Findings {
-  const text = recordOf(objectOf(spec.resources).requests).storage
+function* validateStorage(spec: Decoded<PersistentVolumeClaimSpec>, path: field.Path): Findings {
+  const text = spec.resources?.requests?.storage
   if (text === undefined) {
     yield field.required(path)
     return
@@ -66,33 +69,33 @@ function* validateStorage(spec: JsonObject, path: field.Path): Findings {
   else yield* validateResourceQuantity('storage', amount, path)
 }
 
-function* validateClassName(name: unknown, path: field.Path): Findings {
-  const text = textOf(name)
+function* validateClassName(name: string | null | undefined, path: field.Path): Findings {
+  const text = name ?? ''
   if (text !== '') yield* invalidBecause(path, text, nameIsDNSSubdomain(text, false))
 }
 
-function* validateDataSources(spec: JsonObject, path: field.Path): Findings {
+function* validateDataSources(spec: Decoded<PersistentVolumeClaimSpec>, path: field.Path): Findings {
   const { dataSource, dataSourceRef } = spec
-  if (isObject(dataSource)) yield* validateDataSource(dataSource, path.child('dataSource'))
-  if (!isObject(dataSourceRef)) return
+  if (dataSource) yield* validateDataSource(dataSource, path.child('dataSource'))
+  if (!dataSourceRef) return
   yield* validateDataSource(dataSourceRef, path.child('dataSourceRef'))
-  const namespace = textOf(dataSourceRef.namespace)
+  const namespace = dataSourceRef.namespace ?? ''
   if (namespace !== '') yield* validateDNSLabel(namespace, path.child('dataSourceRef', 'namespace'))
-  if (!isObject(dataSource)) return
+  if (!dataSource) return
   const shown = new field.Printed('{}')
   if (namespace !== '') {
     yield field.invalid(path, shown, 'may not be specified when dataSourceRef.namespace is specified')
-  } else if (['apiGroup', 'kind', 'name'].some(key => dataSource[key] !== dataSourceRef[key])) {
+  } else if ((['apiGroup', 'kind', 'name'] as const).some(key => dataSource[key] !== dataSourceRef[key])) {
     yield field.invalid(path, shown, 'must match dataSourceRef')
   }
 }
 
-function* validateDataSource(source: JsonObject, path: field.Path): Findings {
+function* validateDataSource(source: Decoded<TypedObjectReference>, path: field.Path): Findings {
   yield* requireMembers(source, ['name', 'kind'], path)
-  const group = textOf(source.apiGroup)
+  const group = source.apiGroup ?? ''
   if (group === '' && source.kind !== 'PersistentVolumeClaim') {
     const message = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
-    yield field.invalid(path, textOf(source.kind), message)
+    yield field.invalid(path, source.kind ?? '', message)
   }
   if (group !== '') yield* validateDNSSubdomain(group, path.child('apiGroup'))
 }

@@ -1,11 +1,10 @@
-import { field, isObject, isValidPortName, isValidPortNum, type JsonObject } from '@coxswain/apimachinery'
+import type { Container, ContainerPort, ContainerResizePolicy, PodSpec } from '@coxswain/api/core/v1'
+import { field, isObject, isValidPortName, isValidPortNum } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import {
   type Findings,
   invalidBecause,
-  listOf,
   numberOf,
-  objectOf,
-  textOf,
   validateChoice,
   validateDNSLabel,
 } from '../../../shared/reading.ts'
@@ -26,7 +25,7 @@ export interface ContainerContext extends HandlerContext {
 }
 
 export function containerContextOf(
-  spec: JsonObject,
+  spec: Decoded<PodSpec>,
   volumes: KnownVolumes,
   claims: ReadonlySet<string>,
 ): ContainerContext {
@@ -34,13 +33,13 @@ export function containerContextOf(
     ...handlerContextOf(spec),
     volumes,
     claims,
-    restartPolicy: textOf(spec.restartPolicy),
+    restartPolicy: spec.restartPolicy ?? '',
     hostUsers: spec.hostUsers !== false,
   }
 }
 
 export function* validateContainers(
-  containers: readonly JsonObject[],
+  containers: readonly Decoded<Container>[],
   path: field.Path,
   context: ContainerContext,
 ): Findings {
@@ -53,48 +52,46 @@ export function* validateContainers(
     const at = path.index(index)
     yield* validateContainer(container, at, context)
     yield* claimName(names, container, at)
-    if (isObject(container.lifecycle))
-      yield* validateLifecycle(container.lifecycle, at.child('lifecycle'), context)
+    if (container.lifecycle) yield* validateLifecycle(container.lifecycle, at.child('lifecycle'), context)
     yield* validateProbes(container, at, context)
     yield* validateRestartRules(container, at)
   }
   yield* validateHostPorts(containers, path)
 }
 
-function* claimName(names: Set<string>, container: JsonObject, path: field.Path): Findings {
-  const name = textOf(container.name)
+function* claimName(names: Set<string>, container: Decoded<Container>, path: field.Path): Findings {
+  const name = container.name ?? ''
   if (names.has(name)) yield field.duplicate(path.child('name'), name)
   names.add(name)
 }
 
 /** They run one after the other, before the containers; those that restart always run beside them. */
 export function* validateInitContainers(
-  spec: JsonObject,
+  spec: Decoded<PodSpec>,
   path: field.Path,
   context: ContainerContext,
 ): Findings {
-  const names = new Set(listOf(spec.containers).map(({ name }) => textOf(name)))
-  for (const [index, container] of listOf(spec.initContainers).entries()) {
+  const names = new Set((spec.containers ?? []).map(({ name }) => name ?? ''))
+  for (const [index, container] of (spec.initContainers ?? []).entries()) {
     const at = path.index(index)
     const isSidecar = container.restartPolicy === 'Always'
     yield* validateContainer(container, at, context)
-    if (container.restartPolicy !== undefined || listOf(container.restartPolicyRules).length > 0)
+    if (container.restartPolicy !== undefined || (container.restartPolicyRules ?? []).length > 0)
       yield* validateRestartRules(container, at)
-    if (names.has(textOf(container.name))) yield field.duplicate(at.child('name'), textOf(container.name))
-    else if (textOf(container.name) !== '') names.add(textOf(container.name))
+    if (names.has(container.name ?? '')) yield field.duplicate(at.child('name'), container.name ?? '')
+    else if ((container.name ?? '') !== '') names.add(container.name ?? '')
     yield* validateHostPorts([container], path)
     if (isSidecar) {
-      if (isObject(container.lifecycle))
-        yield* validateLifecycle(container.lifecycle, at.child('lifecycle'), context)
+      if (container.lifecycle) yield* validateLifecycle(container.lifecycle, at.child('lifecycle'), context)
       yield* validateProbes(container, at, context)
     } else {
-      for (const member of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']) {
+      for (const member of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
         if (container[member] !== undefined) {
           const message = 'may not be set for init containers without restartPolicy=Always'
           yield field.forbidden(at.child(member), message)
         }
       }
-      for (const [position, policy] of listOf(container.resizePolicy).entries()) {
+      for (const [position, policy] of (container.resizePolicy ?? []).entries()) {
         if (policy.restartPolicy !== 'RestartContainer') continue
         const message = "must not be set to 'RestartContainer' for non-sidecar initContainers"
         yield field.invalid(
@@ -109,32 +106,32 @@ export function* validateInitContainers(
 
 /** What an ephemeral container has no use for. */
 const notEphemeral = [
-  ...['ports', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'],
-  ...['resizePolicy', 'restartPolicy', 'restartPolicyRules'],
-]
+  ...(['ports', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const),
+  ...(['resizePolicy', 'restartPolicy', 'restartPolicyRules'] as const),
+] as const
 
 export function* validateEphemeralContainers(
-  spec: JsonObject,
+  spec: Decoded<PodSpec>,
   path: field.Path,
   context: ContainerContext,
 ): Findings {
   const lasting = new Set(
-    [...listOf(spec.containers), ...listOf(spec.initContainers)].map(({ name }) => textOf(name)),
+    [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) => name ?? ''),
   )
   const names = new Set(lasting)
-  for (const [index, container] of listOf(spec.ephemeralContainers).entries()) {
+  for (const [index, container] of (spec.ephemeralContainers ?? []).entries()) {
     const at = path.index(index)
     yield* validateContainer(container, at, context)
     yield* validateImageText(container, at)
     yield* claimName(names, container, at)
-    const target = textOf(container.targetContainerName)
+    const target = container.targetContainerName ?? ''
     if (target !== '' && !lasting.has(target)) yield field.notFound(at.child('targetContainerName'), target)
     const message = 'cannot be set for an Ephemeral Container'
     for (const member of notEphemeral)
       if (isSet(container[member])) yield field.forbidden(at.child(member), message)
-    for (const [position, mount] of listOf(container.volumeMounts).entries()) {
-      for (const member of ['subPath', 'subPathExpr']) {
-        if (textOf(mount[member]) !== '')
+    for (const [position, mount] of (container.volumeMounts ?? []).entries()) {
+      for (const member of ['subPath', 'subPathExpr'] as const) {
+        if ((mount[member] ?? '') !== '')
           yield field.forbidden(at.child('volumeMounts').index(position).child(member), message)
       }
     }
@@ -147,8 +144,8 @@ function isSet(value: unknown): boolean {
 }
 
 /** Spaces around an image are tolerated in templates, never in pods. */
-export function* validateImageText(container: JsonObject, path: field.Path): Findings {
-  const image = textOf(container.image)
+export function* validateImageText(container: Decoded<Container>, path: field.Path): Findings {
+  const image = container.image ?? ''
   if (image.trim() !== image)
     yield field.invalid(path.child('image'), image, 'must not have leading or trailing whitespace')
 }
@@ -156,19 +153,23 @@ export function* validateImageText(container: JsonObject, path: field.Path): Fin
 const messagePolicies = ['File', 'FallbackToLogsOnError']
 
 /** What holds for containers of every kind. */
-function* validateContainer(container: JsonObject, path: field.Path, context: ContainerContext): Findings {
-  const name = textOf(container.name)
+function* validateContainer(
+  container: Decoded<Container>,
+  path: field.Path,
+  context: ContainerContext,
+): Findings {
+  const name = container.name ?? ''
   if (name === '') yield field.required(path.child('name'))
   else yield* validateDNSLabel(name, path.child('name'))
-  if (textOf(container.image) === '') yield field.required(path.child('image'))
+  if ((container.image ?? '') === '') yield field.required(path.child('image'))
   const policyPath = path.child('terminationMessagePolicy')
   yield* validateChoice(container.terminationMessagePolicy, messagePolicies, policyPath)
-  yield* validatePorts(listOf(container.ports), path.child('ports'))
+  yield* validatePorts(container.ports ?? [], path.child('ports'))
   yield* validateEnv(container, path)
   yield* validateMounts(container, context.volumes, path)
   yield* validatePullPolicy(container.imagePullPolicy, path.child('imagePullPolicy'))
-  yield* validateContainerResources(objectOf(container.resources), context.claims, path.child('resources'))
-  yield* validateResizePolicy(listOf(container.resizePolicy), path.child('resizePolicy'), context)
+  yield* validateContainerResources(container.resources ?? {}, context.claims, path.child('resources'))
+  yield* validateResizePolicy(container.resizePolicy ?? [], path.child('resizePolicy'), context)
   yield* validateContainerSecurity(
     container.securityContext,
     path.child('securityContext'),
@@ -176,11 +177,11 @@ function* validateContainer(container: JsonObject, path: field.Path, context: Co
   )
 }
 
-function* validatePorts(ports: readonly JsonObject[], path: field.Path): Findings {
+function* validatePorts(ports: readonly Decoded<ContainerPort>[], path: field.Path): Findings {
   const names = new Set<string>()
   for (const [index, port] of ports.entries()) {
     const at = path.index(index)
-    const name = textOf(port.name)
+    const name = port.name ?? ''
     if (name !== '') {
       const messages = isValidPortName(name)
       if (messages.length > 0) yield* invalidBecause(at.child('name'), name, messages)
@@ -188,7 +189,7 @@ function* validatePorts(ports: readonly JsonObject[], path: field.Path): Finding
       else names.add(name)
     }
     if (numberOf(port.containerPort) === 0) yield field.required(at.child('containerPort'))
-    for (const member of ['containerPort', 'hostPort']) {
+    for (const member of ['containerPort', 'hostPort'] as const) {
       const number = numberOf(port[member])
       if (number !== 0) yield* invalidBecause(at.child(member), number, isValidPortNum(number))
     }
@@ -197,13 +198,13 @@ function* validatePorts(ports: readonly JsonObject[], path: field.Path): Finding
 }
 
 /** No two ports of containers that run together may want the same port of the host. */
-function* validateHostPorts(containers: readonly JsonObject[], path: field.Path): Findings {
+function* validateHostPorts(containers: readonly Decoded<Container>[], path: field.Path): Findings {
   const seen = new Set<string>()
   for (const [index, container] of containers.entries()) {
-    for (const [position, port] of listOf(container.ports).entries()) {
+    for (const [position, port] of (container.ports ?? []).entries()) {
       const number = numberOf(port.hostPort)
       if (number === 0) continue
-      const text = `${textOf(port.protocol)}/${textOf(port.hostIP)}/${number}`
+      const text = `${port.protocol ?? ''}/${port.hostIP ?? ''}/${number}`
       if (seen.has(text))
         yield field.duplicate(path.index(index).child('ports').index(position).child('hostPort'), text)
       seen.add(text)
@@ -214,20 +215,20 @@ function* validateHostPorts(containers: readonly JsonObject[], path: field.Path)
 const resizePolicies = ['NotRequired', 'RestartContainer']
 
 function* validateResizePolicy(
-  policies: readonly JsonObject[],
+  policies: readonly Decoded<ContainerResizePolicy>[],
   path: field.Path,
   { restartPolicy }: ContainerContext,
 ): Findings {
   const seen = new Set<string>()
   for (const [index, policy] of policies.entries()) {
-    const resource = textOf(policy.resourceName)
+    const resource = policy.resourceName ?? ''
     if (seen.has(resource)) yield field.duplicate(path.index(index), resource)
     seen.add(resource)
     yield* validateChoice(resource, ['cpu', 'memory'], path)
     yield* validateChoice(policy.restartPolicy, resizePolicies, path)
     if (restartPolicy === 'Never' && policy.restartPolicy !== 'NotRequired') {
       const message = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
-      yield field.invalid(path, textOf(policy.restartPolicy), message)
+      yield field.invalid(path, policy.restartPolicy ?? '', message)
     }
   }
 }
@@ -236,13 +237,13 @@ const maxRules = 20
 const maxExitCodes = 255
 
 /** When a container restarts by itself, apart from its pod's policy. */
-function* validateRestartRules(container: JsonObject, path: field.Path): Findings {
-  const rules = listOf(container.restartPolicyRules)
+function* validateRestartRules(container: Decoded<Container>, path: field.Path): Findings {
+  const rules = container.restartPolicyRules ?? []
   const at = path.child('restartPolicy')
   if (container.restartPolicy === undefined) {
     if (rules.length === 0) return
     yield field.required(at, 'must specify restartPolicy when restart rules are used')
-  } else if (!['Always', 'Never', 'OnFailure'].includes(textOf(container.restartPolicy))) {
+  } else if (!['Always', 'Never', 'OnFailure'].includes(container.restartPolicy ?? '')) {
     yield field.notSupported(at, container.restartPolicy, ['Always', 'Never', 'OnFailure'])
   }
   const rulesPath = path.child('restartPolicyRules')
@@ -250,17 +251,17 @@ function* validateRestartRules(container: JsonObject, path: field.Path): Finding
   for (const [index, rule] of rules.entries()) {
     const rulePath = rulesPath.index(index)
     const actions = ['Restart', 'RestartAllContainers']
-    if (!actions.includes(textOf(rule.action)))
-      yield field.notSupported(rulePath.child('action'), textOf(rule.action), actions)
-    if (!isObject(rule.exitCodes)) {
+    if (!actions.includes(rule.action ?? ''))
+      yield field.notSupported(rulePath.child('action'), rule.action ?? '', actions)
+    if (!rule.exitCodes) {
       yield field.required(rulePath.child('exitCodes'), 'must be specified')
       continue
     }
     const { operator, values } = rule.exitCodes
     const codesPath = rulePath.child('exitCodes')
     if (operator !== 'In' && operator !== 'NotIn')
-      yield field.notSupported(codesPath.child('operator'), textOf(operator), ['In', 'NotIn'])
-    if (listOf(values).length > maxExitCodes)
-      yield field.tooMany(codesPath.child('values'), listOf(values).length, maxExitCodes)
+      yield field.notSupported(codesPath.child('operator'), operator ?? '', ['In', 'NotIn'])
+    if ((values ?? []).length > maxExitCodes)
+      yield field.tooMany(codesPath.child('values'), (values ?? []).length, maxExitCodes)
   }
 }

@@ -1,40 +1,28 @@
-import {
-  field,
-  isDNS1123SubdomainWithUnderscore,
-  isObject,
-  isValidIPForLegacyField,
-  type JsonObject,
-} from '@coxswain/apimachinery'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  printed,
-  stringsOf,
-  textOf,
-  validateDNSSubdomain,
-} from '../../../shared/reading.ts'
+import type { HostAlias, PodSpec } from '@coxswain/api/core/v1'
+import { field, isDNS1123SubdomainWithUnderscore, isValidIPForLegacyField } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
+import { type Findings, invalidBecause, printed, validateDNSSubdomain } from '../../../shared/reading.ts'
 
 const maxNameservers = 3
 const maxSearches = 32
 const maxSearchCharacters = 2048
 
-export function* validateDnsConfig(spec: JsonObject, path: field.Path): Findings {
+export function* validateDnsConfig(spec: Decoded<PodSpec>, path: field.Path): Findings {
   const config = spec.dnsConfig
   if (spec.dnsPolicy === 'None') {
-    if (!isObject(config)) {
+    if (!config) {
       yield field.required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')
       return
     }
-    if (stringsOf(config.nameservers).length === 0) {
+    if ((config.nameservers ?? []).length === 0) {
       const message = 'must provide at least one DNS nameserver when `dnsPolicy` is None'
       yield field.required(path.child('nameservers'), message)
       return
     }
   }
-  if (!isObject(config)) return
-  const nameservers = stringsOf(config.nameservers)
-  const searches = stringsOf(config.searches)
+  if (!config) return
+  const nameservers = config.nameservers ?? []
+  const searches = config.searches ?? []
   if (nameservers.length > maxNameservers) {
     const message = `must not have more than ${maxNameservers} nameservers`
     yield field.invalid(path.child('nameservers'), printed(nameservers), message)
@@ -53,25 +41,25 @@ export function* validateDnsConfig(spec: JsonObject, path: field.Path): Findings
     const domain = search.endsWith('.') ? search.slice(0, -1) : search
     yield* invalidBecause(at.index(index), domain, isDNS1123SubdomainWithUnderscore(domain))
   }
-  for (const [index, option] of listOf(config.options).entries())
-    if (textOf(option.name) === '')
+  for (const [index, option] of (config.options ?? []).entries())
+    if ((option.name ?? '') === '')
       yield field.required(path.child('options').index(index), 'must not be empty')
 }
 
-export function* validateHostAliases(aliases: readonly JsonObject[], path: field.Path): Findings {
+export function* validateHostAliases(aliases: readonly Decoded<HostAlias>[], path: field.Path): Findings {
   for (const [index, alias] of aliases.entries()) {
     const at = path.index(index)
-    yield* isValidIPForLegacyField(at.child('ip'), textOf(alias.ip), { strict: true })
-    for (const [position, hostname] of stringsOf(alias.hostnames).entries())
+    yield* isValidIPForLegacyField(at.child('ip'), alias.ip ?? '', { strict: true })
+    for (const [position, hostname] of (alias.hostnames ?? []).entries())
       yield* validateDNSSubdomain(hostname, at.child('hostnames').index(position))
   }
 }
 
 const maxHostname = 64
 
-export function* validateHostnameOverride(spec: JsonObject, path: field.Path): Findings {
+export function* validateHostnameOverride(spec: Decoded<PodSpec>, path: field.Path): Findings {
   if (spec.hostnameOverride === undefined) return
-  const name = textOf(spec.hostnameOverride)
+  const name = spec.hostnameOverride ?? ''
   const at = path.child('hostnameOverride')
   if (spec.setHostnameAsFQDN === true)
     yield field.forbidden(at, 'may not be specified when setHostnameAsFQDN is true')

@@ -1,19 +1,24 @@
+import type {
+  ConfigMapKeySelector,
+  Container,
+  EnvFromSource,
+  EnvVarSource,
+  FileKeySelector,
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+} from '@coxswain/api/core/v1'
 import {
   field,
   isConfigMapKey,
-  isObject,
   isRelaxedEnvVarName,
-  type JsonObject,
   nameIsDNSSubdomain,
   parseQuantity,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import {
   type Findings,
   invalidBecause,
-  listOf,
-  objectOf,
   requireMembers,
-  textOf,
   validateDNSLabel,
   validateQualifiedName,
 } from '../../../shared/reading.ts'
@@ -59,35 +64,35 @@ const resourceFields = [
 ]
 const hugePagesFields = ['limits.hugepages-', 'requests.hugepages-']
 
-export function* validateEnv(container: JsonObject, path: field.Path): Findings {
-  for (const [index, variable] of listOf(container.env).entries()) {
+export function* validateEnv(container: Decoded<Container>, path: field.Path): Findings {
+  for (const [index, variable] of (container.env ?? []).entries()) {
     const at = path.child('env').index(index)
-    const name = textOf(variable.name)
+    const name = variable.name ?? ''
     if (name === '') yield field.required(at.child('name'))
     else yield* invalidBecause(at.child('name'), name, isRelaxedEnvVarName(name))
-    if (isObject(variable.valueFrom)) {
-      yield* validateValueFrom(variable.valueFrom, textOf(variable.value), at.child('valueFrom'))
+    if (variable.valueFrom) {
+      yield* validateValueFrom(variable.valueFrom, variable.value ?? '', at.child('valueFrom'))
     }
   }
-  yield* validateEnvFrom(listOf(container.envFrom), path.child('envFrom'))
+  yield* validateEnvFrom(container.envFrom ?? [], path.child('envFrom'))
 }
 
-function* validateValueFrom(source: JsonObject, value: string, path: field.Path): Findings {
+function* validateValueFrom(source: Decoded<EnvVarSource>, value: string, path: field.Path): Findings {
   let sources = 0
-  if (isObject(source.fieldRef)) {
+  if (source.fieldRef) {
     sources++
     yield* validateFieldRef(source.fieldRef, envFields, path.child('fieldRef'))
   }
-  if (isObject(source.resourceFieldRef)) {
+  if (source.resourceFieldRef) {
     sources++
     yield* validateResourceFieldRef(source.resourceFieldRef, path.child('resourceFieldRef'), false)
   }
-  for (const member of ['configMapKeyRef', 'secretKeyRef']) {
-    if (!isObject(source[member])) continue
+  for (const member of ['configMapKeyRef', 'secretKeyRef'] as const) {
+    if (!source[member]) continue
     sources++
     yield* validateKeyRef(source[member], path.child(member))
   }
-  if (isObject(source.fileKeyRef)) {
+  if (source.fileKeyRef) {
     sources++
     yield* validateFileKeyRef(source.fileKeyRef, path.child('fileKeyRef'))
   }
@@ -103,12 +108,12 @@ function* validateValueFrom(source: JsonObject, value: string, path: field.Path)
 
 /** A field of the pod, possibly one label or annotation of it: `metadata.labels['app']`. */
 export function* validateFieldRef(
-  reference: JsonObject,
+  reference: Decoded<ObjectFieldSelector>,
   supported: readonly string[],
   path: field.Path,
 ): Findings {
-  const version = textOf(reference.apiVersion)
-  const fieldPath = textOf(reference.fieldPath)
+  const version = reference.apiVersion ?? ''
+  const fieldPath = reference.fieldPath ?? ''
   if (version === '') {
     yield field.required(path.child('apiVersion'))
     return
@@ -148,16 +153,16 @@ const sizeDivisors = new Set(
 const sizeDivisorsText = '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei'
 
 export function* validateResourceFieldRef(
-  reference: JsonObject,
+  reference: Decoded<ResourceFieldSelector>,
   path: field.Path,
   isVolume: boolean,
 ): Findings {
-  const resource = textOf(reference.resource)
-  if (isVolume && textOf(reference.containerName) === '') yield field.required(path.child('containerName'))
+  const resource = reference.resource ?? ''
+  if (isVolume && (reference.containerName ?? '') === '') yield field.required(path.child('containerName'))
   else if (resource === '') yield field.required(path.child('resource'))
   else if (!resourceFields.includes(resource) && !isHugePagesField(resource))
     yield field.notSupported(path.child('resource'), resource, resourceFields)
-  yield* validateDivisor(resource, textOf(reference.divisor), path.child('divisor'))
+  yield* validateDivisor(resource, reference.divisor ?? '', path.child('divisor'))
 }
 
 const isHugePagesField = (resource: string): boolean =>
@@ -186,35 +191,35 @@ function* validateDivisor(resource: string, divisor: string, path: field.Path): 
   }
 }
 
-function* validateKeyRef(reference: JsonObject, path: field.Path): Findings {
-  const name = textOf(reference.name)
-  const key = textOf(reference.key)
+function* validateKeyRef(reference: Decoded<ConfigMapKeySelector>, path: field.Path): Findings {
+  const name = reference.name ?? ''
+  const key = reference.key ?? ''
   yield* invalidBecause(path.child('name'), name, nameIsDNSSubdomain(name, false))
   if (key === '') yield field.required(path.child('key'))
   else yield* invalidBecause(path.child('key'), key, isConfigMapKey(key))
 }
 
-function* validateFileKeyRef(reference: JsonObject, path: field.Path): Findings {
+function* validateFileKeyRef(reference: Decoded<FileKeySelector>, path: field.Path): Findings {
   yield* requireMembers(reference, ['key'], path)
-  const key = textOf(reference.key)
+  const key = reference.key ?? ''
   if (key !== '') yield* invalidBecause(path.child('key'), key, isRelaxedEnvVarName(key))
   yield* requireMembers(reference, ['volumeName'], path)
-  const volume = textOf(reference.volumeName)
+  const volume = reference.volumeName ?? ''
   if (volume !== '') yield* validateDNSLabel(volume, path.child('volumeName'))
   yield* requireMembers(reference, ['path'], path)
-  yield* validateNoBacksteps(textOf(reference.path), path.child('path'))
+  yield* validateNoBacksteps(reference.path ?? '', path.child('path'))
 }
 
-function* validateEnvFrom(sources: readonly JsonObject[], path: field.Path): Findings {
+function* validateEnvFrom(sources: readonly Decoded<EnvFromSource>[], path: field.Path): Findings {
   for (const [index, source] of sources.entries()) {
     const at = path.index(index)
-    const prefix = textOf(source.prefix)
+    const prefix = source.prefix ?? ''
     if (prefix !== '') yield* invalidBecause(at.child('prefix'), prefix, isRelaxedEnvVarName(prefix))
     let count = 0
-    for (const member of ['configMapRef', 'secretRef']) {
-      if (!isObject(source[member])) continue
+    for (const member of ['configMapRef', 'secretRef'] as const) {
+      if (!source[member]) continue
       count++
-      const name = textOf(objectOf(source[member]).name)
+      const name = source[member]?.name ?? ''
       const namePath = at.child(member, 'name')
       if (name === '') yield field.required(namePath)
       else yield* invalidBecause(namePath, name, nameIsDNSSubdomain(name, true))

@@ -1,34 +1,39 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { Container, VolumeMount } from '@coxswain/api/core/v1'
 import { field } from '@coxswain/apimachinery'
-import { type Findings, listOf, objectOf, textOf } from '../../../shared/reading.ts'
+import type { Decoded } from '../../../decoded.ts'
+import type { Findings } from '../../../shared/reading.ts'
 import { validateDescendingPath } from './paths.ts'
 import { isClaimVolume } from './remote-volumes.ts'
 import type { KnownVolumes } from './volumes.ts'
 
 /** Where a container sees volumes, as directories and as block devices. */
-export function* validateMounts(container: JsonObject, volumes: KnownVolumes, path: field.Path): Findings {
+export function* validateMounts(
+  container: Decoded<Container>,
+  volumes: KnownVolumes,
+  path: field.Path,
+): Findings {
   const mounts = new Map(
-    listOf(container.volumeMounts).map(mount => [textOf(mount.name), textOf(mount.mountPath)]),
+    (container.volumeMounts ?? []).map(mount => [mount.name ?? '', mount.mountPath ?? '']),
   )
   const devices = new Map(
-    listOf(container.volumeDevices).map(device => [textOf(device.name), textOf(device.devicePath)]),
+    (container.volumeDevices ?? []).map(device => [device.name ?? '', device.devicePath ?? '']),
   )
   yield* validateVolumeMounts(container, volumes, devices, path.child('volumeMounts'))
   yield* validateVolumeDevices(container, volumes, mounts, path.child('volumeDevices'))
 }
 
 function* validateVolumeMounts(
-  container: JsonObject,
+  container: Decoded<Container>,
   volumes: KnownVolumes,
   devices: ReadonlyMap<string, string>,
   path: field.Path,
 ): Findings {
   const seen = new Set<string>()
   const devicePaths = new Set(devices.values())
-  for (const [index, mount] of listOf(container.volumeMounts).entries()) {
+  for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const at = path.index(index)
-    const name = textOf(mount.name)
-    const target = textOf(mount.mountPath)
+    const name = mount.name ?? ''
+    const target = mount.mountPath ?? ''
     if (name === '') yield field.required(at.child('name'))
     if (!volumes.has(name)) yield field.notFound(at.child('name'), name)
     if (target === '') yield field.required(at.child('mountPath'))
@@ -46,9 +51,9 @@ function* validateVolumeMounts(
   }
 }
 
-function* validateSubPaths(mount: JsonObject, at: field.Path, path: field.Path): Findings {
-  const subPath = textOf(mount.subPath)
-  const expression = textOf(mount.subPathExpr)
+function* validateSubPaths(mount: Decoded<VolumeMount>, at: field.Path, path: field.Path): Findings {
+  const subPath = mount.subPath ?? ''
+  const expression = mount.subPathExpr ?? ''
   if (subPath !== '') yield* validateDescendingPath(subPath, path.child('subPath'))
   if (expression === '') return
   if (subPath !== '') {
@@ -60,17 +65,21 @@ function* validateSubPaths(mount: JsonObject, at: field.Path, path: field.Path):
 
 const propagations = ['Bidirectional', 'HostToContainer', 'None']
 
-function* validatePropagation(mount: JsonObject, container: JsonObject, path: field.Path): Findings {
+function* validatePropagation(
+  mount: Decoded<VolumeMount>,
+  container: Decoded<Container>,
+  path: field.Path,
+): Findings {
   const mode = mount.mountPropagation
   if (mode === undefined) return
-  if (!propagations.includes(textOf(mode))) yield field.notSupported(path, mode, propagations)
-  if (mode === 'Bidirectional' && objectOf(container.securityContext).privileged !== true) {
+  if (!propagations.includes(mode ?? '')) yield field.notSupported(path, mode, propagations)
+  if (mode === 'Bidirectional' && container.securityContext?.privileged !== true) {
     const message = 'Bidirectional mount propagation is available only to privileged containers'
     yield field.forbidden(path, message)
   }
 }
 
-function* validateRecursiveReadOnly(mount: JsonObject, path: field.Path): Findings {
+function* validateRecursiveReadOnly(mount: Decoded<VolumeMount>, path: field.Path): Findings {
   const mode = mount.recursiveReadOnly
   if (mode === undefined || mode === 'Disabled') return
   if (mode !== 'Enabled' && mode !== 'IfPossible') {
@@ -83,7 +92,7 @@ function* validateRecursiveReadOnly(mount: JsonObject, path: field.Path): Findin
 }
 
 function* validateVolumeDevices(
-  container: JsonObject,
+  container: Decoded<Container>,
   volumes: KnownVolumes,
   mounts: ReadonlyMap<string, string>,
   path: field.Path,
@@ -91,10 +100,10 @@ function* validateVolumeDevices(
   const names = new Set<string>()
   const paths = new Set<string>()
   const mountPaths = new Set(mounts.values())
-  for (const [index, device] of listOf(container.volumeDevices).entries()) {
+  for (const [index, device] of (container.volumeDevices ?? []).entries()) {
     const at = path.index(index)
-    const name = textOf(device.name)
-    const target = textOf(device.devicePath)
+    const name = device.name ?? ''
+    const target = device.devicePath ?? ''
     const volume = volumes.get(name)
     if (name === '') yield field.required(at.child('name'))
     if (names.has(name)) yield field.invalid(at.child('name'), name, 'must be unique')

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Pod, PodSpec } from '@coxswain/api/core/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { field } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import { podStrategy } from '../pod.ts'
 import { validateNewPod, validatePodTemplate } from './pod-spec.ts'
 
@@ -15,7 +17,7 @@ function podOf(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
 }
 
 const problems = (spec: JsonObject, metadata?: JsonObject): string[] =>
-  [...validateNewPod(podOf(spec, metadata))].map(field.formatFieldError)
+  [...validateNewPod(podOf(spec, metadata) as Decoded<Pod>)].map(field.formatFieldError)
 
 const container = (members: JsonObject): JsonObject => ({
   containers: [{ name: 'main', image: 'nginx', ...members }],
@@ -124,7 +126,9 @@ describe('the specification of a pod', () => {
 describe('a pod template', () => {
   it('is judged like a pod, and has no ephemeral containers', () => {
     const { spec } = podOf({ ephemeralContainers: [{ name: 'debug', image: 'x' }] })
-    const errors = [...validatePodTemplate({ spec }, field.Path.of('spec', 'template'))]
+    const errors = [
+      ...validatePodTemplate({ spec: spec as Decoded<PodSpec> }, field.Path.of('spec', 'template')),
+    ]
     assert.deepEqual(errors.map(field.formatFieldError), [
       'spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template',
     ])

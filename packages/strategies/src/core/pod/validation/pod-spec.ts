@@ -1,24 +1,15 @@
-import {
-  field,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-  validateAnnotations,
-  validateLabels,
-} from '@coxswain/apimachinery'
+import type { Pod, PodResourceClaim, PodSpec, PodTemplateSpec } from '@coxswain/api/core/v1'
+import type { ObjectMeta } from '@coxswain/apimachinery'
+import { field, nameIsDNSSubdomain, validateAnnotations, validateLabels } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import { goValue } from '../../../shared/go-value.ts'
 import {
   containersWithPath,
   type Findings,
   invalidBecause,
-  listOf,
   numberOf,
-  objectOf,
   type PodRules,
   printed,
-  recordOf,
-  stringsOf,
-  textOf,
   validateChoice,
   validateDNSLabel,
   validateQualifiedName,
@@ -46,64 +37,61 @@ const maxInt32 = 2 ** 31 - 1
 
 /** `metadata` is the pod's; that of a template says nothing about the pods made of it. */
 export function* validatePodSpec(
-  spec: JsonObject,
-  metadata: JsonObject | undefined,
+  spec: Decoded<PodSpec>,
+  metadata: Decoded<ObjectMeta> | undefined,
   path: field.Path,
   rules: PodRules,
 ): Findings {
   if (spec.terminationGracePeriodSeconds === undefined)
     yield field.required(path.child('terminationGracePeriodSeconds'))
-  const podName = textOf(metadata?.name)
-  const volumes = yield* validateVolumes(listOf(spec.volumes), podName, path.child('volumes'), rules)
-  const claimList = listOf(spec.resourceClaims)
-  const claims = new Set(claimList.map(({ name }) => textOf(name)).filter(Boolean))
+  const podName = metadata?.name ?? ''
+  const volumes = yield* validateVolumes(spec.volumes ?? [], podName, path.child('volumes'), rules)
+  const claimList = spec.resourceClaims ?? []
+  const claims = new Set(claimList.map(({ name }) => name ?? '').filter(Boolean))
   yield* validateResourceClaims(claimList, metadata, path.child('resourceClaims'))
   const context = containerContextOf(spec, volumes, claims)
-  yield* validateContainers(listOf(spec.containers), path.child('containers'), context)
+  yield* validateContainers(spec.containers ?? [], path.child('containers'), context)
   yield* validateInitContainers(spec, path.child('initContainers'), context)
   yield* validateEphemeralContainers(spec, path.child('ephemeralContainers'), context)
   yield* validatePodResources(spec, claims, path)
   yield* validateHostNetworkPorts(spec, path, rules)
   yield* validateChoice(spec.restartPolicy, restartPolicies, path.child('restartPolicy'))
   yield* validateChoice(spec.dnsPolicy, dnsPolicies, path.child('dnsPolicy'))
-  yield* validateLabels(recordOf(spec.nodeSelector), path.child('nodeSelector'))
+  yield* validateLabels(spec.nodeSelector ?? {}, path.child('nodeSelector'))
   yield* validatePodSecurity(spec, path.child('securityContext'))
   yield* validateAffinity(spec.affinity, path.child('affinity'))
   yield* validateDnsConfig(spec, path.child('dnsConfig'))
   yield* validateGates(spec, path)
-  yield* validateTopologySpread(
-    listOf(spec.topologySpreadConstraints),
-    path.child('topologySpreadConstraints'),
-  )
+  yield* validateTopologySpread(spec.topologySpreadConstraints ?? [], path.child('topologySpreadConstraints'))
   yield* validateHostProcess(spec, path)
   yield* validateHostUsers(spec, path)
   yield* validateHostnameOverride(spec, path)
   yield* validateNames(spec, path)
-  yield* validateTolerations(listOf(spec.tolerations), path.child('tolerations'))
-  yield* validateHostAliases(listOf(spec.hostAliases), path.child('hostAliases'))
+  yield* validateTolerations(spec.tolerations ?? [], path.child('tolerations'))
+  yield* validateHostAliases(spec.hostAliases ?? [], path.child('hostAliases'))
   yield* validateScheduling(spec, path)
   yield* validateOperatingSystem(spec, path)
   yield* validateEnvFiles(spec, path)
 }
 
 function* validateResourceClaims(
-  claims: readonly JsonObject[],
-  metadata: JsonObject | undefined,
+  claims: readonly Decoded<PodResourceClaim>[],
+  metadata: Decoded<ObjectMeta> | undefined,
   path: field.Path,
 ): Findings {
   const names = new Set<string>()
   for (const [index, claim] of claims.entries()) {
-    if (recordOf(metadata?.annotations)[mirrorAnnotation] !== undefined) {
+    if (metadata?.annotations?.[mirrorAnnotation] !== undefined) {
       yield field.forbidden(field.Path.of(''), 'static pods do not support resource claims')
       continue
     }
     const at = path.index(index)
-    const name = textOf(claim.name)
+    const name = claim.name ?? ''
     if (name === '') yield field.required(at.child('name'))
     else if (names.has(name)) yield field.duplicate(at.child('name'), name)
     else yield* validateDNSLabel(name, at.child('name'))
     names.add(name)
-    const members = ['resourceClaimName', 'resourceClaimTemplateName']
+    const members = ['resourceClaimName', 'resourceClaimTemplateName'] as const
     const given = members.filter(member => claim[member] !== undefined)
     const shown = printed(goValue('PodResourceClaim', claim))
     if (given.length > 1) {
@@ -115,16 +103,16 @@ function* validateResourceClaims(
       yield field.invalid(at, shown, message)
     }
     for (const member of given) {
-      const text = textOf(claim[member])
+      const text = claim[member] ?? ''
       yield* invalidBecause(at.child(member), text, nameIsDNSSubdomain(text, false))
     }
   }
 }
 
-function* validateHostNetworkPorts(spec: JsonObject, path: field.Path, { isPod }: PodRules): Findings {
+function* validateHostNetworkPorts(spec: Decoded<PodSpec>, path: field.Path, { isPod }: PodRules): Findings {
   if (spec.hostNetwork !== true) return
-  for (const [index, container] of listOf(spec.containers).entries()) {
-    for (const [position, port] of listOf(container.ports).entries()) {
+  for (const [index, container] of (spec.containers ?? []).entries()) {
+    for (const [position, port] of (container.ports ?? []).entries()) {
       const host = numberOf(port.hostPort)
       if ((!isPod && host === 0) || host === numberOf(port.containerPort)) continue
       const at = path.child('containers').index(index).child('ports').index(position).child('hostPort')
@@ -134,15 +122,15 @@ function* validateHostNetworkPorts(spec: JsonObject, path: field.Path, { isPod }
 }
 
 /** Conditions a pod waits for before it is ready, and what keeps it from being scheduled. */
-function* validateGates(spec: JsonObject, path: field.Path): Findings {
-  for (const [index, gate] of listOf(spec.readinessGates).entries()) {
+function* validateGates(spec: Decoded<PodSpec>, path: field.Path): Findings {
+  for (const [index, gate] of (spec.readinessGates ?? []).entries()) {
     const at = path.child('readinessGates').index(index).child('conditionType')
-    yield* validateQualifiedName(textOf(gate.conditionType), at)
+    yield* validateQualifiedName(gate.conditionType ?? '', at)
   }
   const seen = new Set<string>()
-  for (const [index, gate] of listOf(spec.schedulingGates).entries()) {
+  for (const [index, gate] of (spec.schedulingGates ?? []).entries()) {
     const at = path.child('schedulingGates').index(index)
-    const name = textOf(gate.name)
+    const name = gate.name ?? ''
     yield* validateQualifiedName(name, at)
     if (seen.has(name)) yield field.duplicate(at, name)
     seen.add(name)
@@ -150,20 +138,19 @@ function* validateGates(spec: JsonObject, path: field.Path): Findings {
 }
 
 /** A user namespace of its own does not go with other namespaces of the host. */
-function* validateHostUsers(spec: JsonObject, path: field.Path): Findings {
+function* validateHostUsers(spec: Decoded<PodSpec>, path: field.Path): Findings {
   if (spec.hostUsers !== false) return
   const message = 'when `hostUsers` is false'
   if (spec.hostNetwork === true) yield field.forbidden(path.child('hostNetwork'), message)
   if (spec.hostPID === true) yield field.forbidden(path.child('HostPID'), message)
   if (spec.hostIPC === true) yield field.forbidden(path.child('HostIPC'), message)
   for (const [container, at] of containersWithPath(spec, path))
-    if (stringsOf(container.volumeDevices).length > 0)
-      yield field.forbidden(at.child('volumeDevices'), message)
+    if ((container.volumeDevices ?? []).length > 0) yield field.forbidden(at.child('volumeDevices'), message)
 }
 
-function* validateNames(spec: JsonObject, path: field.Path): Findings {
-  for (const member of ['serviceAccountName', 'nodeName']) {
-    const name = textOf(spec[member])
+function* validateNames(spec: Decoded<PodSpec>, path: field.Path): Findings {
+  for (const member of ['serviceAccountName', 'nodeName'] as const) {
+    const name = spec[member] ?? ''
     if (name !== '') yield* invalidBecause(path.child(member), name, nameIsDNSSubdomain(name, false))
   }
   const deadline = spec.activeDeadlineSeconds
@@ -171,88 +158,88 @@ function* validateNames(spec: JsonObject, path: field.Path): Findings {
     const message = `must be between 1 and ${maxInt32}, inclusive`
     yield field.invalid(path.child('activeDeadlineSeconds'), deadline, message)
   }
-  for (const member of ['hostname', 'subdomain']) {
-    const name = textOf(spec[member])
+  for (const member of ['hostname', 'subdomain'] as const) {
+    const name = spec[member] ?? ''
     if (name !== '') yield* validateDNSLabel(name, path.child(member))
   }
 }
 
-function* validateScheduling(spec: JsonObject, path: field.Path): Findings {
-  for (const member of ['priorityClassName', 'runtimeClassName']) {
+function* validateScheduling(spec: Decoded<PodSpec>, path: field.Path): Findings {
+  for (const member of ['priorityClassName', 'runtimeClassName'] as const) {
     const name = spec[member]
     if (name === undefined || (name === '' && member === 'priorityClassName')) continue
-    yield* invalidBecause(path.child(member), name, nameIsDNSSubdomain(textOf(name), false))
+    yield* invalidBecause(path.child(member), name, nameIsDNSSubdomain(name ?? '', false))
   }
   if (spec.preemptionPolicy !== undefined) {
     const policies = ['PreemptLowerPriority', 'Never']
     yield* validateChoice(spec.preemptionPolicy, policies, path.child('preemptionPolicy'))
   }
-  if (isObject(spec.overhead))
+  if (spec.overhead)
     yield* validateContainerResources({ limits: spec.overhead }, new Set(), path.child('overhead'))
 }
 
 /** Variables that come from files: the files are in an empty directory of the pod. */
-function* validateEnvFiles(spec: JsonObject, path: field.Path): Findings {
-  const volumes = new Map(listOf(spec.volumes).map(volume => [textOf(volume.name), volume]))
+function* validateEnvFiles(spec: Decoded<PodSpec>, path: field.Path): Findings {
+  const volumes = new Map((spec.volumes ?? []).map(volume => [volume.name ?? '', volume]))
   for (const [container, at] of containersWithPath(spec, path)) {
-    for (const [index, variable] of listOf(container.env).entries()) {
-      const reference = objectOf(variable.valueFrom).fileKeyRef
-      if (!isObject(reference)) continue
-      const name = textOf(reference.volumeName)
+    for (const [index, variable] of (container.env ?? []).entries()) {
+      const reference = variable.valueFrom?.fileKeyRef
+      if (!reference) continue
+      const name = reference.volumeName ?? ''
       const volume = volumes.get(name)
       const namePath = at.child('env').index(index).child('valueFrom', 'fileKeyRef', 'volumeName')
       if (!volume) yield field.notFound(namePath, name)
-      else if (!isObject(volume.emptyDir))
+      else if (!volume.emptyDir)
         yield field.invalid(namePath, name, 'referenced volume must be of type emptyDir')
     }
   }
 }
 
 /** A pod as a whole, but for what only holds for new or for changed pods. */
-export function* validatePod(pod: JsonObject): Findings {
-  const metadata = objectOf(pod.metadata)
-  const spec = objectOf(pod.spec)
+export function* validatePod(pod: Decoded<Pod>): Findings {
+  const metadata = pod.metadata
+  const spec = pod.spec ?? {}
   const path = field.Path.of('spec')
-  const annotations = recordOf(metadata.annotations)
+  const annotations = metadata.annotations ?? {}
   yield* validatePodAnnotations(annotations, spec, field.Path.of('metadata', 'annotations'))
   yield* validatePodSpec(spec, metadata, path, { isPod: true })
-  if (textOf(spec.serviceAccountName) === '') {
-    for (const [index, volume] of listOf(spec.volumes).entries()) {
+  if ((spec.serviceAccountName ?? '') === '') {
+    for (const [index, volume] of (spec.volumes ?? []).entries()) {
       const at = path.child('volumes').index(index).child('projected', 'sources')
-      for (const [position, source] of listOf(objectOf(volume.projected).sources).entries()) {
-        if (!isObject(source.serviceAccountToken)) continue
+      for (const [position, source] of (volume.projected?.sources ?? []).entries()) {
+        if (!source.serviceAccountToken) continue
         const message = 'must not be specified when serviceAccountName is not set'
         yield field.forbidden(at.index(position).child('serviceAccountToken'), message)
       }
     }
   }
-  for (const kind of ['containers', 'initContainers'])
-    for (const [index, container] of listOf(spec[kind]).entries())
+  for (const kind of ['containers', 'initContainers'] as const)
+    for (const [index, container] of (spec[kind] ?? []).entries())
       yield* validateImageText(container, path.child(kind).index(index))
 }
 
-export function* validateNewPod(pod: JsonObject): Findings {
+export function* validateNewPod(pod: Decoded<Pod>): Findings {
   yield* validatePod(pod)
-  const spec = objectOf(pod.spec)
+  const spec = pod.spec ?? {}
   const path = field.Path.of('spec')
-  if (listOf(spec.ephemeralContainers).length > 0)
+  if ((spec.ephemeralContainers ?? []).length > 0)
     yield field.forbidden(path.child('ephemeralContainers'), 'cannot be set on create')
-  if (textOf(spec.nodeName) !== '' && listOf(spec.schedulingGates).length > 0)
+  if ((spec.nodeName ?? '') !== '' && (spec.schedulingGates ?? []).length > 0)
     yield field.forbidden(path.child('nodeName'), 'cannot be set until all schedulingGates have been cleared')
-  yield* validateProfilesMatch(objectOf(pod.metadata), spec, path)
+  yield* validateProfilesMatch(pod.metadata, spec, path)
 }
 
 /** The pods that a workload is to make. */
-export function* validatePodTemplate(template: JsonObject, path: field.Path): Findings {
-  const metadata = objectOf(template.metadata)
-  const spec = objectOf(template.spec)
-  const annotations = recordOf(metadata.annotations)
-  yield* validateLabels(recordOf(metadata.labels), path.child('labels'))
+export function* validatePodTemplate(template: Decoded<PodTemplateSpec>, path: field.Path): Findings {
+  const metadata = template.metadata ?? {}
+  const spec = template.spec ?? {}
+  const annotations = metadata.annotations ?? {}
+  yield* validateLabels(metadata.labels ?? {}, path.child('labels'))
   yield* validateAnnotations(annotations, path.child('annotations'))
   yield* validatePodAnnotations(annotations, spec, path.child('annotations'))
   yield* validatePodSpec(spec, undefined, path.child('spec'), { isPod: false })
   yield* validateProfilesMatch(metadata, spec, path.child('spec'))
-  if (listOf(spec.ephemeralContainers).length > 0) {
+  if ((spec.ephemeralContainers ?? []).length > 0) {
     const message = 'ephemeral containers not allowed in pod template'
     yield field.forbidden(path.child('spec', 'ephemeralContainers'), message)
   }

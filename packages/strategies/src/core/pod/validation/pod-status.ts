@@ -1,22 +1,28 @@
+import type {
+  Container,
+  LinuxContainerUser,
+  Pod,
+  PodSpec,
+  PodStatus,
+  ResourceClaim,
+  ResourceRequirements,
+  ResourceStatus,
+} from '@coxswain/api/core/v1'
 import {
   field,
-  isObject,
   isValidGroupID,
   isValidIPForLegacyField,
   isValidUserID,
-  type JsonObject,
   nameIsDNSSubdomain,
   parseIP,
 } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import {
   byName,
   type Findings,
   invalidBecause,
-  listOf,
   numberOf,
-  objectOf,
   printed,
-  textOf,
   validateDNSLabel,
   validateQualifiedName,
 } from '../../../shared/reading.ts'
@@ -30,18 +36,18 @@ const statusKinds = [
   ['ephemeralContainerStatuses', 'ephemeralContainers'],
 ] as const
 
-export function* validatePodStatusUpdate(pod: JsonObject, old: JsonObject): Findings {
-  const status = objectOf(pod.status)
-  const before = objectOf(old.status)
-  const spec = objectOf(pod.spec)
+export function* validatePodStatusUpdate(pod: Decoded<Pod>, old: Decoded<Pod>): Findings {
+  const status = pod.status ?? {}
+  const before = old.status ?? {}
+  const spec = pod.spec ?? {}
   yield* annotationChanges(pod, old)
-  for (const [index, condition] of listOf(status.conditions).entries()) {
+  for (const [index, condition] of (status.conditions ?? []).entries()) {
     const at = path.child('conditions').index(index)
     if (numberOf(condition.observedGeneration) < 0) {
       const message = 'must be a non-negative integer'
       yield field.invalid(at.child('observedGeneration'), condition.observedGeneration, message)
     }
-    const type = textOf(condition.type)
+    const type = condition.type ?? ''
     if (!systemConditions.has(type)) yield* validateQualifiedName(type, at.child('Type'))
   }
   yield* validateNomination(status, before, spec)
@@ -49,9 +55,9 @@ export function* validatePodStatusUpdate(pod: JsonObject, old: JsonObject): Find
     const message = 'must be a non-negative integer'
     yield field.invalid(path.child('observedGeneration'), status.observedGeneration, message)
   }
-  if (textOf(status.qosClass) !== textOf(before.qosClass))
-    yield field.invalid(path.child('qosClass'), textOf(status.qosClass), 'field is immutable')
-  yield* validateTransitions(status, before, objectOf(old.spec))
+  if ((status.qosClass ?? '') !== (before.qosClass ?? ''))
+    yield field.invalid(path.child('qosClass'), status.qosClass ?? '', 'field is immutable')
+  yield* validateTransitions(status, before, old.spec ?? {})
   yield* validateClaimStatuses(status, spec)
   yield* validateExtendedClaim(status, spec)
   yield* validateAddresses(status, before, 'podIPs')
@@ -59,31 +65,39 @@ export function* validatePodStatusUpdate(pod: JsonObject, old: JsonObject): Find
   yield* validateContainerStatuses(status, spec)
 }
 
-function* validateNomination(status: JsonObject, before: JsonObject, spec: JsonObject): Findings {
-  const name = textOf(status.nominatedNodeName)
-  if (name === '' || name === textOf(before.nominatedNodeName)) return
+function* validateNomination(
+  status: Decoded<PodStatus>,
+  before: Decoded<PodStatus>,
+  spec: Decoded<PodSpec>,
+): Findings {
+  const name = status.nominatedNodeName ?? ''
+  if (name === '' || name === (before.nominatedNodeName ?? '')) return
   const at = path.child('nominatedNodeName')
   yield* invalidBecause(at, name, nameIsDNSSubdomain(name, false))
-  if (textOf(spec.nodeName) !== '')
+  if ((spec.nodeName ?? '') !== '')
     yield field.forbidden(at, 'may not be set on pods that are already bound to a node')
 }
 
 /** A container that has ended runs again only where its pod would restart it. */
-function* validateTransitions(status: JsonObject, before: JsonObject, spec: JsonObject): Findings {
-  const all = [...listOf(spec.initContainers), ...listOf(spec.containers)]
+function* validateTransitions(
+  status: Decoded<PodStatus>,
+  before: Decoded<PodStatus>,
+  spec: Decoded<PodSpec>,
+): Findings {
+  const all = [...(spec.initContainers ?? []), ...(spec.containers ?? [])]
   const restartsAll = all.some(container =>
-    listOf(container.restartPolicyRules).some(({ action }) => action === 'RestartAllContainers'),
+    (container.restartPolicyRules ?? []).some(({ action }) => action === 'RestartAllContainers'),
   )
   for (const [member, kind] of statusKinds) {
     const isEphemeral = kind === 'ephemeralContainers'
     if (restartsAll && !isEphemeral) continue
-    const statuses = byName(listOf(status[member]))
-    const containers = byName(listOf(spec[kind]))
-    for (const [index, old] of listOf(before[member]).entries()) {
-      const { terminated } = objectOf(old.state)
-      if (!isObject(terminated)) continue
+    const statuses = byName(status[member] ?? [])
+    const containers = byName(spec[kind] ?? [])
+    for (const [index, old] of (before[member] ?? []).entries()) {
+      const { terminated } = old.state ?? {}
+      if (!terminated) continue
       const now = statuses.get(old.name)
-      if (!now || objectOf(now.state).terminated !== undefined) continue
+      if (!now || now.state?.terminated !== undefined) continue
       const container = containers.get(old.name)
       if (!isEphemeral && container && restarts(container, spec, numberOf(terminated.exitCode))) continue
       const at = path.child(member).index(index).child('state')
@@ -92,10 +106,10 @@ function* validateTransitions(status: JsonObject, before: JsonObject, spec: Json
   }
 }
 
-function restarts(container: JsonObject, spec: JsonObject, exitCode: number): boolean {
+function restarts(container: Decoded<Container>, spec: Decoded<PodSpec>, exitCode: number): boolean {
   if (container.restartPolicy !== undefined) {
-    for (const rule of listOf(container.restartPolicyRules)) {
-      const codes = objectOf(rule.exitCodes)
+    for (const rule of container.restartPolicyRules ?? []) {
+      const codes = rule.exitCodes ?? {}
       const listed = (Array.isArray(codes.values) ? (codes.values as number[]) : []).includes(exitCode)
       if (rule.action === 'Restart' && (codes.operator === 'In') === listed) return true
     }
@@ -106,12 +120,12 @@ function restarts(container: JsonObject, spec: JsonObject, exitCode: number): bo
   return spec.restartPolicy === 'OnFailure' && exitCode !== 0
 }
 
-function* validateClaimStatuses(status: JsonObject, spec: JsonObject): Findings {
-  const claims = new Set(listOf(spec.resourceClaims).map(({ name }) => textOf(name)))
+function* validateClaimStatuses(status: Decoded<PodStatus>, spec: Decoded<PodSpec>): Findings {
+  const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name ?? ''))
   const seen = new Set<string>()
-  for (const [index, claim] of listOf(status.resourceClaimStatuses).entries()) {
+  for (const [index, claim] of (status.resourceClaimStatuses ?? []).entries()) {
     const at = path.child('resourceClaimStatuses').index(index)
-    const name = textOf(claim.name)
+    const name = claim.name ?? ''
     if (!claims.has(name)) {
       const message = 'must match the name of an entry in `spec.resourceClaims`'
       yield field.invalid(at.child('name'), name, message)
@@ -119,33 +133,31 @@ function* validateClaimStatuses(status: JsonObject, spec: JsonObject): Findings 
     if (seen.has(name)) yield field.duplicate(at.child('name'), name)
     seen.add(name)
     if (claim.resourceClaimName !== undefined) {
-      const text = textOf(claim.resourceClaimName)
+      const text = claim.resourceClaimName ?? ''
       yield* invalidBecause(at.child('resourceClaimName'), text, nameIsDNSSubdomain(text, false))
     }
   }
 }
 
-function* validateExtendedClaim(status: JsonObject, spec: JsonObject): Findings {
+function* validateExtendedClaim(status: Decoded<PodStatus>, spec: Decoded<PodSpec>): Findings {
   const claim = status.extendedResourceClaimStatus
-  if (!isObject(claim)) return
+  if (!claim) return
   const at = path.child('extendedResourceClaimStatus')
   const containers = new Map(
-    [...listOf(spec.initContainers), ...listOf(spec.containers)].map(item => [textOf(item.name), item]),
+    [...(spec.initContainers ?? []), ...(spec.containers ?? [])].map(item => [item.name ?? '', item]),
   )
-  const mappings = listOf(claim.requestMappings)
+  const mappings = claim.requestMappings ?? []
   if (mappings.length === 0)
     yield field.required(at.child('requestMappings'), 'at least one request mapping is required')
   const seen = new Set<string>()
   for (const [index, mapping] of mappings.entries()) {
     const mappingPath = at.child('requestMappings').index(index)
-    const [container, resource, request] = ['containerName', 'resourceName', 'requestName'].map(member =>
-      textOf(mapping[member]),
-    ) as [string, string, string]
+    const { containerName: container = '', resourceName: resource = '', requestName: request = '' } = mapping
     const found = containers.get(container)
     if (!found) {
       const message = 'must match the name of an entry in spec.initContainers.name or spec.containers.name'
       yield field.invalid(mappingPath.child('containerName'), container, message)
-    } else if (objectOf(objectOf(found.resources).requests)[resource] === undefined) {
+    } else if (found.resources?.requests?.[resource] === undefined) {
       const message =
         'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests'
       yield field.invalid(mappingPath.child('resourceName'), resource, message)
@@ -159,17 +171,21 @@ function* validateExtendedClaim(status: JsonObject, spec: JsonObject): Findings 
     }
     seen.add(key)
   }
-  const name = textOf(claim.resourceClaimName)
+  const name = claim.resourceClaimName ?? ''
   if (name === '') yield field.required(at.child('resourceClaimName'))
   else yield* invalidBecause(at.child('resourceClaimName'), name, nameIsDNSSubdomain(name, false))
 }
 
 /** At most one address of each family; addresses that were there before are not judged again. */
-function* validateAddresses(status: JsonObject, before: JsonObject, member: 'podIPs' | 'hostIPs'): Findings {
-  const addresses = listOf(status[member]).map(({ ip }) => textOf(ip))
-  const validOld = new Set(listOf(before[member]).map(({ ip }) => textOf(ip)))
+function* validateAddresses(
+  status: Decoded<PodStatus>,
+  before: Decoded<PodStatus>,
+  member: 'podIPs' | 'hostIPs',
+): Findings {
+  const addresses = (status[member] ?? []).map(({ ip }) => ip ?? '')
+  const validOld = new Set((before[member] ?? []).map(({ ip }) => ip ?? ''))
   const at = path.child(member)
-  if (member === 'hostIPs' && addresses.length > 0 && textOf(status.hostIP) !== addresses[0])
+  if (member === 'hostIPs' && addresses.length > 0 && (status.hostIP ?? '') !== addresses[0])
     yield field.invalid(at.index(0).child('ip'), addresses[0], 'must be equal to `hostIP`')
   for (const [index, address] of addresses.entries())
     if (!validOld.has(address)) yield* isValidIPForLegacyField(at.index(index), address, { strict: true })
@@ -185,19 +201,19 @@ function* validateAddresses(status: JsonObject, before: JsonObject, member: 'pod
   }
 }
 
-function* validateContainerStatuses(status: JsonObject, spec: JsonObject): Findings {
-  const windows = objectOf(spec.os).name === 'windows'
+function* validateContainerStatuses(status: Decoded<PodStatus>, spec: Decoded<PodSpec>): Findings {
+  const windows = spec.os?.name === 'windows'
   for (const [member, kind] of statusKinds) {
-    const containers = byName(listOf(spec[kind]))
-    for (const [index, container] of listOf(status[member]).entries()) {
+    const containers = byName(spec[kind] ?? [])
+    for (const [index, container] of (status[member] ?? []).entries()) {
       const at = path.child(member).index(index)
-      const linux = objectOf(container.user).linux
-      if (isObject(linux)) {
+      const linux = container.user?.linux
+      if (linux) {
         const userPath = at.child('user', 'linux')
         if (windows) yield field.forbidden(userPath, 'cannot be set for a windows pod')
         else yield* validateUser(linux, userPath)
       }
-      const allocated = listOf(container.allocatedResourcesStatus)
+      const allocated = container.allocatedResourcesStatus ?? []
       const allocatedPath = at.child('allocatedResourcesStatus')
       if (kind !== 'ephemeralContainers') {
         yield* validateAllocated(allocated, containers.get(container.name), allocatedPath)
@@ -213,42 +229,45 @@ const maxMessage = 1024
 
 /** The health of devices: of those that the container asks for, each once. */
 function* validateAllocated(
-  allocated: readonly JsonObject[],
-  container: JsonObject | undefined,
+  allocated: readonly Decoded<ResourceStatus>[],
+  container: Decoded<Container> | undefined,
   path: field.Path,
 ): Findings {
-  const resources = objectOf(container?.resources)
-  const claims = new Set(listOf(resources.claims).map(claimText))
+  const resources = container?.resources ?? {}
+  const claims = new Set((resources.claims ?? []).map(claimText))
   for (const [index, resource] of allocated.entries()) {
     const at = path.index(index)
-    const name = textOf(resource.name)
+    const name = resource.name ?? ''
     if (container) yield* validateAllocatedName(name, { resources, claims }, at.child('name'))
     const seen = new Set<string>()
-    for (const [position, health] of listOf(resource.resources).entries()) {
+    for (const [position, health] of (resource.resources ?? []).entries()) {
       const healthPath = at.child('resources').index(position)
-      if (!healths.includes(textOf(health.health)))
-        yield field.notSupported(healthPath.child('health'), textOf(health.health), healths)
+      if (!healths.includes(health.health ?? ''))
+        yield field.notSupported(healthPath.child('health'), health.health ?? '', healths)
       if (health.message === '')
         yield field.required(healthPath.child('message'), 'must be non-empty if specified')
-      else if (textOf(health.message).length > maxMessage)
+      else if ((health.message ?? '').length > maxMessage)
         yield field.tooLong(healthPath.child('message'), maxMessage)
-      const id = textOf(health.resourceID)
+      const id = health.resourceID ?? ''
       if (seen.has(id)) yield field.duplicate(healthPath.child('resourceID'), id)
       seen.add(id)
     }
   }
 }
 
-const claimText = ({ name, request }: JsonObject): string =>
-  `claim:${textOf(name)}${textOf(request) === '' ? '' : `/${textOf(request)}`}`
+const claimText = ({ name, request }: Decoded<ResourceClaim>): string =>
+  `claim:${name ?? ''}${(request ?? '') === '' ? '' : `/${request ?? ''}`}`
 
 function* validateAllocatedName(
   name: string,
-  { resources, claims }: { readonly resources: JsonObject; readonly claims: ReadonlySet<string> },
+  {
+    resources,
+    claims,
+  }: { readonly resources: Decoded<ResourceRequirements>; readonly claims: ReadonlySet<string> },
   path: field.Path,
 ): Findings {
   if (!name.startsWith('claim:')) {
-    if (objectOf(resources.requests)[name] === undefined)
+    if (resources.requests?.[name] === undefined)
       yield field.invalid(path, name, "must match one of the container's resource requests")
     return
   }
@@ -259,7 +278,7 @@ function* validateAllocatedName(
   }
 }
 
-function* validateUser(user: JsonObject, at: field.Path): Findings {
+function* validateUser(user: Decoded<LinuxContainerUser>, at: field.Path): Findings {
   yield* invalidBecause(at.child('uid'), user.uid ?? 0, isValidUserID(numberOf(user.uid)))
   yield* invalidBecause(at.child('gid'), user.gid ?? 0, isValidGroupID(numberOf(user.gid)))
   const groups = Array.isArray(user.supplementalGroups) ? (user.supplementalGroups as number[]) : []

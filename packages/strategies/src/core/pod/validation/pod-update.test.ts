@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Container, Pod, PodSpec } from '@coxswain/api/core/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { deepClone, field } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import { podStrategy } from '../pod.ts'
 import { ephemeralContainers, resize } from '../subresources.ts'
 import { validatePodUpdate } from './pod-update.ts'
 
-function makePod(spec: JsonObject = {}): JsonObject {
+function makePod(spec: Decoded<PodSpec> = {}): Decoded<Pod> {
   const resources = { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '200m', memory: '64Mi' } }
-  const pod: JsonObject = {
+  const pod: Decoded<Pod> = {
     metadata: { name: 'p', namespace: 'n', generation: 1 },
     spec: { containers: [{ name: 'main', image: 'nginx', resources }], ...spec },
     status: { qosClass: 'Burstable' },
@@ -17,19 +19,19 @@ function makePod(spec: JsonObject = {}): JsonObject {
   return pod
 }
 
-function changed(pod: JsonObject, change: (spec: JsonObject) => void): JsonObject {
-  const copy = deepClone(pod) as JsonObject
-  change(copy.spec as JsonObject)
+function changed(pod: Decoded<Pod>, change: (spec: Decoded<PodSpec>) => void): Decoded<Pod> {
+  const copy = deepClone(pod) as Decoded<Pod>
+  change(copy.spec ?? {})
   return copy
 }
 
-const firstContainer = (spec: JsonObject): JsonObject => (spec.containers as JsonObject[])[0]!
+const firstContainer = (spec: Decoded<PodSpec>): Decoded<Container> => (spec.containers ?? [])[0]!
 const texts = (errors: Iterable<Parameters<typeof field.formatFieldError>[0]>): string[] =>
   [...errors].map(field.formatFieldError)
 
 describe('a change of a pod', () => {
   const pod = makePod({ tolerations: [{ key: 'a', operator: 'Exists' }] })
-  const problems = (change: (spec: JsonObject) => void): string[] =>
+  const problems = (change: (spec: Decoded<PodSpec>) => void): string[] =>
     texts(validatePodUpdate(changed(pod, change), pod))
 
   it('may give another image, and tolerate more', () => {
@@ -71,7 +73,7 @@ describe('a change of a pod', () => {
 
   it('narrows the choice of nodes while the pod is gated', () => {
     const gated = makePod({ schedulingGates: [{ name: 'a.b/c' }], nodeSelector: { x: 'y' } })
-    const set = (nodeSelector: JsonObject) =>
+    const set = (nodeSelector: Record<string, string>) =>
       texts(
         validatePodUpdate(
           changed(gated, spec => {
@@ -93,10 +95,10 @@ describe('pods/ephemeralcontainers', () => {
       spec.ephemeralContainers = [{ name: 'debug', image: 'x' }]
     })
     ephemeralContainers.prepareForUpdate(next, old, {} as never)
-    const spec = next.spec as JsonObject
+    const spec = next.spec ?? {}
     assert.equal(spec.nodeName, undefined)
-    assert.equal((spec.ephemeralContainers as unknown[]).length, 1)
-    assert.equal((next.metadata as JsonObject).generation, 2)
+    assert.equal(spec.ephemeralContainers?.length, 1)
+    assert.equal(next.metadata.generation, 2)
   })
 
   it('takes none away', () => {
@@ -112,7 +114,7 @@ describe('pods/ephemeralcontainers', () => {
 
 describe('pods/resize', () => {
   const old = makePod()
-  const resized = (requests: JsonObject, limits: JsonObject): string[] => {
+  const resized = (requests: Record<string, string>, limits: Record<string, string>): string[] => {
     const next = changed(old, spec => {
       firstContainer(spec).resources = { requests, limits }
     })

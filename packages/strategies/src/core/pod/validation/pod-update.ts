@@ -1,7 +1,16 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type {
+  Affinity,
+  NodeAffinity,
+  NodeSelectorTerm,
+  Pod,
+  PodSpec,
+  Toleration,
+} from '@coxswain/api/core/v1'
 import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import { goValue } from '../../../shared/go-value.ts'
-import { type Findings, listOf, objectOf, printed, recordOf, textOf } from '../../../shared/reading.ts'
+import { keep } from '../../../shared/members.ts'
+import { type Findings, printed } from '../../../shared/reading.ts'
 import { diffValues } from '../../../shared/unified-diff.ts'
 import { mirrorAnnotation, validateAnnotationChanges } from './annotations.ts'
 import { sameSpec } from './semantic.ts'
@@ -16,8 +25,8 @@ const updatable = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',')
 
-export function annotationChanges(pod: JsonObject, old: JsonObject): FieldError[] {
-  const annotations = (object: JsonObject) => recordOf(objectOf(object.metadata).annotations)
+export function annotationChanges(pod: Decoded<Pod>, old: Decoded<Pod>): FieldError[] {
+  const annotations = (object: Decoded<Pod>) => object.metadata.annotations ?? {}
   return validateAnnotationChanges(
     annotations(pod),
     annotations(old),
@@ -26,17 +35,17 @@ export function annotationChanges(pod: JsonObject, old: JsonObject): FieldError[
 }
 
 /** A pod is what it is: few things can change, and those in one direction. */
-export function* validatePodUpdate(pod: JsonObject, oldPod: JsonObject): Findings {
+export function* validatePodUpdate(pod: Decoded<Pod>, oldPod: Decoded<Pod>): Findings {
   yield* annotationChanges(pod, oldPod)
-  const spec = objectOf(pod.spec)
-  const old = objectOf(oldPod.spec)
-  for (const kind of ['containers', 'initContainers']) {
-    if (listOf(spec[kind]).length !== listOf(old[kind]).length) {
+  const spec = pod.spec ?? {}
+  const old = oldPod.spec ?? {}
+  for (const kind of ['containers', 'initContainers'] as const) {
+    if ((spec[kind] ?? []).length !== (old[kind] ?? []).length) {
       yield field.forbidden(path.child(kind), 'pod updates may not add or remove containers')
       return
     }
-    for (const [index, container] of listOf(spec[kind]).entries())
-      if (textOf(container.image) === '') yield field.required(path.child(kind).index(index).child('image'))
+    for (const [index, container] of (spec[kind] ?? []).entries())
+      if ((container.image ?? '') === '') yield field.required(path.child(kind).index(index).child('image'))
   }
   const deadline = [...validateDeadline(spec, old)]
   yield* deadline
@@ -45,7 +54,7 @@ export function* validatePodUpdate(pod: JsonObject, oldPod: JsonObject): Finding
   yield* validateDroppedGates(spec, old)
   if (sameSpec(spec, old)) return
   const munged = withOldValues(spec, old)
-  if (listOf(old.schedulingGates).length > 0) yield* adoptNodeChoice(munged, old)
+  if ((old.schedulingGates ?? []).length > 0) yield* adoptNodeChoice(munged, old)
   if (!sameSpec(munged, old)) {
     const difference = diffValues(goValue('PodSpec', old), goValue('PodSpec', munged))
     const message = `pod updates may not change fields other than ${updatable}\n${difference}`
@@ -53,7 +62,7 @@ export function* validatePodUpdate(pod: JsonObject, oldPod: JsonObject): Finding
   }
 }
 
-function* validateDeadline(spec: JsonObject, old: JsonObject): Findings {
+function* validateDeadline(spec: Decoded<PodSpec>, old: Decoded<PodSpec>): Findings {
   const at = path.child('activeDeadlineSeconds')
   const before = old.activeDeadlineSeconds
   if (spec.activeDeadlineSeconds === undefined) {
@@ -68,11 +77,11 @@ function* validateDeadline(spec: JsonObject, old: JsonObject): Findings {
     yield field.invalid(at, spec.activeDeadlineSeconds, 'must be less than or equal to previous value')
 }
 
-function* validateAddedTolerations(spec: JsonObject, old: JsonObject): Findings {
-  const textOfToleration = ({ key, operator, value, effect }: JsonObject) =>
+function* validateAddedTolerations(spec: Decoded<PodSpec>, old: Decoded<PodSpec>): Findings {
+  const textOfToleration = ({ key, operator, value, effect }: Decoded<Toleration>) =>
     JSON.stringify([key, operator, value, effect])
-  const wanted = new Set(listOf(spec.tolerations).map(textOfToleration))
-  for (const toleration of listOf(old.tolerations)) {
+  const wanted = new Set((spec.tolerations ?? []).map(textOfToleration))
+  for (const toleration of old.tolerations ?? []) {
     if (wanted.has(textOfToleration(toleration))) continue
     const message = 'existing toleration can not be modified except its tolerationSeconds'
     yield field.forbidden(path.child('tolerations'), message)
@@ -80,10 +89,10 @@ function* validateAddedTolerations(spec: JsonObject, old: JsonObject): Findings 
   }
 }
 
-function* validateDroppedGates(spec: JsonObject, old: JsonObject): Findings {
-  const before = new Set(listOf(old.schedulingGates).map(({ name }) => textOf(name)))
-  for (const [index, gate] of listOf(spec.schedulingGates).entries()) {
-    const name = textOf(gate.name)
+function* validateDroppedGates(spec: Decoded<PodSpec>, old: Decoded<PodSpec>): Findings {
+  const before = new Set((old.schedulingGates ?? []).map(({ name }) => name ?? ''))
+  for (const [index, gate] of (spec.schedulingGates ?? []).entries()) {
+    const name = gate.name ?? ''
     if (before.has(name)) continue
     const message = `only deletion is allowed, but found new scheduling gate '${name}'`
     yield field.forbidden(path.child('schedulingGates').index(index).child('name'), message)
@@ -91,54 +100,49 @@ function* validateDroppedGates(spec: JsonObject, old: JsonObject): Findings {
 }
 
 /** A copy of `spec` with everything that may change as it was. */
-function withOldValues(spec: JsonObject, old: JsonObject): JsonObject {
-  const munged: JsonObject = { ...spec }
-  for (const kind of ['containers', 'initContainers']) {
+function withOldValues(spec: Decoded<PodSpec>, old: Decoded<PodSpec>): Decoded<PodSpec> {
+  const munged: Decoded<PodSpec> = { ...spec }
+  for (const kind of ['containers', 'initContainers'] as const) {
     if (spec[kind] === undefined) continue
-    munged[kind] = listOf(spec[kind]).map((container, index) => ({
-      ...container,
-      image: listOf(old[kind])[index]!.image,
-    }))
+    munged[kind] = (spec[kind] ?? []).map((container, index) => {
+      const { image } = (old[kind] ?? [])[index]!
+      return { ...container, ...(image !== undefined && { image }) }
+    })
   }
-  for (const member of ['activeDeadlineSeconds', 'schedulingGates', 'tolerations']) copy(munged, old, member)
+  keep(munged, old, ['activeDeadlineSeconds', 'schedulingGates', 'tolerations'])
   const grace = old.terminationGracePeriodSeconds
-  if (Number(grace ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1)
+  if (grace !== undefined && grace < 0 && spec.terminationGracePeriodSeconds === 1)
     munged.terminationGracePeriodSeconds = grace
   return munged
-}
-
-function copy(target: JsonObject, source: JsonObject, member: string): void {
-  if (source[member] === undefined) delete target[member]
-  else target[member] = source[member]
 }
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 
 /** Where a pod that is not to be scheduled yet may run can still be narrowed. */
-function* adoptNodeChoice(munged: JsonObject, old: JsonObject): Findings {
-  const selector = recordOf(munged.nodeSelector)
-  const narrowed = Object.entries(recordOf(old.nodeSelector)).every(([key, value]) => selector[key] === value)
+function* adoptNodeChoice(munged: Decoded<PodSpec>, old: Decoded<PodSpec>): Findings {
+  const selector = munged.nodeSelector ?? {}
+  const narrowed = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => selector[key] === value)
   if (!narrowed) {
     const message = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)'
     yield field.invalid(path.child('nodeSelector'), munged.nodeSelector ?? null, message)
   }
-  copy(munged, old, 'nodeSelector')
-  const before = objectOf(old.affinity).nodeAffinity
-  const now = objectOf(munged.affinity).nodeAffinity
+  keep(munged, old, ['nodeSelector'])
+  const before = old.affinity?.nodeAffinity
+  const now = munged.affinity?.nodeAffinity
   if (deepEqual(before ?? null, now ?? null)) return
-  yield* validateNodeAffinityChange(objectOf(now), objectOf(before))
-  const affinity: JsonObject = { ...objectOf(munged.affinity) }
-  copy(affinity, objectOf(old.affinity), 'nodeAffinity')
+  yield* validateNodeAffinityChange(now ?? {}, before ?? {})
+  const affinity: Decoded<Affinity> = { ...munged.affinity }
+  keep(affinity, old.affinity ?? {}, ['nodeAffinity'])
   if (Object.keys(affinity).length === 0 && old.affinity === undefined) delete munged.affinity
   else munged.affinity = affinity
 }
 
-function* validateNodeAffinityChange(now: JsonObject, before: JsonObject): Findings {
-  const oldTerms = listOf(objectOf(before[required]).nodeSelectorTerms)
-  const terms = listOf(objectOf(now[required]).nodeSelectorTerms)
+function* validateNodeAffinityChange(now: Decoded<NodeAffinity>, before: Decoded<NodeAffinity>): Findings {
+  const oldTerms = before[required]?.nodeSelectorTerms ?? []
+  const terms = now[required]?.nodeSelectorTerms ?? []
   const at = path.child('affinity', 'nodeAffinity', required, 'nodeSelectorTerms')
   if (oldTerms.length === 0) return
-  const goTerm = (term: JsonObject) => goValue('NodeSelectorTerm', term)
+  const goTerm = (term: Decoded<NodeSelectorTerm>) => goValue('NodeSelectorTerm', term)
   if (oldTerms.length !== terms.length) {
     const message = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed'
     yield field.invalid(at, printed(terms.map(goTerm)), message)
@@ -146,12 +150,12 @@ function* validateNodeAffinityChange(now: JsonObject, before: JsonObject): Findi
   }
   for (const [index, old] of oldTerms.entries()) {
     const term = terms[index]!
-    const grows = ['matchExpressions', 'matchFields'].every(member => {
-      const kept = listOf(term[member]).slice(0, listOf(old[member]).length)
-      return deepEqual(kept, listOf(old[member]))
+    const grows = (['matchExpressions', 'matchFields'] as const).every(member => {
+      const kept = (term[member] ?? []).slice(0, (old[member] ?? []).length)
+      return deepEqual(kept, old[member] ?? [])
     })
-    const wasEmpty = listOf(old.matchExpressions).length + listOf(old.matchFields).length === 0
-    const isEmpty = listOf(term.matchExpressions).length + listOf(term.matchFields).length === 0
+    const wasEmpty = (old.matchExpressions ?? []).length + (old.matchFields ?? []).length === 0
+    const isEmpty = (term.matchExpressions ?? []).length + (term.matchFields ?? []).length === 0
     if (!grows || (wasEmpty && !isEmpty)) {
       const message = 'only additions are allowed (no mutations or deletions)'
       yield field.invalid(at.index(index), printed(goTerm(term)), message)
@@ -160,14 +164,14 @@ function* validateNodeAffinityChange(now: JsonObject, before: JsonObject): Findi
 }
 
 /** Ephemeral containers only come; there is no way back. */
-export function* validateEphemeralContainersUpdate(pod: JsonObject, old: JsonObject): Findings {
+export function* validateEphemeralContainersUpdate(pod: Decoded<Pod>, old: Decoded<Pod>): Findings {
   yield* annotationChanges(pod, old)
   const at = path.child('ephemeralContainers')
   const byName = new Map(
-    listOf(objectOf(pod.spec).ephemeralContainers).map(container => [textOf(container.name), container]),
+    (pod.spec?.ephemeralContainers ?? []).map(container => [container.name ?? '', container]),
   )
-  for (const container of listOf(objectOf(old.spec).ephemeralContainers)) {
-    const name = textOf(container.name)
+  for (const container of old.spec?.ephemeralContainers ?? []) {
+    const name = container.name ?? ''
     const now = byName.get(name)
     if (!now)
       yield field.forbidden(at, `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`)
@@ -183,8 +187,8 @@ export function* validateEphemeralContainersUpdate(pod: JsonObject, old: JsonObj
 }
 
 /** A pod that a node runs by itself can be seen and not changed; the only error then. */
-export function refuseStatic(old: JsonObject, message: string): FieldError[] | undefined {
-  const annotations = recordOf(objectOf(old.metadata).annotations)
+export function refuseStatic(old: Decoded<Pod>, message: string): FieldError[] | undefined {
+  const annotations = old.metadata.annotations ?? {}
   if (annotations[mirrorAnnotation] === undefined) return undefined
   return [field.forbidden(field.Path.of(''), message)]
 }

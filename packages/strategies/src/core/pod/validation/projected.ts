@@ -1,23 +1,29 @@
-import { field, isObject, type JsonObject } from '@coxswain/apimachinery'
-import { type Findings, listOf, numberOf, requireMembers, textOf } from '../../../shared/reading.ts'
+import type {
+  ProjectedVolumeSource,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from '@coxswain/api/core/v1'
+import { field, isObject } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
+import { type Findings, numberOf, requireMembers } from '../../../shared/reading.ts'
 import { validateDownwardFile, validateKeyToPath } from './files.ts'
 import { validateFileMode, validateLocalPath } from './paths.ts'
 
 /** Files from several sources in one directory; no two may have the same path. */
-export function* validateProjected(projected: JsonObject, path: field.Path): Findings {
+export function* validateProjected(projected: Decoded<ProjectedVolumeSource>, path: field.Path): Findings {
   yield* validateFileMode(projected.defaultMode, path.child('defaultMode'))
   const seen = new Set<string>()
-  for (const [index, source] of listOf(projected.sources).entries()) {
+  for (const [index, source] of (projected.sources ?? []).entries()) {
     const at = path.child('sources').index(index)
     yield* validateKeyedSource(source, 'secret', at, path, seen)
     yield* validateKeyedSource(source, 'configMap', at, path, seen)
-    if (isObject(source.downwardAPI)) {
-      for (const file of listOf(source.downwardAPI.items)) {
+    if (source.downwardAPI) {
+      for (const file of source.downwardAPI.items ?? []) {
         yield* validateDownwardFile(file, at.child('downwardAPI'))
-        if (textOf(file.path) !== '') yield* claimPath(seen, textOf(file.path), textOf(file.path), path)
+        if ((file.path ?? '') !== '') yield* claimPath(seen, file.path ?? '', file.path ?? '', path)
       }
     }
-    if (isObject(source.serviceAccountToken)) yield* validateToken(source.serviceAccountToken, at, path)
+    if (source.serviceAccountToken) yield* validateToken(source.serviceAccountToken, at, path)
     if (Object.values(source).filter(isObject).length > 1)
       yield field.forbidden(at, 'may not specify more than 1 volume type per source')
   }
@@ -29,22 +35,26 @@ function* claimPath(seen: Set<string>, target: string, value: string, path: fiel
 }
 
 function* validateKeyedSource(
-  source: JsonObject,
+  source: Decoded<VolumeProjection>,
   type: 'secret' | 'configMap',
   at: field.Path,
   path: field.Path,
   seen: Set<string>,
 ): Findings {
   const keyed = source[type]
-  if (!isObject(keyed)) return
+  if (!keyed) return
   yield* requireMembers(keyed, ['name'], at.child(type))
-  for (const [index, item] of listOf(keyed.items).entries()) {
+  for (const [index, item] of (keyed.items ?? []).entries()) {
     yield* validateKeyToPath(item, at.child(type, 'items').index(index))
-    if (textOf(item.path) !== '') yield* claimPath(seen, textOf(item.path), textOf(keyed.name), path)
+    if ((item.path ?? '') !== '') yield* claimPath(seen, item.path ?? '', keyed.name ?? '', path)
   }
 }
 
-function* validateToken(token: JsonObject, at: field.Path, path: field.Path): Findings {
+function* validateToken(
+  token: Decoded<ServiceAccountTokenProjection>,
+  at: field.Path,
+  path: field.Path,
+): Findings {
   const seconds = numberOf(token.expirationSeconds)
   const expiration = at.child('serviceAccountToken', 'expirationSeconds')
   if (seconds < 600)
@@ -60,5 +70,5 @@ function* validateToken(token: JsonObject, at: field.Path, path: field.Path): Fi
       'may not specify a duration larger than 2^32 seconds',
     )
   yield* requireMembers(token, ['path'], path)
-  yield* validateLocalPath(textOf(token.path), path.child('path'))
+  yield* validateLocalPath(token.path ?? '', path.child('path'))
 }

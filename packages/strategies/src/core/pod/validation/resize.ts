@@ -1,7 +1,8 @@
-import type { PodSpec } from '@coxswain/api/core/v1'
+import type { Pod, PodSpec } from '@coxswain/api/core/v1'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { type FieldError, field } from '@coxswain/apimachinery'
 import { computeQosClass } from '@coxswain/kinds'
+import type { Decoded } from '../../../decoded.ts'
 import { type Findings, listOf, objectOf, recordOf, textOf } from '../../../shared/reading.ts'
 import { refuseStatic } from './pod-update.ts'
 import { sameSpec } from './semantic.ts'
@@ -11,7 +12,7 @@ const resizable = ['cpu', 'memory']
 const onlyComputing = 'only cpu and memory resources are mutable'
 
 /** What is wrong with new amounts of cpu and memory for the containers of a pod. */
-export function validateResize(pod: JsonObject, old: JsonObject): FieldError[] {
+export function validateResize(pod: Decoded<Pod>, old: Decoded<Pod>): FieldError[] {
   const refused = refuseStatic(old, 'static pods cannot be resized')
   if (refused) return refused
   if (objectOf(objectOf(old.spec).os).name === 'windows')

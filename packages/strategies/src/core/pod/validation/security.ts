@@ -1,24 +1,23 @@
-import { field, isObject, isValidGroupID, isValidUserID, type JsonObject } from '@coxswain/apimachinery'
+import type {
+  AppArmorProfile,
+  PodSecurityContext,
+  PodSpec,
+  SeccompProfile,
+  SecurityContext,
+} from '@coxswain/api/core/v1'
+import { field, isValidGroupID, isValidUserID } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
 import { goValue } from '../../../shared/go-value.ts'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  objectOf,
-  printed,
-  stringsOf,
-  textOf,
-  validateOneOf,
-} from '../../../shared/reading.ts'
+import { type Findings, invalidBecause, printed, validateOneOf } from '../../../shared/reading.ts'
 import { validateDescendingPath } from './paths.ts'
 import { validateWindowsOptions } from './windows.ts'
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined']
 
 /** The security settings of all containers of a pod. */
-export function* validatePodSecurity(spec: JsonObject, path: field.Path): Findings {
+export function* validatePodSecurity(spec: Decoded<PodSpec>, path: field.Path): Findings {
   const context = spec.securityContext
-  if (!isObject(context)) return
+  if (!context) return
   yield* validateIds(context, ['fsGroup', 'runAsUser', 'runAsGroup'], path)
   for (const [index, group] of (context.supplementalGroups as number[] | undefined)?.entries() ?? []) {
     yield* invalidBecause(path.child('supplementalGroups').index(index), group, isValidGroupID(Number(group)))
@@ -45,8 +44,12 @@ export function* validatePodSecurity(spec: JsonObject, path: field.Path): Findin
 }
 
 /** The security settings of one container. */
-export function* validateContainerSecurity(context: unknown, path: field.Path, hostUsers: boolean): Findings {
-  if (!isObject(context)) return
+export function* validateContainerSecurity(
+  context: Decoded<SecurityContext> | null | undefined,
+  path: field.Path,
+  hostUsers: boolean,
+): Findings {
+  if (!context) return
   yield* validateIds(context, ['runAsUser', 'runAsGroup'], path)
   if (context.procMount !== undefined) {
     const at = path.child('procMount')
@@ -63,14 +66,18 @@ export function* validateContainerSecurity(context: unknown, path: field.Path, h
         `cannot set \`allowPrivilegeEscalation\` to false and ${what}`,
       )
     if (context.privileged === true) yield refuse('`privileged` to true')
-    for (const capability of stringsOf(objectOf(context.capabilities).add))
+    for (const capability of context.capabilities?.add ?? [])
       if (capability === 'CAP_SYS_ADMIN') yield refuse('`capabilities.Add` CAP_SYS_ADMIN')
   }
   yield* validateWindowsOptions(context.windowsOptions, path.child('windowsOptions'))
   yield* validateAppArmorProfile(context.appArmorProfile, path.child('appArmorProfile'))
 }
 
-function* validateIds(context: JsonObject, members: readonly string[], path: field.Path): Findings {
+function* validateIds(
+  context: Decoded<PodSecurityContext>,
+  members: readonly ('runAsUser' | 'runAsGroup' | 'fsGroup')[],
+  path: field.Path,
+): Findings {
   for (const member of members) {
     const id = context[member]
     if (id === undefined) continue
@@ -88,11 +95,15 @@ const ipcSysctls = new Set(
   ),
 )
 
-function* validateSysctls(spec: JsonObject, context: JsonObject, path: field.Path): Findings {
+function* validateSysctls(
+  spec: Decoded<PodSpec>,
+  context: Decoded<PodSecurityContext>,
+  path: field.Path,
+): Findings {
   const seen = new Set<string>()
-  for (const [index, sysctl] of listOf(context.sysctls).entries()) {
+  for (const [index, sysctl] of (context.sysctls ?? []).entries()) {
     const at = path.index(index).child('name')
-    const name = textOf(sysctl.name)
+    const name = sysctl.name ?? ''
     if (name === '') yield field.required(at)
     else if (name.length > sysctlMaxLength || !sysctlRegex.test(name)) {
       const message = `must have at most ${sysctlMaxLength} characters and match regex ${sysctlPattern}`
@@ -116,9 +127,12 @@ function namespaceOf(sysctl: string): 'net' | 'ipc' | undefined {
   return ipcSysctls.has(name) || name.startsWith('fs.mqueue.') ? 'ipc' : undefined
 }
 
-function* validateSeccompProfile(profile: unknown, path: field.Path): Findings {
-  if (!isObject(profile)) return
-  const type = textOf(profile.type)
+function* validateSeccompProfile(
+  profile: Decoded<SeccompProfile> | null | undefined,
+  path: field.Path,
+): Findings {
+  if (!profile) return
+  const type = profile.type ?? ''
   if (type === '') yield field.required(path.child('type'), 'type is required when seccompProfile is set')
   else if (!profileTypes.includes(type)) yield field.notSupported(path.child('type'), type, profileTypes)
   const at = path.child('localhostProfile')
@@ -130,14 +144,17 @@ function* validateSeccompProfile(profile: unknown, path: field.Path): Findings {
   } else if (profile.localhostProfile === undefined) {
     yield field.required(at, 'must be set when seccomp type is Localhost')
   } else {
-    yield* validateDescendingPath(textOf(profile.localhostProfile), at)
+    yield* validateDescendingPath(profile.localhostProfile ?? '', at)
   }
 }
 
 const maxProfileLength = 4095
 
-function* validateAppArmorProfile(profile: unknown, path: field.Path): Findings {
-  if (!isObject(profile)) return
+function* validateAppArmorProfile(
+  profile: Decoded<AppArmorProfile> | null | undefined,
+  path: field.Path,
+): Findings {
+  if (!profile) return
   const { type } = profile
   const name = profile.localhostProfile
   const at = path.child('localhostProfile')
@@ -147,13 +164,13 @@ function* validateAppArmorProfile(profile: unknown, path: field.Path): Findings 
       yield missing
       return
     }
-    const text = textOf(name)
+    const text = name ?? ''
     if (text.trim() !== text) yield field.invalid(at, text, 'must not be padded with whitespace')
     else if (text === '') yield missing
     if (text.length > maxProfileLength) yield field.tooLong(at, maxProfileLength)
   } else if (type === 'RuntimeDefault' || type === 'Unconfined') {
     if (name !== undefined) yield field.invalid(at, name, 'can only be set when AppArmor type is Localhost')
-  } else if (textOf(type) === '') {
+  } else if ((type ?? '') === '') {
     yield field.required(path.child('type'), 'type is required when appArmorProfile is set')
   } else {
     yield field.notSupported(path.child('type'), type, profileTypes)

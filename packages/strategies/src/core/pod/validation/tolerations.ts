@@ -1,19 +1,23 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { Toleration } from '@coxswain/api/core/v1'
 import { field, isValidLabelValue, validateLabelName } from '@coxswain/apimachinery'
-import { type Findings, textOf } from '../../../shared/reading.ts'
+import type { Decoded } from '../../../decoded.ts'
+import type { Findings } from '../../../shared/reading.ts'
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-export function* validateTolerations(tolerations: readonly JsonObject[], path: field.Path): Findings {
+export function* validateTolerations(
+  tolerations: readonly Decoded<Toleration>[],
+  path: field.Path,
+): Findings {
   for (const [index, toleration] of tolerations.entries())
     yield* validateToleration(toleration, path.index(index))
 }
 
-function* validateToleration(toleration: JsonObject, path: field.Path): Findings {
-  const key = textOf(toleration.key)
-  const value = textOf(toleration.value)
-  const operator = textOf(toleration.operator)
-  const effect = textOf(toleration.effect)
+function* validateToleration(toleration: Decoded<Toleration>, path: field.Path): Findings {
+  const key = toleration.key ?? ''
+  const value = toleration.value ?? ''
+  const operator = toleration.operator ?? ''
+  const effect = toleration.effect ?? ''
   const operatorPath = path.child('operator')
   if (key !== '') yield* validateLabelName(key, path.child('key'))
   if (key === '' && operator !== 'Exists') {

@@ -1,16 +1,20 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { TopologySpreadConstraint } from '@coxswain/api/core/v1'
 import { field, type LabelSelector, validateLabelSelector } from '@coxswain/apimachinery'
-import { type Findings, textOf, validateOneOf, validatePositive } from '../../../shared/reading.ts'
+import type { Decoded } from '../../../decoded.ts'
+import { type Findings, validateOneOf, validatePositive } from '../../../shared/reading.ts'
 import { validateLabelKeys } from './affinity.ts'
 
-export function* validateTopologySpread(constraints: readonly JsonObject[], path: field.Path): Findings {
-  const keyOf = ({ topologyKey, whenUnsatisfiable }: JsonObject) =>
-    `${textOf(whenUnsatisfiable)}\n${textOf(topologyKey)}`
+export function* validateTopologySpread(
+  constraints: readonly Decoded<TopologySpreadConstraint>[],
+  path: field.Path,
+): Findings {
+  const keyOf = ({ topologyKey, whenUnsatisfiable }: Decoded<TopologySpreadConstraint>) =>
+    `${whenUnsatisfiable ?? ''}\n${topologyKey ?? ''}`
   const last = new Map(constraints.map((constraint, index) => [keyOf(constraint), index]))
   for (const [index, constraint] of constraints.entries()) {
     const at = path.index(index)
-    const key = textOf(constraint.topologyKey)
-    const action = textOf(constraint.whenUnsatisfiable)
+    const key = constraint.topologyKey ?? ''
+    const action = constraint.whenUnsatisfiable ?? ''
     yield* validatePositive(constraint.maxSkew, at.child('maxSkew'))
     if (key === '') yield field.required(at.child('topologyKey'), 'can not be empty')
     yield* validateOneOf(action, ['DoNotSchedule', 'ScheduleAnyway'], at.child('whenUnsatisfiable'))
@@ -23,11 +27,11 @@ export function* validateTopologySpread(constraints: readonly JsonObject[], path
         yield field.invalid(at.child('minDomains'), constraint.minDomains, message)
       }
     }
-    for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy']) {
+    for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const) {
       if (constraint[policy] !== undefined)
         yield* validateOneOf(constraint[policy], ['Honor', 'Ignore'], at.child(policy))
     }
-    yield* validateLabelKeys({ ...constraint, mismatchLabelKeys: undefined }, at)
+    yield* validateLabelKeys(constraint, at)
     yield* validateLabelSelector(
       constraint.labelSelector as LabelSelector | undefined,
       at.child('labelSelector'),

@@ -1,12 +1,12 @@
-import { field, isDNS1123Subdomain, isObject, type JsonObject } from '@coxswain/apimachinery'
-import {
-  containersWithPath,
-  type Findings,
-  invalidBecause,
-  listOf,
-  objectOf,
-  textOf,
-} from '../../../shared/reading.ts'
+import type {
+  PodSecurityContext,
+  PodSpec,
+  SecurityContext,
+  WindowsSecurityContextOptions,
+} from '@coxswain/api/core/v1'
+import { field, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import type { Decoded } from '../../../decoded.ts'
+import { containersWithPath, type Findings, invalidBecause } from '../../../shared/reading.ts'
 
 const maxCredentialSpecKiB = 64
 const maxDomainLength = 256
@@ -15,15 +15,18 @@ const netBios = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
 const dnsDomain =
   /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
 
-export function* validateWindowsOptions(options: unknown, path: field.Path): Findings {
-  if (!isObject(options)) return
+export function* validateWindowsOptions(
+  options: Decoded<WindowsSecurityContextOptions> | null | undefined,
+  path: field.Path,
+): Findings {
+  if (!options) return
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options
   if (gmsaCredentialSpecName !== undefined) {
-    const name = textOf(gmsaCredentialSpecName)
+    const name = gmsaCredentialSpecName ?? ''
     yield* invalidBecause(path.child('gmsaCredentialSpecName'), name, isDNS1123Subdomain(name))
   }
   if (gmsaCredentialSpec !== undefined) {
-    const size = textOf(gmsaCredentialSpec).length
+    const size = (gmsaCredentialSpec ?? '').length
     const at = path.child('gmsaCredentialSpec')
     if (size === 0) yield field.invalid(at, '', 'gmsaCredentialSpec cannot be an empty string')
     else if (size > maxCredentialSpecKiB * 1024) {
@@ -32,7 +35,7 @@ export function* validateWindowsOptions(options: unknown, path: field.Path): Fin
     }
   }
   if (runAsUserName !== undefined)
-    yield* invalidBecause(path.child('runAsUserName'), runAsUserName, userNameProblems(textOf(runAsUserName)))
+    yield* invalidBecause(path.child('runAsUserName'), runAsUserName, userNameProblems(runAsUserName ?? ''))
 }
 
 /** `DOMAIN\USER`, the domain optional. */
@@ -59,13 +62,13 @@ function userNameProblems(name: string): string[] {
 }
 
 /** All containers of a pod run on the host, or none. */
-export function* validateHostProcess(spec: JsonObject, path: field.Path): Findings {
-  const pod = objectOf(objectOf(spec.securityContext).windowsOptions).hostProcess
+export function* validateHostProcess(spec: Decoded<PodSpec>, path: field.Path): Findings {
+  const pod = spec.securityContext?.windowsOptions?.hostProcess
   let containers = 0
   let onHost = 0
   for (const [container, at] of containersWithPath(spec, path)) {
     containers++
-    const own = objectOf(objectOf(container.securityContext).windowsOptions).hostProcess
+    const own = container.securityContext?.windowsOptions?.hostProcess
     if (pod !== undefined && own !== undefined && pod !== own) {
       const message = `pod hostProcess value must be identical if both are specified, was ${pod}`
       yield field.invalid(at.child('securityContext', 'windowsOptions', 'hostProcess'), own, message)
@@ -85,50 +88,64 @@ export function* validateHostProcess(spec: JsonObject, path: field.Path): Findin
 }
 
 /** Settings that the operating system of a pod does not have. */
-export function* validateOperatingSystem(spec: JsonObject, path: field.Path): Findings {
-  if (!isObject(spec.os)) return
-  const name = textOf(spec.os.name)
+export function* validateOperatingSystem(spec: Decoded<PodSpec>, path: field.Path): Findings {
+  if (!spec.os) return
+  const name = spec.os.name ?? ''
   if (name === '') yield field.required(path.child('os', 'name'))
   else if (name === 'linux') yield* validateLinux(spec, path)
   else if (name === 'windows') yield* validateWindows(spec, path)
   else yield field.notSupported(path.child('os'), name, ['linux', 'windows'])
 }
 
-function* validateLinux(spec: JsonObject, path: field.Path): Findings {
+function* validateLinux(spec: Decoded<PodSpec>, path: field.Path): Findings {
   const message = 'windows options cannot be set for a linux pod'
-  if (objectOf(spec.securityContext).windowsOptions !== undefined)
+  if (spec.securityContext?.windowsOptions !== undefined)
     yield field.forbidden(path.child('securityContext', 'windowsOptions'), message)
   for (const [container, at] of containersWithPath(spec, path)) {
-    if (objectOf(container.securityContext).windowsOptions !== undefined)
+    if (container.securityContext?.windowsOptions !== undefined)
       yield field.forbidden(at.child('securityContext', 'windowsOptions'), message)
   }
 }
 
-/** What a Linux pod may set and a Windows pod may not; those with a dot are members of the security context. */
-const linuxOnly = [
-  ...['.appArmorProfile', '.seLinuxOptions', 'hostUsers', 'hostPID', 'hostIPC', '.seccompProfile'],
-  ...['.fsGroup', '.fsGroupChangePolicy', '.sysctls', 'shareProcessNamespace', '.runAsUser', '.runAsGroup'],
-  ...['.supplementalGroups', '.supplementalGroupsPolicy', '.seLinuxChangePolicy'],
+type SpecMember = keyof Decoded<PodSpec>
+type ContextMember = keyof Decoded<PodSecurityContext>
+
+/** What a Linux pod may set and a Windows pod may not, in the order of upstream's errors. */
+const linuxOnly: readonly (readonly ['spec', SpecMember] | readonly ['context', ContextMember])[] = [
+  ['context', 'appArmorProfile'],
+  ['context', 'seLinuxOptions'],
+  ['spec', 'hostUsers'],
+  ['spec', 'hostPID'],
+  ['spec', 'hostIPC'],
+  ['context', 'seccompProfile'],
+  ['context', 'fsGroup'],
+  ['context', 'fsGroupChangePolicy'],
+  ['context', 'sysctls'],
+  ['spec', 'shareProcessNamespace'],
+  ['context', 'runAsUser'],
+  ['context', 'runAsGroup'],
+  ['context', 'supplementalGroups'],
+  ['context', 'supplementalGroupsPolicy'],
+  ['context', 'seLinuxChangePolicy'],
 ]
-const linuxOnlyInContainers = [
-  ...['appArmorProfile', 'seLinuxOptions', 'seccompProfile', 'capabilities', 'readOnlyRootFilesystem'],
-  ...['privileged', 'allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'],
+const linuxOnlyInContainers: readonly (keyof Decoded<SecurityContext>)[] = [
+  ...(['appArmorProfile', 'seLinuxOptions', 'seccompProfile', 'capabilities'] as const),
+  ...(['readOnlyRootFilesystem', 'privileged', 'allowPrivilegeEscalation', 'procMount'] as const),
+  ...(['runAsUser', 'runAsGroup'] as const),
 ]
 
-function* validateWindows(spec: JsonObject, path: field.Path): Findings {
+function* validateWindows(spec: Decoded<PodSpec>, path: field.Path): Findings {
   const message = 'cannot be set for a windows pod'
-  const context = objectOf(spec.securityContext)
-  for (const member of linuxOnly) {
-    const inContext = member.startsWith('.')
-    const name = inContext ? member.slice(1) : member
-    const value = inContext ? context[name] : spec[name]
-    if (value === undefined || value === false || (Array.isArray(value) && listOf(value).length === 0))
-      continue
-    yield field.forbidden(inContext ? path.child('securityContext', name) : path.child(name), message)
+  const context = spec.securityContext ?? {}
+  for (const [place, name] of linuxOnly) {
+    const value = place === 'context' ? context[name] : spec[name]
+    if (value === undefined || value === false || (Array.isArray(value) && value.length === 0)) continue
+    const at = place === 'context' ? path.child('securityContext', name) : path.child(name)
+    yield field.forbidden(at, message)
   }
   for (const [container, at] of containersWithPath(spec, path)) {
     for (const name of linuxOnlyInContainers) {
-      if (objectOf(container.securityContext)[name] !== undefined)
+      if (container.securityContext?.[name] !== undefined)
         yield field.forbidden(at.child('securityContext', name), message)
     }
   }

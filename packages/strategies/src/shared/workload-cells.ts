@@ -1,0 +1,34 @@
+import type { PodTemplateSpec } from '@coxswain/api/core/v1'
+import { type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import type { Decoded } from '../decoded.ts'
+
+/** The names and the images of a template's containers. */
+export function containerCells(template: Decoded<PodTemplateSpec> | null | undefined): {
+  Containers: string
+  Images: string
+} {
+  const containers = template?.spec?.containers ?? []
+  return {
+    Containers: containers.map(({ name }) => name ?? '').join(','),
+    Images: containers.map(({ image }) => image ?? '').join(','),
+  }
+}
+
+/** Labels as `kubectl` prints them. */
+export function labelsCell(labels: Readonly<Record<string, string>> | null | undefined): string {
+  const pairs = Object.entries(labels ?? {})
+  if (pairs.length === 0) return '<none>'
+  return pairs
+    .map(([key, value]) => `${key}=${value}`)
+    .sort()
+    .join(',')
+}
+
+export function selectorCell(selector: Decoded<LabelSelector> | null | undefined): string {
+  if (!selector) return '<none>'
+  try {
+    return labelSelectorAsSelector(selector as LabelSelector).toString() || '<none>'
+  } catch {
+    return '<error>'
+  }
+}
