@@ -4,7 +4,7 @@
  *
  * @module
  */
-export { type Amounts, addAmounts, type ResourceList, readAmounts } from './amounts.ts'
+export { type Amounts, addAmounts, parseAmount, type ResourceList, readAmounts } from './amounts.ts'
 export { type ConditionLike, isSameCondition, keepTransitionTime, setCondition } from './conditions.ts'
 export { controllerReference } from './controller-reference.ts'
 export { scaleIntOrPercent } from './int-or-percent.ts'

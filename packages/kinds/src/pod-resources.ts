@@ -1,7 +1,7 @@
 import type { Container, PodSpec, PodStatus } from '@coxswain/api/core/v1'
 import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
 import { type Amounts, addAmounts, addTo, type ResourceList, raiseTo, readAmounts } from './amounts.ts'
-import { findContainerStatus, isSidecar } from './pod.ts'
+import { findContainerStatus, isSidecar, podCondition } from './pod.ts'
 import { isPodLevelResource } from './resource-names.ts'
 
 type SpecView = Pick<DeepReadonly<PodSpec>, 'containers' | 'initContainers' | 'resources' | 'overhead'>
@@ -131,6 +131,5 @@ function largest(
 }
 
 function isResizeInfeasible({ status }: WithResources): boolean {
-  const pending = status?.conditions?.find(({ type }) => type === 'PodResizePending')
-  return pending?.reason === 'Infeasible'
+  return podCondition({ status }, 'PodResizePending')?.reason === 'Infeasible'
 }

@@ -1,11 +1,11 @@
-import type { NodeView } from '@coxswain/kinds'
+import { type NodeView, parseAmount } from '@coxswain/kinds'
 import { HostPorts } from './host-ports.ts'
 import type { PodInfo } from './pod-info.ts'
-import { type Amounts, addAmounts, emptyAmounts, parseAmounts, parseCached } from './resources.ts'
+import { type Amounts, addAmounts, emptyAmounts, parseAmounts } from './resources.ts'
 
 export function allowedPodsOf({ status }: NodeView): number {
   const pods = status?.allocatable?.pods
-  return pods === undefined ? 0 : Number(parseCached(pods).value)
+  return pods === undefined ? 0 : Number(parseAmount(pods).value)
 }
 
 /** A node and what is on it. Belongs to the scheduler; plug-ins read it. */

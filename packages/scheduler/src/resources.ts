@@ -1,7 +1,11 @@
 import { Quantity } from '@coxswain/apimachinery'
-import type { PodView } from '@coxswain/kinds'
-import { isPodLevelResource, podRequests, type ResourceList } from '@coxswain/kinds'
-import { BoundedMap } from '@coxswain/kit'
+import {
+  isPodLevelResource,
+  type PodView,
+  parseAmount,
+  podRequests,
+  type ResourceList,
+} from '@coxswain/kinds'
 
 /** Amounts of what nodes have and pods ask for: thousandths of cores, bytes, and whatever else by name. */
 export interface Amounts {
@@ -26,7 +30,7 @@ const usual: ReadonlyMap<string, Quantity> = new Map([
 
 export function parseAmounts(list: ResourceList = {}): Amounts {
   const amounts = emptyAmounts()
-  for (const [name, text] of Object.entries(list)) setAmount(amounts, name, parseCached(text))
+  for (const [name, text] of Object.entries(list)) setAmount(amounts, name, parseAmount(text))
   return amounts
 }
 
@@ -41,18 +45,6 @@ function setAmount(amounts: Amounts, name: string, quantity: Quantity): void {
   else if (name === 'memory') amounts.memory = Number(quantity.value)
   else if (name === 'ephemeral-storage') amounts.ephemeralStorage = Number(quantity.value)
   else if (name !== 'pods') amounts.scalars.set(name, Number(quantity.value))
-}
-
-/** Pods of one deployment say the same words thousands of times. */
-const parsed = new BoundedMap<string, Quantity>(5_000)
-
-export function parseCached(text: string): Quantity {
-  let quantity = parsed.get(text)
-  if (!quantity) {
-    quantity = Quantity.parse(text)
-    parsed.set(text, quantity)
-  }
-  return quantity
 }
 
 export function addAmounts(to: Amounts, other: Amounts, sign: 1 | -1 = 1): void {
@@ -78,13 +70,18 @@ interface UsualAmounts {
 }
 
 export function computeRequests(pod: PodView): PodRequests {
-  const requests = countAmounts(podRequests(pod, { useStatus: true }))
-  const scored = podRequests(pod, { useStatus: true, excludePodLevel: true, missing: usual })
+  const total = podRequests(pod, { useStatus: true })
+  const requests = countAmounts(total)
   const names = Object.keys(pod.spec.resources?.requests ?? {}).filter(isPodLevelResource)
-  if (names.length === 0) return { requests, nonZero: countUsual(scored), scored: countUsual(scored) }
   const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]
-  const isSet = (name: string) =>
-    names.includes(name) || all.some(({ resources }) => resources?.requests?.[name] !== undefined)
+  const sets = (name: string) => (container: (typeof all)[number]) =>
+    container.resources?.requests?.[name] !== undefined
+  const isComplete = names.length === 0 && all.every(sets('cpu')) && all.every(sets('memory'))
+  const scored = isComplete
+    ? total
+    : podRequests(pod, { useStatus: true, excludePodLevel: true, missing: usual })
+  if (names.length === 0) return { requests, nonZero: countUsual(scored), scored: countUsual(scored) }
+  const isSet = (name: string) => names.includes(name) || all.some(sets(name))
   const missing = new Map([...usual].filter(([name]) => !isSet(name)))
   const nonZero = podRequests(pod, { useStatus: true, missing })
   return { requests, nonZero: countUsual(nonZero), scored: countUsual(scored) }

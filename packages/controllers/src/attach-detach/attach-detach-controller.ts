@@ -1,7 +1,7 @@
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { CSIDriver, VolumeAttachment } from '@coxswain/api/storage/v1'
 import { deepEqual, isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
-import { nodeReadyCondition, type PodView } from '@coxswain/kinds'
+import { type NodeView, nodeReadyCondition, type PodView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import {
   defineOperator,
@@ -20,7 +20,6 @@ import {
   asAttachable,
   attachmentName,
   mayBeShared,
-  type NodeView,
   podsByNode,
 } from './attachments.ts'
 

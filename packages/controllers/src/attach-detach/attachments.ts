@@ -1,5 +1,5 @@
 import { sha256 } from '@coxswain/api'
-import { type Node, PersistentVolumeClaim } from '@coxswain/api/core/v1'
+import { PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import type { VolumeAttachment } from '@coxswain/api/storage/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
 import { isPodTerminal, type PodView } from '@coxswain/kinds'
@@ -7,7 +7,6 @@ import { encodeHex, encodeText } from '@coxswain/kit'
 import type { OperatorClient } from '@coxswain/runtime'
 import { listPodsWith, type VolumeView } from '../persistent-volume/volumes.ts'
 
-export type NodeView = DeepReadonly<Node>
 export type AttachmentView = DeepReadonly<VolumeAttachment>
 type ContainerStatuses = NonNullable<PodView['status']>['containerStatuses']
 

@@ -1,5 +1,6 @@
 import { Node } from '@coxswain/api/core/v1'
 import { deepEqual } from '@coxswain/apimachinery'
+import type { NodeView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { wantedAddresses } from './node-addresses.ts'
 import {
@@ -7,7 +8,6 @@ import {
   type InstanceMetadata,
   type Instances,
   isUninitialized,
-  type NodeView,
   uninitializedTaint,
 } from './provider.ts'
 

@@ -1,8 +1,8 @@
 import { Node } from '@coxswain/api/core/v1'
 import { isNotFound } from '@coxswain/apimachinery'
-import { nodeReadyCondition } from '@coxswain/kinds'
+import { type NodeView, nodeReadyCondition } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
-import type { CloudProvider, Instances, NodeView } from './provider.ts'
+import type { CloudProvider, Instances } from './provider.ts'
 
 const shutdownTaint = 'node.cloudprovider.kubernetes.io/shutdown'
 const monitorPeriod = 5_000

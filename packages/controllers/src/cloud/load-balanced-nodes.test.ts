@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { NodeView } from '@coxswain/kinds'
 import { fingerprintOf, loadBalancedNodes } from './load-balanced-nodes.ts'
-import type { NodeView } from './provider.ts'
 
 const node = (name: string, rest: object = {}, spec: object = {}) =>
   ({ metadata: { name, ...rest }, spec }) as unknown as NodeView

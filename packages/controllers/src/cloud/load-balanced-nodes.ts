@@ -1,4 +1,4 @@
-import type { NodeView } from './provider.ts'
+import type { NodeView } from '@coxswain/kinds'
 
 const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers'
 /** The cluster autoscaler puts it on nodes that it is about to delete. */

@@ -1,5 +1,6 @@
 import { ConfigMap } from '@coxswain/api/core/v1'
 import { deepEqual, isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import type { NodeView, ServiceView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 import {
   type AddressView,
@@ -9,10 +10,8 @@ import {
   type Instances,
   isUninitialized,
   type LoadBalancers,
-  type NodeView,
   type Route,
   type Routes,
-  type ServiceView,
 } from './provider.ts'
 
 /** Where the local cloud can be looked at, and changed: each entry is one thing, as JSON. */

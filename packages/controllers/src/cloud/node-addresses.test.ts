@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { NodeView } from '@coxswain/kinds'
 import { wantedAddresses } from './node-addresses.ts'
-import type { AddressView, NodeView } from './provider.ts'
+import type { AddressView } from './provider.ts'
 
 const address = (type: string, text: string) => ({ type, address: text }) as AddressView
 const node = (provided?: string) =>

@@ -1,4 +1,5 @@
-import type { AddressView, NodeView } from './provider.ts'
+import type { NodeView } from '@coxswain/kinds'
+import type { AddressView } from './provider.ts'
 
 /** Kubelets that were told their address say so with it. */
 const providedAddress = 'alpha.kubernetes.io/provided-node-ip'

@@ -1,8 +1,9 @@
 import { Node } from '@coxswain/api/core/v1'
 import { type CIDR, deepEqual, findStatusCondition, formatTime, parseCIDR } from '@coxswain/apimachinery'
+import type { NodeView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { overlap } from '../ip-range.ts'
-import type { CloudProvider, NodeView, Route, Routes } from './provider.ts'
+import type { CloudProvider, Route, Routes } from './provider.ts'
 
 export interface NodeRouteOptions {
   /** Ranges of all pods: routes to other addresses are somebody else's. */

@@ -1,9 +1,8 @@
-import type { LoadBalancerStatus, Node, NodeAddress, Service } from '@coxswain/api/core/v1'
+import type { LoadBalancerStatus, NodeAddress } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { NodeView, ServiceView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 
-export type NodeView = DeepReadonly<Node>
-export type ServiceView = DeepReadonly<Service>
 export type AddressView = DeepReadonly<NodeAddress>
 
 /** What a call of a provider may use besides its own cloud: the cluster, as the controller that asks sees it. */

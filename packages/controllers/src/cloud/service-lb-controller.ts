@@ -1,5 +1,6 @@
 import { Node, Service } from '@coxswain/api/core/v1'
 import { deepEqual, isNotFound } from '@coxswain/apimachinery'
+import type { ServiceView } from '@coxswain/kinds'
 import {
   defineOperator,
   type Lookup,
@@ -9,7 +10,7 @@ import {
 } from '@coxswain/runtime'
 import { createExponentialLimiter } from '@coxswain/workqueue'
 import { fingerprintOf, isIncluded, loadBalancedNodes } from './load-balanced-nodes.ts'
-import type { CloudProvider, LoadBalancers, LoadBalancerView, ServiceView } from './provider.ts'
+import type { CloudProvider, LoadBalancers, LoadBalancerView } from './provider.ts'
 
 const cleanup = 'service.kubernetes.io/load-balancer-cleanup'
 const rateLimiter = () => createExponentialLimiter<string>({ base: 5_000, cap: 300_000 })

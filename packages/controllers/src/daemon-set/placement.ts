@@ -1,16 +1,16 @@
 import type { DaemonSet } from '@coxswain/api/apps/v1'
-import type { Node, PodSpec, Toleration } from '@coxswain/api/core/v1'
+import type { PodSpec, Toleration } from '@coxswain/api/core/v1'
 import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
 import {
   findTaintAgainstScheduling,
   findUntoleratedTaint,
   matchesRequiredNodeAffinity,
+  type NodeView,
   type PodView,
 } from '@coxswain/kinds'
 import type { TemplateView } from '../pods/controller-revisions.ts'
 
 export type SetView = DeepReadonly<DaemonSet>
-export type NodeView = DeepReadonly<Node>
 type TolerationView = DeepReadonly<Toleration>
 
 const prefix = 'node.kubernetes.io'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { PodView } from '@coxswain/kinds'
-import type { NodeView, SetView } from './placement.ts'
+import type { NodeView, PodView } from '@coxswain/kinds'
+import type { SetView } from './placement.ts'
 import { planPods, planUpdate, type Scene } from './plan.ts'
 
 /**

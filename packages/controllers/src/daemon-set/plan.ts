@@ -1,5 +1,5 @@
-import { isPodAvailable, isPodReady, isPodTerminal, type PodView } from '@coxswain/kinds'
-import { hashLabel, isUpdated, type NodeView, placementOn, type SetView, targetNodeOf } from './placement.ts'
+import { isPodAvailable, isPodReady, isPodTerminal, type NodeView, type PodView } from '@coxswain/kinds'
+import { hashLabel, isUpdated, placementOn, type SetView, targetNodeOf } from './placement.ts'
 import { allowsSurge, countsOf } from './strategy.ts'
 
 /** What there is, and what pods have to look like. */

@@ -1,7 +1,14 @@
 import { Node, Pod, Service } from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
-import { type DeepReadonly, deepEqual, formatKey, parseKey } from '@coxswain/apimachinery'
-import { type IPFamily, ipFamiliesOf, isHeadless, type PodView, type ServiceView } from '@coxswain/kinds'
+import { deepEqual, formatKey, parseKey } from '@coxswain/apimachinery'
+import {
+  type IPFamily,
+  ipFamiliesOf,
+  isHeadless,
+  type NodeView,
+  type PodView,
+  type ServiceView,
+} from '@coxswain/kinds'
 import {
   defineOperator,
   type MapFunction,
@@ -66,8 +73,6 @@ const serviceOfSlice: MapFunction<EndpointSlice> = slice =>
 /** Updates of nodes that say something new of zones. */
 const topologyChanged: Predicate<Node> = event =>
   event.type !== 'update' || topologyOf(event.old as NodeView) !== topologyOf(event.object as NodeView)
-
-type NodeView = DeepReadonly<Node>
 
 /** What is remembered from one time to the next, and how slices are packed. */
 interface Memory {

@@ -1,6 +1,6 @@
 import { Node, Pod, type PodStatus, Service } from '@coxswain/api/core/v1'
 import { type DeepReadonly, isConflict, isNotFound } from '@coxswain/apimachinery'
-import { isPodReady, nodeReadyCondition } from '@coxswain/kinds'
+import { isPodReady, nodeReadyCondition, type PodView } from '@coxswain/kinds'
 import {
   createChannel,
   defineOperator,
@@ -55,8 +55,6 @@ const manyOfEverything: NodeFacts = {
   kernelVersion: 'none',
 }
 
-type ReadonlyPod = DeepReadonly<Pod>
-
 /**
  * A kubelet for several nodes: runs the Pods that are bound to them on a runtime, and tells the API server how they are.
  *
@@ -69,7 +67,7 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
   const known = new Set(names)
   /** By namespace and name: a Pod may have a successor of the same name only when it is gone. */
   const workers = new Map<string, PodWorker>()
-  const isOurs = ({ spec }: ReadonlyPod) => known.has(spec.nodeName ?? '')
+  const isOurs = ({ spec }: PodView) => known.has(spec.nodeName ?? '')
   /** News of Pods of other nodes, and of what was written here, are none. */
   const isNews = (event: ObjectEvent<Pod>): boolean => {
     const { object } = event
@@ -136,8 +134,8 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
 
 interface SharedParts {
   readonly nodes: Parameters<typeof keepNodesAlive>[1]
-  contextOf(client: OperatorClient, pod: ReadonlyPod): Promise<WorkerContext>
-  forget(pod: ReadonlyPod): void
+  contextOf(client: OperatorClient, pod: PodView): Promise<WorkerContext>
+  forget(pod: PodView): void
 }
 
 async function createSharedParts(
@@ -156,7 +154,7 @@ async function createSharedParts(
   const podCIDRs = new Map<string, string>()
   const addresses = isSimulated ? new PodAddresses(names, name => podCIDRs.get(name)) : undefined
   const own = apiServer && (await apiServer())
-  const services = async ({ metadata, spec }: ReadonlyPod): Promise<ReadonlyMap<string, string>> => {
+  const services = async ({ metadata, spec }: PodView): Promise<ReadonlyMap<string, string>> => {
     if (isSimulated) return new Map()
     const { items } =
       spec.enableServiceLinks === false
@@ -226,7 +224,7 @@ function simulatedAddress(index: number): string {
 
 async function bringForward(
   { key, client, clock, signal }: ReconcileContext,
-  pod: ReadonlyPod,
+  pod: PodView,
   worker: PodWorker,
   { isSimulated = false }: ContainerRuntime,
 ) {
@@ -267,18 +265,14 @@ async function bringForward(
  * Whether the node was heard of and then lost: its Pods have been marked as not ready, and will be again until the node is
  * back. To contradict for each Pod would only keep the node from saying that it is alive.
  */
-async function isNodeSilent(client: OperatorClient, { spec }: ReadonlyPod): Promise<boolean> {
+async function isNodeSilent(client: OperatorClient, { spec }: PodView): Promise<boolean> {
   const node = await client.get(Node, { name: spec.nodeName ?? '' })
   return node !== undefined && nodeReadyCondition(node)?.status === 'Unknown'
 }
 
-async function writeStatus(
-  client: OperatorClient,
-  pod: ReadonlyPod,
-  status: PodStatus,
-): Promise<ReadonlyPod> {
+async function writeStatus(client: OperatorClient, pod: PodView, status: PodStatus): Promise<PodView> {
   if (isSame(pod.status, status)) return pod
-  return await client.updateStatus(Pod, { ...pod, status: status as DeepReadonly<PodStatus> } as ReadonlyPod)
+  return await client.updateStatus(Pod, { ...pod, status: status as DeepReadonly<PodStatus> } as PodView)
 }
 
 /** Deep, whatever the order of fields; a field without a value is a field that is not there. */

@@ -1,10 +1,8 @@
-import type { Container, ContainerState, Pod } from '@coxswain/api/core/v1'
+import type { Container, ContainerState } from '@coxswain/api/core/v1'
 import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
-import { isSidecar } from '@coxswain/kinds'
+import { isSidecar, type PodView } from '@coxswain/kinds'
 import type { EventSubject } from '@coxswain/runtime'
 import type { ContainerRole, RunningContainer } from '../container-runtime.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 /** What the agent knows of one container. */
 export interface ContainerRecord {
@@ -32,7 +30,7 @@ const fields: Readonly<Record<ContainerRole, string>> = {
 
 /** What events of one container are about. */
 export function partOf(
-  { apiVersion, kind, metadata }: ReadonlyPod,
+  { apiVersion, kind, metadata }: PodView,
   { container, role }: Pick<ContainerRecord, 'container' | 'role'>,
 ): EventSubject {
   return { apiVersion, kind, metadata, fieldPath: `spec.${fields[role]}{${container.name}}` }
@@ -71,7 +69,7 @@ const lostContainer = {
 }
 
 /** In the order in which they are started. */
-export function createRecords(pod: ReadonlyPod, options: RecordOptions): ContainerRecord[] {
+export function createRecords(pod: PodView, options: RecordOptions): ContainerRecord[] {
   return [
     ...(pod.spec.initContainers ?? []).map(container =>
       createRecord(pod, container, isSidecar(container) ? 'sidecar' : 'init', options),
@@ -85,7 +83,7 @@ export function createRecords(pod: ReadonlyPod, options: RecordOptions): Contain
  * unless it is adopted.
  */
 export function createRecord(
-  pod: ReadonlyPod,
+  pod: PodView,
   container: DeepReadonly<Container>,
   role: ContainerRole,
   { now, adopts }: RecordOptions,
@@ -114,12 +112,12 @@ export function createRecord(
 }
 
 /** Of a container that has not been started. */
-export function firstState({ spec }: ReadonlyPod): ContainerState {
+export function firstState({ spec }: PodView): ContainerState {
   const waitsForOthers = (spec.initContainers ?? []).length > 0
   return { waiting: { reason: waitsForOthers ? 'PodInitializing' : 'ContainerCreating' } }
 }
 
-function statusOf({ status = {} }: ReadonlyPod, name: string) {
+function statusOf({ status = {} }: PodView, name: string) {
   const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = status
   for (const statuses of [initContainerStatuses, containerStatuses, ephemeralContainerStatuses]) {
     const found = statuses?.find(candidate => candidate.name === name)

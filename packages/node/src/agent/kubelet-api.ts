@@ -1,5 +1,5 @@
-import type { Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, isStatusError } from '@coxswain/apimachinery'
+import { isStatusError } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import { encodeText } from '@coxswain/kit'
 import type { ContainerRuntime, LogOptions } from '../container-runtime.ts'
 import { NodeStats } from './node-stats.ts'
@@ -20,7 +20,6 @@ export interface NodeAnswer {
   readonly body: Uint8Array | AsyncIterable<Uint8Array>
 }
 
-type ReadonlyPod = DeepReadonly<Pod>
 type ReadLog = (
   pod: { readonly namespace: string; readonly name: string },
   container: string,
@@ -31,7 +30,7 @@ export interface KubeletApiOptions {
   readonly node: string
   readonly runtime: ContainerRuntime
   /** Those that the node looks after. */
-  readonly pods: () => readonly ReadonlyPod[]
+  readonly pods: () => readonly PodView[]
   readonly readLog: ReadLog
 }
 
@@ -108,11 +107,11 @@ function configurationOf(): object {
   }
 }
 
-const isRunning = ({ status }: ReadonlyPod): boolean =>
+const isRunning = ({ status }: PodView): boolean =>
   status?.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false
 
 /** What a runtime knows of a Pod: its name and its containers. */
-function onlyContainers({ metadata: { name, namespace, uid }, spec, status }: ReadonlyPod): object {
+function onlyContainers({ metadata: { name, namespace, uid }, spec, status }: PodView): object {
   const running = new Set(
     (status?.containerStatuses ?? []).filter(({ state }) => state?.running).map(({ name: of }) => of),
   )

@@ -1,19 +1,17 @@
-import type { Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import { maxOf, minOf } from '@coxswain/kit'
 import type { ContainerRuntime, ContainerUsage } from '../container-runtime.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 export interface NodeStatsOptions {
   readonly node: string
   readonly runtime: ContainerRuntime
-  readonly pods: () => readonly ReadonlyPod[]
+  readonly pods: () => readonly PodView[]
 }
 
 /** What containers of one Pod use. */
 interface PodUsage {
-  readonly pod: ReadonlyPod
+  readonly pod: PodView
   readonly containers: readonly ContainerUsage[]
 }
 

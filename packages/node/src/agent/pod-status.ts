@@ -1,18 +1,15 @@
 import type {
   ContainerState,
   ContainerStatus,
-  Pod,
   PodCondition,
   PodStatus,
   VolumeMount,
   VolumeMountStatus,
 } from '@coxswain/api/core/v1'
 import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery'
-import { isTerminalPhase, keepTransitionTime } from '@coxswain/kinds'
+import { isTerminalPhase, keepTransitionTime, type PodView } from '@coxswain/kinds'
 import { type ContainerRecord, hasSucceeded, isTerminated } from './container-record.ts'
 import { isRestarted } from './restart-policy.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 function isInitialized(records: readonly ContainerRecord[]): boolean {
   return records.every(record => {
@@ -24,7 +21,7 @@ function isInitialized(records: readonly ContainerRecord[]): boolean {
 type Phase = NonNullable<PodStatus['phase']>
 
 /** The phase of a Pod, as the kubelet finds it from its containers. */
-export function phaseOf(pod: ReadonlyPod, records: readonly ContainerRecord[]): Phase {
+export function phaseOf(pod: PodView, records: readonly ContainerRecord[]): Phase {
   const inits = records.filter(({ role }) => role === 'init')
   const mains = records.filter(({ role }) => role === 'main')
   const hasFailedInit = inits.some(
@@ -43,13 +40,13 @@ export function phaseOf(pod: ReadonlyPod, records: readonly ContainerRecord[]): 
 }
 
 /** Whether only sidecars may be left. */
-export function haveMainsEnded(pod: ReadonlyPod, records: readonly ContainerRecord[]): boolean {
+export function haveMainsEnded(pod: PodView, records: readonly ContainerRecord[]): boolean {
   const mains = records.filter(({ role }) => role === 'main')
   return mains.every(record => isTerminated(record) && !isRestarted(pod, record))
 }
 
 export interface StatusInput {
-  readonly pod: ReadonlyPod
+  readonly pod: PodView
   readonly records: readonly ContainerRecord[]
   readonly phase: Phase
   readonly hostIP: string
@@ -143,7 +140,7 @@ interface Verdict {
   readonly message?: string
 }
 
-function couldRestartAll({ spec }: ReadonlyPod): boolean {
+function couldRestartAll({ spec }: PodView): boolean {
   return [...(spec.initContainers ?? []), ...spec.containers].some(({ restartPolicyRules }) =>
     restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
   )

@@ -1,6 +1,6 @@
-import type { Pod, PodStatus } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
-import { isTerminalPhase } from '@coxswain/kinds'
+import type { PodStatus } from '@coxswain/api/core/v1'
+import { formatTime } from '@coxswain/apimachinery'
+import { isTerminalPhase, type PodView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { ContainerLife } from './container-life.ts'
@@ -29,7 +29,6 @@ import { StorageLimits } from './storage-limits.ts'
 import { tellOfUnsupported } from './unsupported-fields.ts'
 import type { WorkerContext } from './worker-context.ts'
 
-type ReadonlyPod = DeepReadonly<Pod>
 type Phase = NonNullable<PodStatus['phase']>
 
 /** News that containers are being started waits so long for the news that they run. */
@@ -65,7 +64,7 @@ export class PodWorker {
   readonly #resizing: Resizing
   readonly #startTime: string
   readonly #podIP: string
-  #pod: ReadonlyPod
+  #pod: PodView
   #generation: number | undefined
   #hasBegun: boolean
   #isRestartingAll = false
@@ -75,7 +74,7 @@ export class PodWorker {
   #stopping: { deadline: number; readonly done: Promise<void> } | undefined
   #isFinished = false
 
-  constructor(pod: ReadonlyPod, context: WorkerContext, wake: () => void) {
+  constructor(pod: PodView, context: WorkerContext, wake: () => void) {
     const { uid, name, namespace = '' } = pod.metadata
     const { runtime, env, addresses, hostIP } = context
     this.identity = { uid, name, namespace }
@@ -117,7 +116,7 @@ export class PodWorker {
     return this.#isFinished
   }
 
-  get pod(): ReadonlyPod {
+  get pod(): PodView {
     return this.#pod
   }
 
@@ -138,7 +137,7 @@ export class PodWorker {
   }
 
   /** Brings what runs closer to what the Pod says. Resolves with the milliseconds after which to look again, if any. */
-  async sync(pod: ReadonlyPod): Promise<number | undefined> {
+  async sync(pod: PodView): Promise<number | undefined> {
     this.#pod = pod
     if (pod.metadata.generation !== this.#generation || this.#resizing.pending) this.#takeSpec(pod)
     if (pod.metadata.deletionTimestamp) {
@@ -232,7 +231,7 @@ export class PodWorker {
   }
 
   /** Containers for debugging come while the Pod runs, and what containers may use changes. */
-  #takeSpec(pod: ReadonlyPod): void {
+  #takeSpec(pod: PodView): void {
     this.#generation = pod.metadata.generation
     const options = { now: formatTime(this.#context.env.clock.now()), adopts: false }
     for (const container of pod.spec.ephemeralContainers ?? []) {

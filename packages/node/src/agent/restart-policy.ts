@@ -1,17 +1,17 @@
-import type { Container, Pod } from '@coxswain/api/core/v1'
+import type { Container } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { ContainerRecord } from './container-record.ts'
 
-type ReadonlyPod = DeepReadonly<Pod>
 type Rule = NonNullable<DeepReadonly<Container>['restartPolicyRules']>[number]
 
 /** Of the container, or the Pod's where it has none. */
-export function restartPolicyOf(pod: ReadonlyPod, container: DeepReadonly<Container>): string {
+export function restartPolicyOf(pod: PodView, container: DeepReadonly<Container>): string {
   return container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always'
 }
 
 /** Whether a container that has ended is started again. */
-export function isRestarted(pod: ReadonlyPod, { container, role, state }: ContainerRecord): boolean {
+export function isRestarted(pod: PodView, { container, role, state }: ContainerRecord): boolean {
   if (role === 'sidecar') return true
   if (role === 'ephemeral') return false
   const exitCode = state.terminated?.exitCode ?? 0

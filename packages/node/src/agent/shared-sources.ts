@@ -2,11 +2,11 @@ import {
   ConfigMap,
   PersistentVolume,
   PersistentVolumeClaim,
-  type Pod,
   Secret,
   ServiceAccount,
 } from '@coxswain/api/core/v1'
-import type { DeepReadonly, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import type { Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { Clock } from '@coxswain/kit'
 import type { OperatorClient } from '@coxswain/runtime'
 import type { VolumeSources } from './volumes.ts'
@@ -20,8 +20,6 @@ const keepTime = 5_000
 const keepMissTime = 500
 /** Old answers are thrown away when there are so many. */
 const manyAnswers = 1_000
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 export interface SharedSourcesOptions {
   readonly makesTokens: boolean
@@ -44,7 +42,7 @@ export class SharedSources {
     this.#options = options
   }
 
-  forPod(pod: ReadonlyPod): VolumeSources {
+  forPod(pod: PodView): VolumeSources {
     const { namespace = '' } = pod.metadata
     const { makesTokens, capacity } = this.#options
     return {
@@ -83,7 +81,7 @@ export class SharedSources {
   }
 
   async #token(
-    { metadata, spec }: ReadonlyPod,
+    { metadata, spec }: PodView,
     audience: string | undefined,
     expirationSeconds = tokenSeconds,
   ): Promise<string> {

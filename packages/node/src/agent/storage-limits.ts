@@ -1,16 +1,14 @@
-import type { Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseQuantity } from '@coxswain/apimachinery'
+import { parseQuantity } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import type { DiskUsage, PodIdentity } from '../container-runtime.ts'
 import type { WorkerContext } from './worker-context.ts'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 /** How often what a Pod has on the disk is measured, as a kubelet does. */
 const interval = 10_000
 const resource = 'ephemeral-storage'
 
 /** Whether there is anything to measure for. */
-function hasLimits({ spec }: ReadonlyPod): boolean {
+function hasLimits({ spec }: PodView): boolean {
   return (
     (spec.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit !== undefined) ||
     spec.containers.some(({ resources }) => resources?.limits?.[resource] !== undefined)
@@ -18,7 +16,7 @@ function hasLimits({ spec }: ReadonlyPod): boolean {
 }
 
 /** What a Pod has too much of, in a kubelet's words. */
-export function findExcess({ spec }: ReadonlyPod, usage: DiskUsage): string | undefined {
+export function findExcess({ spec }: PodView, usage: DiskUsage): string | undefined {
   for (const { name, emptyDir } of spec.volumes ?? []) {
     const limit = bytesOf(emptyDir?.sizeLimit)
     if (limit > 0 && (usage.volumes.get(name) ?? 0) > limit)
@@ -56,12 +54,12 @@ export class StorageLimits {
   }
 
   /** The milliseconds after which to call `check` again; undefined for never. */
-  checkAfter(pod: ReadonlyPod): number | undefined {
+  checkAfter(pod: PodView): number | undefined {
     return this.#context.runtime.diskUsage && hasLimits(pod) ? interval : undefined
   }
 
   /** Why the Pod may not stay; looks only when it is time. */
-  async check(pod: ReadonlyPod): Promise<string | undefined> {
+  async check(pod: PodView): Promise<string | undefined> {
     const { runtime, env } = this.#context
     if (!runtime.diskUsage || !hasLimits(pod)) return undefined
     const now = env.clock.monotonic()

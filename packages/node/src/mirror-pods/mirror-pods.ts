@@ -6,6 +6,7 @@ import {
   formatTime,
   isAlreadyExists,
 } from '@coxswain/apimachinery'
+import type { PodView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext, requeueAfter } from '@coxswain/runtime'
 import { isMirrorPod, mirrorAnnotation, mirrorName, mirrorNamespace } from './mirror-pod.ts'
 
@@ -30,8 +31,6 @@ export interface MirrorPodsOptions {
 const hashAnnotation = 'kubernetes.io/config.hash'
 const seenAnnotation = 'kubernetes.io/config.seen'
 const sourceAnnotation = 'kubernetes.io/config.source'
-
-type ReadonlyPod = DeepReadonly<Pod>
 
 /**
  * Shows what runs on a node as mirror Pods, as a kubelet shows its static Pods: made when the node is there, made anew when
@@ -121,11 +120,11 @@ async function mirror(context: ReconcileContext, { own, node, address, life }: M
   }
 }
 
-const ownedBy = ({ metadata }: ReadonlyPod, node: DeepReadonly<Node>): boolean =>
+const ownedBy = ({ metadata }: PodView, node: DeepReadonly<Node>): boolean =>
   metadata.ownerReferences?.some(({ uid }) => uid === node.metadata.uid) ?? false
 
 function isSame(
-  found: ReadonlyPod,
+  found: PodView,
   wanted: DeepReadonly<CreateOf<typeof Pod>>,
   node: DeepReadonly<Node>,
 ): boolean {
@@ -191,7 +190,7 @@ const conditionTypes = [
 
 async function writeStatus(
   { client }: ReconcileContext,
-  pod: ReadonlyPod,
+  pod: PodView,
   address: string,
   startedAt: number,
 ): Promise<void> {

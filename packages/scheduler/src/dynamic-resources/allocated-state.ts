@@ -1,4 +1,4 @@
-import { parseCached } from '../resources.ts'
+import { parseAmount } from '@coxswain/kinds'
 import { ConsumedCapacity } from './capacity.ts'
 import { type ClaimView, type DeviceId, deviceIdOf } from './device-id.ts'
 
@@ -20,7 +20,7 @@ export class AllocatedState {
         this.#shared.add(id)
         const amounts = Object.entries(result.consumedCapacity ?? {})
         if (amounts.length > 0)
-          this.capacity.add(id, new Map(amounts.map(([name, text]) => [name, parseCached(text)])))
+          this.capacity.add(id, new Map(amounts.map(([name, text]) => [name, parseAmount(text)])))
       }
   }
 

@@ -1,6 +1,6 @@
 import type { CapacityRequestPolicy, DeviceCapacity } from '@coxswain/api/resource/v1'
 import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
-import { parseCached } from '../resources.ts'
+import { parseAmount } from '@coxswain/kinds'
 import type { DeviceId, DeviceView } from './device-id.ts'
 
 type CapacityView = DeepReadonly<DeviceCapacity>
@@ -54,36 +54,36 @@ export function hasCapacity(
       const other = taken?.get(name)
       return other ? total.add(other) : total
     }, amount)
-    if (sum.compare(parseCached(value)) > 0) return false
+    if (sum.compare(parseAmount(value)) > 0) return false
   }
   return true
 }
 
 function consumedOf({ value, requestPolicy: policy }: CapacityView, requested: string | undefined): Quantity {
-  if (requested === undefined) return parseCached(policy?.default ?? value)
-  const amount = parseCached(requested)
+  if (requested === undefined) return parseAmount(policy?.default ?? value)
+  const amount = parseAmount(requested)
   if (policy?.validRange?.min !== undefined) return roundToRange(amount, policy.validRange)
-  const fitting = policy?.validValues?.map(parseCached).find(valid => amount.compare(valid) <= 0)
+  const fitting = policy?.validValues?.map(parseAmount).find(valid => amount.compare(valid) <= 0)
   return fitting ?? amount
 }
 
 function roundToRange(amount: Quantity, range: NonNullable<PolicyView['validRange']>): Quantity {
-  const least = parseCached(range.min)
+  const least = parseAmount(range.min)
   if (amount.compare(least) < 0) return least
   if (range.step === undefined) return amount
-  const step = parseCached(range.step).value
+  const step = parseAmount(range.step).value
   const above = amount.value - least.value
   const steps = (above + step - 1n) / step
   return Quantity.of(least.value + step * steps, { format: 'BinarySI' })
 }
 
 function violates(amount: Quantity, policy: PolicyView | undefined): boolean {
-  if (!policy || (policy.default !== undefined && amount.equals(parseCached(policy.default)))) return false
+  if (!policy || (policy.default !== undefined && amount.equals(parseAmount(policy.default)))) return false
   const { validRange: range, validValues = [] } = policy
   if (range) {
-    if (range.max !== undefined && amount.compare(parseCached(range.max)) > 0) return true
+    if (range.max !== undefined && amount.compare(parseAmount(range.max)) > 0) return true
     if (range.step === undefined) return false
-    return (amount.value - parseCached(range.min).value) % parseCached(range.step).value !== 0n
+    return (amount.value - parseAmount(range.min).value) % parseAmount(range.step).value !== 0n
   }
-  return validValues.length > 0 && !validValues.some(valid => amount.equals(parseCached(valid)))
+  return validValues.length > 0 && !validValues.some(valid => amount.equals(parseAmount(valid)))
 }

@@ -1,5 +1,5 @@
 import type { Quantity } from '@coxswain/apimachinery'
-import { parseCached } from '../resources.ts'
+import { parseAmount } from '@coxswain/kinds'
 import type { AllocatedState } from './allocated-state.ts'
 import { type DeviceView, deviceIdOf, type SliceView } from './device-id.ts'
 import type { Pool } from './pools.ts'
@@ -34,7 +34,7 @@ export class Counters {
     const remaining: Remaining = new Map()
     for (const { name: set, counters } of counterSets.values())
       for (const [name, { value }] of Object.entries(counters))
-        remaining.set(`${set}/${name}`, parseCached(value))
+        remaining.set(`${set}/${name}`, parseAmount(value))
     const isInUse = ({ spec: { driver, pool } }: SliceView, { name }: DeviceView) =>
       this.#allocated.isInUse(deviceIdOf({ driver, pool: pool.name, device: name }))
     for (const slice of [...slices, ...otherSlices])
@@ -47,7 +47,7 @@ function consume(remaining: Remaining, { consumesCounters = [] }: DeviceView, ti
   for (const { counterSet, counters } of consumesCounters)
     for (const [name, { value }] of Object.entries(counters)) {
       const key = `${counterSet}/${name}`
-      const amount = parseCached(value)
+      const amount = parseAmount(value)
       const left = remaining.get(key)
       if (left) remaining.set(key, times === 1 ? left.subtract(amount) : left.add(amount))
     }

@@ -1,11 +1,10 @@
 import type { Container, ContainerExtendedResourceRequest } from '@coxswain/api/core/v1'
 import { DeviceClass, type DeviceRequest, ResourceClaim } from '@coxswain/api/resource/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
-import type { PodView } from '@coxswain/kinds'
+import { type DeepReadonly, isControlledBy } from '@coxswain/apimachinery'
+import { type PodView, parseAmount } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import type { SchedulerHandle } from '../plugin.ts'
 import type { PodInfo } from '../pod-info.ts'
-import { parseCached } from '../resources.ts'
 import type { ClaimView, ClassView } from './device-id.ts'
 
 const annotation = 'resource.kubernetes.io/extended-resource-claim'
@@ -59,9 +58,7 @@ export function findExtendedClaim(pod: PodView, handle: SchedulerHandle): ClaimV
   return handle
     .list(ResourceClaim, pod.metadata.namespace ?? '')
     .find(
-      ({ metadata }) =>
-        metadata.annotations?.[annotation] === 'true' &&
-        metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === pod.metadata.uid),
+      ({ metadata }) => metadata.annotations?.[annotation] === 'true' && isControlledBy({ metadata }, pod),
     )
 }
 
@@ -152,7 +149,7 @@ function request(
   reusable: readonly DeviceRequest[],
 ): { readonly own?: DeviceRequest; readonly mappings: readonly RequestMapping[] } {
   const wanted = resources?.requests ?? {}
-  const count = Number(parseCached(wanted[resource] ?? '0').value)
+  const count = Number(parseAmount(wanted[resource] ?? '0').value)
   const mappings: RequestMapping[] = []
   if (count === 0) return { mappings }
   let sum = 0

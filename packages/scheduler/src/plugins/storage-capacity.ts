@@ -1,8 +1,8 @@
 import { CSIDriver, CSIStorageCapacity, type StorageClass } from '@coxswain/api/storage/v1'
 import { type DeepReadonly, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import { parseAmount } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import type { ClusterEvent, SchedulerHandle } from '../plugin.ts'
-import { parseCached } from '../resources.ts'
 import type { ClaimView } from './pod-claims.ts'
 
 type CapacityView = DeepReadonly<CSIStorageCapacity>
@@ -17,7 +17,7 @@ export function hasStorageCapacity(
   const wanted = claim.spec?.resources?.requests?.storage
   if (wanted === undefined) return true
   if (!handle.get(CSIDriver, { name: provisioner })?.spec?.storageCapacity) return true
-  const size = parseCached(wanted).value
+  const size = parseAmount(wanted).value
   return handle.list(CSIStorageCapacity).some(capacity => {
     const limit = limitOf(capacity)
     return (
@@ -33,7 +33,7 @@ export function hasStorageCapacity(
 /** The size of one volume tells more than what is left altogether. */
 function limitOf({ maximumVolumeSize, capacity }: CapacityView): bigint | undefined {
   const text = maximumVolumeSize ?? capacity
-  return text === undefined ? undefined : parseCached(text).value
+  return text === undefined ? undefined : parseAmount(text).value
 }
 
 /** Whether an event says that there is room for larger volumes than before. */

@@ -6,7 +6,7 @@ import {
   type LabelSelector,
   labelSelectorAsSelector,
 } from '@coxswain/apimachinery'
-import { matchesNodeSelector, type PodView } from '@coxswain/kinds'
+import { matchesNodeSelector, type PodView, parseAmount } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import {
   type Cycle,
@@ -17,7 +17,6 @@ import {
   unresolvable,
   type Verdict,
 } from '../plugin.ts'
-import { parseCached } from '../resources.ts'
 import { affinityOf } from './csi-migration.ts'
 import {
   type ClaimView,
@@ -203,7 +202,7 @@ function bySize(a: ClaimView, b: ClaimView): number {
   return sizeOf(a).compare(sizeOf(b))
 }
 
-const sizeOf = ({ spec }: ClaimView) => parseCached(spec?.resources?.requests?.storage ?? '0')
+const sizeOf = ({ spec }: ClaimView) => parseAmount(spec?.resources?.requests?.storage ?? '0')
 
 /** A volume for every claim, or a provisioner that can make one here; else why not. */
 function planBindings(
@@ -257,9 +256,9 @@ function findVolume(
     if ((volumeMode ?? 'Filesystem') !== (claim.spec?.volumeMode ?? 'Filesystem')) continue
     if (selector && !selector.matches(volume.metadata.labels)) continue
     if (!(claim.spec?.accessModes ?? []).every(mode => accessModes.includes(mode))) continue
-    const size = parseCached(capacity?.storage ?? '0')
+    const size = parseAmount(capacity?.storage ?? '0')
     if (size.compare(wanted) < 0 || !isReachable(volume, node, handle)) continue
-    if (!best || size.compare(parseCached(best.spec?.capacity?.storage ?? '0')) < 0) best = volume
+    if (!best || size.compare(parseAmount(best.spec?.capacity?.storage ?? '0')) < 0) best = volume
   }
   return best
 }
