@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery'
 import type { StrategyContext } from '../strategy.ts'
 import { findProblems } from '../test-support/find-problems.ts'
-import { certificateSigningRequestStrategy as strategy } from './signing-request.ts'
+import { certificateSigningRequestStrategy as strategy } from './certificate-signing-request.ts'
 import { describeCertificateProblem, readCertificateRequest } from './x509.ts'
 
 /** CN=golden-user, O=golden, signed with a P-256 key. */
