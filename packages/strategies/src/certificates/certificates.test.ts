@@ -3,8 +3,8 @@ import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery'
 import type { StrategyContext } from '../strategy.ts'
+import { certificateSigningRequestStrategy as strategy } from './certificate-signing-request.ts'
 import type { VerifySignature } from './signature.ts'
-import { certificateSigningRequestStrategy as strategy } from './signing-request.ts'
 import { describeCertificateProblem, readCertificateRequest } from './x509.ts'
 
 /** CN=golden-user, O=golden, signed with a P-256 key. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { findProblems } from '../test-support/find-problems.ts'
 import { bootstrapFlowControl } from './bootstrap.ts'
 import { flowSchemaStrategy } from './flow-schema.ts'
-import { priorityLevelConfigurationStrategy } from './priority-level.ts'
+import { priorityLevelConfigurationStrategy } from './priority-level-configuration.ts'
 
 const strategies = {
   FlowSchema: flowSchemaStrategy,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { findProblems } from '../test-support/find-problems.ts'
-import { clusterRoleBindingStrategy, roleBindingStrategy } from './binding.ts'
 import { clusterRoleStrategy, roleStrategy } from './role.ts'
+import { clusterRoleBindingStrategy, roleBindingStrategy } from './role-binding.ts'
 
 const metadata = { name: 'a' }
 const group = 'rbac.authorization.k8s.io'

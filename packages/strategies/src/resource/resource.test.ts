@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery'
 import { findProblems } from '../test-support/find-problems.ts'
-import { resourceClaimStrategy } from './claim.ts'
 import { deviceClassStrategy } from './device-class.ts'
-import { resourceSliceStrategy } from './slice.ts'
+import { resourceClaimStrategy } from './resource-claim.ts'
+import { resourceSliceStrategy } from './resource-slice.ts'
 
 const metadata = { name: 'a', namespace: 'ns' }
 const claim = (devices: JsonObject): JsonObject => ({ metadata, spec: { devices } })
