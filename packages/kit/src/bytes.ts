@@ -31,16 +31,9 @@ interface NativeBase64 {
   toBase64(options?: { alphabet?: 'base64' | 'base64url'; omitPadding?: boolean }): string
 }
 
-/** How many bytes become one binary string at a time; more would overflow the stack. */
-const stringChunk = 8_192
-
 function toBinary(bytes: Uint8Array): string {
   let binary = ''
-  for (let at = 0; at < bytes.length; at += stringChunk)
-    binary += String.fromCharCode.apply(
-      undefined,
-      bytes.subarray(at, at + stringChunk) as unknown as number[],
-    )
+  for (const byte of bytes) binary += String.fromCharCode(byte)
   return binary
 }
 
