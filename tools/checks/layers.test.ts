@@ -151,6 +151,18 @@ describe('layers', () => {
       'packages/wire/src/request/parse.ts': 'export const parsed: number = 1\n',
     }
 
+    it('has ladders of folders inside a folder, too', async () => {
+      const nested = (...rows: string[]) => ({
+        'layers.json': JSON.stringify({ packages: { wire: ['kit'], kit: [] }, folders: { 'wire/up': rows } }),
+        'packages/wire/src/up/server/x.ts': "import '../request/y.ts'\nimport '../../index.ts'\n",
+        'packages/wire/src/up/request/y.ts': '',
+      })
+      assert.deepEqual(await findingsWith(layers, nested('server', 'request')), [])
+      assert.deepEqual(await findingsWith(layers, nested('request', 'server')), [
+        'error packages/wire/src/up/server/x.ts:1 upward import: server stands below or beside request in layers.json',
+      ])
+    })
+
     it('lets folders import lower rows', async () => {
       assert.deepEqual(await findingsWith(layers, { ...ladder('server', 'request'), ...rooms }), [])
     })

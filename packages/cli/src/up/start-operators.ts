@@ -3,8 +3,8 @@ import { createClient } from '@coxswain/client'
 import { aborted, type Env, type TaskGroup } from '@coxswain/kit'
 import { Manager, type Operator } from '@coxswain/runtime'
 import type { Transport } from '@coxswain/wire'
-import { explainInstall, tellInstalled } from '../../operators.ts'
-import { webhookOptionsFor } from '../../webhooks.ts'
+import { explainInstall, tellInstalled } from '../operators.ts'
+import { webhookOptionsFor } from '../webhooks.ts'
 
 export interface OperatorSurroundings {
   /** A connection to the server, as somebody who may do everything. */

@@ -1,8 +1,5 @@
-import { CommandError } from '../exit.ts'
-import type { UpOptions } from './up.ts'
-
-/** The options that were given on the command line: property to flag. */
-export type GivenOptions = ReadonlyMap<string, string>
+import { CommandError } from '../../exit.ts'
+import type { GivenOptions, UpOptions } from './up-options.ts'
 
 interface Rule {
   /** Property names of options; a star stands for any end. */

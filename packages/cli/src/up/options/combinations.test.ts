@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createProgram } from '../main.ts'
+import { createProgram } from '../../main.ts'
 import { checkCombinations, completeOptions } from './combinations.ts'
-import type { UpOptions } from './up.ts'
+import type { UpOptions } from './up-options.ts'
 
 /** What is wrong with a command line of `up`, or the store that it uses. */
 function outcomeOf(...args: string[]): string {

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { checkDuration } from '../access/authentication-options.ts'
+import { checkDuration } from './authentication-options.ts'
 
 /** What `coxswain up` may be told about its control loops; the names are kube-controller-manager's. */
 export interface ControllerFlags {
