@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildPackages } from './build/build-packages.ts'
 import { packPackages, plainNpmEnv } from './build/pack-packages.ts'
+import { isPublished } from './build/published.ts'
 import { entryPoints, type WorkspacePackage } from './checks/workspace.ts'
 import { cacheFolder } from './components/index.ts'
 import { runOrFail } from './components/process.ts'
@@ -76,7 +77,7 @@ async function specifiersOf(packages: readonly WorkspacePackage[]): Promise<stri
   const specifiers: string[] = []
   for (const each of packages) {
     for (const { entry, file } of await entryPoints(join(root, 'packages', each.folder), each.manifest)) {
-      if (file.startsWith('./bin/')) continue // a program: `runCommands` starts it
+      if (file.startsWith('./bin/') || !isPublished(entry)) continue // `runCommands` starts programs
       specifiers.push(`${each.manifest.name}${entry.slice(1)}`)
     }
   }

@@ -19,8 +19,8 @@ export interface Occurrence {
 export interface RatchetOptions {
   readonly name: string
   readonly rule: string
-  /** Whether every key has a count of its own, or only their sum matters (a function may be renamed). @default 'sum' */
-  readonly counts?: 'each' | 'sum'
+  /** Keys of one group may take each other's place (a function is renamed, a file moves); the sum of a group never rises. @default all are one group */
+  readonly groupOf?: (key: string) => string
   find(root: string): Promise<readonly Occurrence[]>
 }
 
@@ -31,48 +31,47 @@ export interface Ratchet extends Check {
 
 type Counts = Readonly<Record<string, number>>
 
-export function createRatchet({ name, rule, counts = 'sum', find }: RatchetOptions): Ratchet {
+/** How many places of a key are named when there are more of it. */
+const mostNamed = 5
+
+export function createRatchet({ name, rule, groupOf = () => '', find }: RatchetOptions): Ratchet {
   const path = `tools/checks/ratchet/${name}.json`
-  const lowerCommand = 'npm run check -- --lower'
   return {
     name,
     async run(root) {
       const found = await find(root)
       const now = countOf(found)
       const committed = (await readCounts(root, path)) ?? {}
+      const sums = sumsOf(now, groupOf)
+      const limits = sumsOf(committed, groupOf)
       const findings: Finding[] = []
-      const hasRisen = counts === 'each' || sumOf(now) > sumOf(committed)
-      for (const { key, file, line, message } of hasRisen ? found : []) {
+      for (const [key, places] of Map.groupBy(found, each => each.key)) {
         const allowed = committed[key] ?? 0
-        if (now[key]! <= allowed) continue
-        const count = allowed === 0 ? '' : ` (${now[key]} of ${key}, and ${path} has ${allowed})`
-        findings.push({ file, line, message: `${key}: ${message ?? rule}${count}` })
+        if (places.length <= allowed || sums[groupOf(key)]! <= (limits[groupOf(key)] ?? 0)) continue
+        const count = allowed === 0 ? '' : ` (${places.length} of ${key}, and ${path} has ${allowed})`
+        for (const { file, line, message } of places.slice(0, mostNamed))
+          findings.push({ file, line, message: `${key}: ${message ?? rule}${count}` })
       }
-      const fallen =
-        counts === 'each'
-          ? Object.keys(committed).filter(key => (now[key] ?? 0) < committed[key]!)
-          : sumOf(now) < sumOf(committed)
-            ? [`${sumOf(now)} of ${sumOf(committed)}`]
-            : []
-      if (fallen.length > 0)
-        findings.push({ file: path, message: `there are fewer now: ${lowerCommand} (${fallen.join(', ')})` })
+      const fallen = Object.keys(limits).filter(group => (sums[group] ?? 0) < limits[group]!)
+      if (fallen.length > 0) {
+        const what = fallen.map(group => `${group} ${sums[group] ?? 0} of ${limits[group]}`.trim()).join(', ')
+        findings.push({ file: path, message: `there are fewer now: npm run check -- --lower (${what})` })
+      }
       return findings
     },
     async lower(root) {
       const now = countOf(await find(root))
       const committed = await readCounts(root, path)
-      if (committed && counts === 'sum' && sumOf(now) > sumOf(committed)) return sumOf(committed)
-      const kept = Object.entries(now).map(
-        ([key, count]) =>
-          [key, committed && counts === 'each' ? Math.min(count, committed[key] ?? 0) : count] as const,
-      )
-      const text = JSON.stringify(
-        Object.fromEntries(kept.filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1))),
-        undefined,
-        2,
-      )
-      await writeFile(join(root, path), `${text}\n`)
-      return sumOf(Object.fromEntries(kept))
+      const sums = sumsOf(now, groupOf)
+      const limits = committed && sumsOf(committed, groupOf)
+      const hasRisen = (key: string) =>
+        (sums[groupOf(key)] ?? 0) > (limits?.[groupOf(key)] ?? Number.POSITIVE_INFINITY)
+      const kept = [
+        ...Object.entries(now).filter(([key]) => !limits || (groupOf(key) in limits && !hasRisen(key))),
+        ...Object.entries(committed ?? {}).filter(([key]) => hasRisen(key)),
+      ].sort(([a], [b]) => (a < b ? -1 : 1))
+      await writeFile(join(root, path), `${JSON.stringify(Object.fromEntries(kept), undefined, 2)}\n`)
+      return kept.reduce((sum, [, count]) => sum + count, 0)
     },
   }
 }
@@ -88,4 +87,8 @@ function countOf(found: readonly Occurrence[]): Record<string, number> {
   return counts
 }
 
-const sumOf = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
+function sumsOf(counts: Counts, groupOf: (key: string) => string): Record<string, number> {
+  const sums: Record<string, number> = Object.create(null)
+  for (const [key, count] of Object.entries(counts)) sums[groupOf(key)] = (sums[groupOf(key)] ?? 0) + count
+  return sums
+}

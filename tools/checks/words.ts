@@ -1,6 +1,6 @@
 /**
  * Kubernetes people have fixed words, and so has plain English: `docs/glossary.md` has ours, this list what is said in their place. Identifiers,
- * comments, texts and documents are searched; a word is counted by package, and the counts only fall.
+ * comments, texts and documents are searched; the count of each word only falls.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -69,7 +69,7 @@ const exempt = new Set([
 export const words: Ratchet = createRatchet({
   name: 'words',
   rule: 'a word that Kubernetes has another for: see docs/glossary.md',
-  counts: 'each',
+  groupOf: key => key.split(' in ')[0]!,
   find: findWords,
 })
 
