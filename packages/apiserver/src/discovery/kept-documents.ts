@@ -1,5 +1,5 @@
 import { Sha256 } from '@coxswain/api'
-import { concatBytes, encodeText } from '@coxswain/kit'
+import { concatBytes, encodeHex, encodeText } from '@coxswain/kit'
 import type { WireBody } from '@coxswain/wire'
 import { Slices, type Turns } from '../cache/slices.ts'
 import type { Compression } from '../request/compression.ts'
@@ -82,7 +82,7 @@ export class KeptDocuments {
     const packed = this.#compression !== undefined && begin.length >= packedFrom
     const rest = followed(begin, chunks)
     const bytes = await collect(packed ? this.#compression!.pack(rest) : rest)
-    return { hash: toHex(hash.digest()), length, bytes, packed }
+    return { hash: encodeHex(hash.digest()).toUpperCase(), length, bytes, packed }
   }
 }
 
@@ -135,10 +135,4 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 
 function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a === b || (a.length === b.length && a.every((one, i) => one === b[i]))
-}
-
-function toHex(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += (byte + 0x100).toString(16).slice(1)
-  return text.toUpperCase()
 }

@@ -15,7 +15,7 @@ import {
   type StatusError,
 } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
-import { decodeText } from '@coxswain/kit'
+import { decodeText, encodeHex } from '@coxswain/kit'
 import { getHeader, parseMediaType } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 
@@ -97,13 +97,8 @@ const summaryLength = 30
 function summarize(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>'
   const start = bytes.subarray(0, summaryLength)
-  const text = bytes[0] === 0x7b ? decodeText(start) : toHex(start)
+  const text = bytes[0] === 0x7b ? decodeText(start) : encodeHex(start)
   return bytes.length > summaryLength ? `${text} ...` : text
-}
-
-/** Node 24 has no `Uint8Array.prototype.toHex`. */
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function notAnObject(value: unknown): string {
