@@ -1,7 +1,7 @@
 /**
  * `npm run test:pack`: builds and packs every package, installs the tarballs in a folder of its own and imports every
  * entry point with plain Node 24, the oldest that users may have. Declarations are checked as a user's compiler sees them,
- * and the server is started from there.
+ * and the server is started from there and talked to.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -19,6 +19,7 @@ import { Tally } from './test/tally.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readyWithin = 30_000
+const talkWithin = 60_000
 const tally = new Tally()
 const folder = await mkdtemp(join(tmpdir(), 'coxswain-pack-'))
 const env = plainNpmEnv()
@@ -136,6 +137,44 @@ async function runCommands(packages: readonly WorkspacePackage[], node: string):
   }
 }
 
+/** A conversation with the server in `KUBECONFIG`: what only a newer Node can do fails here. */
+const conversation = `
+import { ConfigMap, Pod } from '@coxswain/api/core/v1'
+import { Deployment } from '@coxswain/api/apps/v1'
+import { createClientFromKubeconfig } from '@coxswain/client/node'
+import { createRealEnv, encodeText } from '@coxswain/kit'
+
+const { signal } = new AbortController()
+await using connected = await createClientFromKubeconfig({ env: createRealEnv(), userAgent: 'pack-test/0.1' })
+const { client, transport } = connected
+const labels = { app: 'web' }
+const key = { namespace: 'default', name: 'web' }
+await client.create(ConfigMap, { metadata: key, data: { key: 'value' } })
+await client.create(Deployment, {
+  metadata: key,
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example/web' }] } },
+  },
+})
+while ((await client.get(Deployment, key))?.status?.availableReplicas !== 2)
+  await new Promise(resolve => setTimeout(resolve, 100))
+const { items } = await client.list(Pod, { namespace: 'default' })
+if (items.length !== 2) throw new Error(items.length + ' pods, not 2')
+await client.delete(ConfigMap, key)
+if (await client.get(ConfigMap, key)) throw new Error('the ConfigMap is still there')
+const path = '/api/v1/namespaces/default/configmaps'
+const send = (method, headers, body) =>
+  transport.send({ method, path, query: '', headers, signal, ...(body && { body: encodeText(body) }) })
+for (const accept of ['application/yaml', 'application/vnd.kubernetes.protobuf']) {
+  const { status } = await send('GET', { accept })
+  if (status !== 200) throw new Error(accept + ': ' + status)
+}
+const broken = await send('POST', { 'content-type': 'application/vnd.kubernetes.protobuf' }, 'not protobuf')
+if (broken.status !== 400) throw new Error('a body that is not protobuf: ' + broken.status)
+`
+
 /** Workers, tables and everything else that is found by its place in the package: a server that starts has found it. */
 async function startServer(node: string): Promise<void> {
   const command = join(folder, 'node_modules/.bin/coxswain')
@@ -148,13 +187,25 @@ async function startServer(node: string): Promise<void> {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (chunk: string) => {
         output += chunk
-        if (output.includes('https://')) resolve()
+        if (output.includes('export KUBECONFIG=')) resolve()
       })
     }
   })
   const timer = setTimeout(() => child.kill('SIGKILL'), readyWithin)
   await Promise.race([ready, ended])
   clearTimeout(timer)
+  const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1]
+  if (kubeconfig !== undefined) {
+    const program = ['--input-type=module', '-e', conversation]
+    await runOrFail(node, program, {
+      cwd: folder,
+      env: { ...env, KUBECONFIG: kubeconfig },
+      timeout: talkWithin,
+    }).then(
+      () => tally.pass(),
+      error => tally.fail('a conversation with the server', `${error.message}\n${output}`),
+    )
+  }
   child.kill('SIGTERM')
   const code = await ended
   if (!output.includes('https://'))
