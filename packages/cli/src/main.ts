@@ -102,7 +102,7 @@ function addUp(program: Command): void {
     .addOption(
       new Option(
         '--enable-priority-and-fairness <bool>',
-        'whether FlowSchemas say who waits when there are more; otherwise what is too much is refused',
+        'whether FlowSchemas say who waits when there are more; otherwise requests over the limit are rejected',
       )
         .choices(['true', 'false'])
         .default('true'),

@@ -48,7 +48,7 @@ import type { GivenOptions, UpOptions } from './options/up-options.ts'
 import { socketOutbound } from './outbound.ts'
 
 /** Who the control loops and operators in this process are to the API server. */
-const insider: PeerCertificate = {
+const privilegedPeer: PeerCertificate = {
   commonName: 'system:coxswain',
   organizations: ['system:masters'],
   notAfter: Number.MAX_SAFE_INTEGER,
@@ -169,7 +169,7 @@ export async function runControlPlane({
   onReady()
   if (worker || files.length > 0) {
     const connect = (options?: { readonly lendsAnswers: boolean }) =>
-      createInProcessTransport(server.handler, env, { peer: insider, ...options })
+      createInProcessTransport(server.handler, env, { peer: privilegedPeer, ...options })
     const surroundings = { connect, env, group: loops }
     if (worker) {
       const nodes = await startControlLoops(surroundings, {

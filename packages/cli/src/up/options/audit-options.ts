@@ -27,7 +27,7 @@ export function addAuditOptions(command: Command): Command {
     )
     .addOption(count('--audit-log-maxsize <megabytes>', 'size at which a new file is begun; 0 for none', 100))
     .addOption(count('--audit-log-maxbackup <n>', 'how many old files are kept; 0 keeps all', 0))
-    .addOption(count('--audit-log-maxage <days>', 'how long old files are kept; 0 for ever', 0))
+    .addOption(count('--audit-log-maxage <days>', 'how long old files are kept; 0 forever', 0))
     .option('--audit-webhook-config-file <file>', 'kubeconfig of a server that audit events are sent to')
     .addOption(
       count('--audit-webhook-batch-buffer-size <n>', 'events that wait at most; more are dropped', 10_000),

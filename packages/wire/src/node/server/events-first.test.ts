@@ -38,7 +38,7 @@ async function open(handler: Handler) {
 }
 
 describe('on one connection', () => {
-  it('an answer comes after the news that the request has made', async () => {
+  it('an answer comes after the watch events that the request has caused', async () => {
     const { handler } = createNews()
     await using opened = await open(handler)
     const { session } = opened

@@ -3,7 +3,7 @@
  * of its own write before it is told that it has succeeded need not wait for its cache. Node sends one chunk of a stream after the
  * other, each when the socket has taken the one before, while answers are streams of their own and would overtake.
  */
-export class NewsFirst {
+export class EventsFirst {
   /** Chunks of streamed bodies that the socket has not taken. */
   #pending = 0
   #waiting: (() => void)[] = []
@@ -35,13 +35,13 @@ export class NewsFirst {
   }
 }
 
-const ofConnection = new WeakMap<object, NewsFirst>()
+const ofConnection = new WeakMap<object, EventsFirst>()
 
 /** The order of one connection. */
-export function newsFirstOf(connection: object): NewsFirst {
+export function eventsFirstOf(connection: object): EventsFirst {
   let order = ofConnection.get(connection)
   if (!order) {
-    order = new NewsFirst()
+    order = new EventsFirst()
     ofConnection.set(connection, order)
   }
   return order
