@@ -20,6 +20,44 @@ import { Tally } from './test/tally.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readyWithin = 30_000
 const talkWithin = 60_000
+/** A conversation with the server in `KUBECONFIG`: what only a newer Node can do fails here. */
+const conversation = `
+import { ConfigMap, Pod } from '@coxswain/api/core/v1'
+import { Deployment } from '@coxswain/api/apps/v1'
+import { createClientFromKubeconfig } from '@coxswain/client/node'
+import { createRealEnv, encodeText } from '@coxswain/kit'
+
+const { signal } = new AbortController()
+await using connected = await createClientFromKubeconfig({ env: createRealEnv(), userAgent: 'pack-test/0.1' })
+const { client, transport } = connected
+const labels = { app: 'web' }
+const key = { namespace: 'default', name: 'web' }
+await client.create(ConfigMap, { metadata: key, data: { key: 'value' } })
+await client.create(Deployment, {
+  metadata: key,
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example/web' }] } },
+  },
+})
+while ((await client.get(Deployment, key))?.status?.availableReplicas !== 2)
+  await new Promise(resolve => setTimeout(resolve, 100))
+const { items } = await client.list(Pod, { namespace: 'default' })
+if (items.length !== 2) throw new Error(items.length + ' pods, not 2')
+await client.delete(ConfigMap, key)
+if (await client.get(ConfigMap, key)) throw new Error('the ConfigMap is still there')
+const path = '/api/v1/namespaces/default/configmaps'
+const send = (method, headers, body) =>
+  transport.send({ method, path, query: '', headers, signal, ...(body && { body: encodeText(body) }) })
+for (const accept of ['application/yaml', 'application/vnd.kubernetes.protobuf']) {
+  const { status } = await send('GET', { accept })
+  if (status !== 200) throw new Error(accept + ': ' + status)
+}
+const broken = await send('POST', { 'content-type': 'application/vnd.kubernetes.protobuf' }, 'not protobuf')
+if (broken.status !== 400) throw new Error('a body that is not protobuf: ' + broken.status)
+`
+
 const tally = new Tally()
 const folder = await mkdtemp(join(tmpdir(), 'coxswain-pack-'))
 const env = plainNpmEnv()
@@ -136,44 +174,6 @@ async function runCommands(packages: readonly WorkspacePackage[], node: string):
     }
   }
 }
-
-/** A conversation with the server in `KUBECONFIG`: what only a newer Node can do fails here. */
-const conversation = `
-import { ConfigMap, Pod } from '@coxswain/api/core/v1'
-import { Deployment } from '@coxswain/api/apps/v1'
-import { createClientFromKubeconfig } from '@coxswain/client/node'
-import { createRealEnv, encodeText } from '@coxswain/kit'
-
-const { signal } = new AbortController()
-await using connected = await createClientFromKubeconfig({ env: createRealEnv(), userAgent: 'pack-test/0.1' })
-const { client, transport } = connected
-const labels = { app: 'web' }
-const key = { namespace: 'default', name: 'web' }
-await client.create(ConfigMap, { metadata: key, data: { key: 'value' } })
-await client.create(Deployment, {
-  metadata: key,
-  spec: {
-    replicas: 2,
-    selector: { matchLabels: labels },
-    template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example/web' }] } },
-  },
-})
-while ((await client.get(Deployment, key))?.status?.availableReplicas !== 2)
-  await new Promise(resolve => setTimeout(resolve, 100))
-const { items } = await client.list(Pod, { namespace: 'default' })
-if (items.length !== 2) throw new Error(items.length + ' pods, not 2')
-await client.delete(ConfigMap, key)
-if (await client.get(ConfigMap, key)) throw new Error('the ConfigMap is still there')
-const path = '/api/v1/namespaces/default/configmaps'
-const send = (method, headers, body) =>
-  transport.send({ method, path, query: '', headers, signal, ...(body && { body: encodeText(body) }) })
-for (const accept of ['application/yaml', 'application/vnd.kubernetes.protobuf']) {
-  const { status } = await send('GET', { accept })
-  if (status !== 200) throw new Error(accept + ': ' + status)
-}
-const broken = await send('POST', { 'content-type': 'application/vnd.kubernetes.protobuf' }, 'not protobuf')
-if (broken.status !== 400) throw new Error('a body that is not protobuf: ' + broken.status)
-`
 
 /** Workers, tables and everything else that is found by its place in the package: a server that starts has found it. */
 async function startServer(node: string): Promise<void> {
