@@ -54,8 +54,11 @@ for (const accept of ['application/yaml', 'application/vnd.kubernetes.protobuf']
   const { status } = await send('GET', { accept })
   if (status !== 200) throw new Error(accept + ': ' + status)
 }
-const broken = await send('POST', { 'content-type': 'application/vnd.kubernetes.protobuf' }, 'not protobuf')
-if (broken.status !== 400) throw new Error('a body that is not protobuf: ' + broken.status)
+const malformed = { 'application/json': '[1]', 'application/vnd.kubernetes.protobuf': 'not protobuf' }
+for (const [type, body] of Object.entries(malformed)) {
+  const { status } = await send('POST', { 'content-type': type }, body)
+  if (status !== 400) throw new Error(body + ' as ' + type + ': ' + status)
+}
 `
 
 const tally = new Tally()
