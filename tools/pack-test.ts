@@ -1,7 +1,7 @@
 /**
  * `npm run test:pack`: builds and packs every package, installs the tarballs in a folder of its own and imports every
  * entry point with plain Node 24, the oldest that users may have. Declarations are checked as a user's compiler sees them,
- * and the server is started from there.
+ * and the server is started from there and talked to.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildPackages } from './build/build-packages.ts'
 import { packPackages, plainNpmEnv } from './build/pack-packages.ts'
+import { isPublished } from './build/published.ts'
 import { entryPoints, type WorkspacePackage } from './checks/workspace.ts'
 import { cacheFolder } from './components/index.ts'
 import { runOrFail } from './components/process.ts'
@@ -18,6 +19,48 @@ import { Tally } from './test/tally.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readyWithin = 30_000
+const talkWithin = 60_000
+/** A conversation with the server in `KUBECONFIG`: what only a newer Node can do fails here. */
+const conversation = `
+import { ConfigMap, Pod } from '@coxswain/api/core/v1'
+import { Deployment } from '@coxswain/api/apps/v1'
+import { createClientFromKubeconfig } from '@coxswain/client/node'
+import { createRealEnv, encodeText } from '@coxswain/kit'
+
+const { signal } = new AbortController()
+await using connected = await createClientFromKubeconfig({ env: createRealEnv(), userAgent: 'pack-test/0.1' })
+const { client, transport } = connected
+const labels = { app: 'web' }
+const key = { namespace: 'default', name: 'web' }
+await client.create(ConfigMap, { metadata: key, data: { key: 'value' } })
+await client.create(Deployment, {
+  metadata: key,
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example/web' }] } },
+  },
+})
+while ((await client.get(Deployment, key))?.status?.availableReplicas !== 2)
+  await new Promise(resolve => setTimeout(resolve, 100))
+const { items } = await client.list(Pod, { namespace: 'default' })
+if (items.length !== 2) throw new Error(items.length + ' pods, not 2')
+await client.delete(ConfigMap, key)
+if (await client.get(ConfigMap, key)) throw new Error('the ConfigMap is still there')
+const path = '/api/v1/namespaces/default/configmaps'
+const send = (method, headers, body) =>
+  transport.send({ method, path, query: '', headers, signal, ...(body && { body: encodeText(body) }) })
+for (const accept of ['application/yaml', 'application/vnd.kubernetes.protobuf']) {
+  const { status } = await send('GET', { accept })
+  if (status !== 200) throw new Error(accept + ': ' + status)
+}
+const malformed = { 'application/json': '[1]', 'application/vnd.kubernetes.protobuf': 'not protobuf' }
+for (const [type, body] of Object.entries(malformed)) {
+  const { status } = await send('POST', { 'content-type': type }, body)
+  if (status !== 400) throw new Error(body + ' as ' + type + ': ' + status)
+}
+`
+
 const tally = new Tally()
 const folder = await mkdtemp(join(tmpdir(), 'coxswain-pack-'))
 const env = plainNpmEnv()
@@ -76,7 +119,7 @@ async function specifiersOf(packages: readonly WorkspacePackage[]): Promise<stri
   const specifiers: string[] = []
   for (const each of packages) {
     for (const { entry, file } of await entryPoints(join(root, 'packages', each.folder), each.manifest)) {
-      if (file.startsWith('./bin/')) continue // a program: `runCommands` starts it
+      if (file.startsWith('./bin/') || !isPublished(entry)) continue // `runCommands` starts programs
       specifiers.push(`${each.manifest.name}${entry.slice(1)}`)
     }
   }
@@ -147,13 +190,25 @@ async function startServer(node: string): Promise<void> {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (chunk: string) => {
         output += chunk
-        if (output.includes('https://')) resolve()
+        if (output.includes('export KUBECONFIG=')) resolve()
       })
     }
   })
   const timer = setTimeout(() => child.kill('SIGKILL'), readyWithin)
   await Promise.race([ready, ended])
   clearTimeout(timer)
+  const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1]
+  if (kubeconfig !== undefined) {
+    const program = ['--input-type=module', '-e', conversation]
+    await runOrFail(node, program, {
+      cwd: folder,
+      env: { ...env, KUBECONFIG: kubeconfig },
+      timeout: talkWithin,
+    }).then(
+      () => tally.pass(),
+      error => tally.fail('a conversation with the server', `${error.message}\n${output}`),
+    )
+  }
   child.kill('SIGTERM')
   const code = await ended
   if (!output.includes('https://'))

@@ -99,9 +99,10 @@ export const suites: readonly Suite[] = [
     concurrency: 2,
   },
   {
-    name: 'browser',
-    title: 'the control plane in a page of Chromium',
-    components: ['chromium'],
-    timeout: 300,
+    name: 'openssl',
+    title: 'openssl and curl with our certificates and over our sockets',
+    components: [],
+    timeout: 120,
+    concurrency: 2,
   },
 ]

@@ -14,14 +14,9 @@ import { run } from './components/process.ts'
 import { parseFacts, renderCoverage } from './coverage/render.ts'
 import { runFiles } from './test/run-files.ts'
 import { Tally } from './test/tally.ts'
+import { testFiles } from './test/test-files.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const testFiles = [
-  'packages/*/src/**/*.test.ts',
-  'tools/**/*.test.ts',
-  'examples/**/*.test.ts',
-  'bench/**/*.test.ts',
-]
 const coverageTable = 'docs/coverage.md'
 
 const writesCoverage = process.argv.includes('--coverage')
@@ -64,7 +59,7 @@ async function runChecks(): Promise<void> {
 
 async function runTests(): Promise<void> {
   const files: string[] = []
-  for await (const file of glob(testFiles, { cwd: root, exclude: ['**/node_modules/**'] })) {
+  for await (const file of glob([...testFiles], { cwd: root, exclude: ['**/node_modules/**'] })) {
     if (filters.length === 0 || filters.some(filter => file.includes(filter))) files.push(join(root, file))
   }
   if (files.length === 0) throw new Error(`no test file matches ${filters.join(' ')}`)

@@ -6,7 +6,7 @@ import { createSimulatedNodes } from '@coxswain/node'
 import { type Operator, runOperator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import { createControllerManager } from '../../packages/cli/src/up/loops/control-loops.ts'
-import { controllerNames } from '../../packages/cli/src/up/loops/controller-names.ts'
+import { controllerNames } from '../../packages/cli/src/up/options/controller-names.ts'
 
 const [kubeconfig = '', program = '', count = '1'] = process.argv.slice(2)
 const env = createRealEnv(createPinoLogger({ level: 'warn' }))

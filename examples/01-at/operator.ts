@@ -23,7 +23,7 @@ export const At = defineKind({
     v1alpha1: {
       storage: true,
       spec: s.object({
-        // Not s.time(): what is no time is told to its author by a condition and an event, and can be mended in place.
+        // Not s.time(): a schedule that is not valid is reported by a condition and an event, and can be corrected in place.
         schedule: s.string().doc('When to run, RFC 3339.'),
         containers: s.listMap(['name'], s.ref(Container)).doc('What to run, as in a Pod.'),
       }),
@@ -145,7 +145,7 @@ function podKeyOf({ namespace = 'default', name }: { readonly namespace?: string
   return { namespace, name: `${name}-pod` }
 }
 
-/** Undefined for what is no time. */
+/** Undefined if it is not a valid time. */
 function millisecondsOf(schedule: string): number | undefined {
   try {
     return parseTime(schedule).milliseconds

@@ -77,10 +77,10 @@ describe('who kubectl 1.36 is to the server', () => {
   })
 
   it('is nobody with a token that is for somebody else, or is none', async () => {
-    await become('stranger', await session.ok('create token bosun --audience=vault'))
-    await session.fails('--user=stranger auth whoami', /Unauthorized/)
-    await become('stranger', 'not-a-token')
-    await session.fails('--user=stranger get pods', /Unauthorized/)
+    await become('unknown', await session.ok('create token bosun --audience=vault'))
+    await session.fails('--user=unknown auth whoami', /Unauthorized/)
+    await become('unknown', 'not-a-token')
+    await session.fails('--user=unknown get pods', /Unauthorized/)
   })
 
   it('is nobody when its account has been deleted', async () => {

@@ -33,15 +33,15 @@ describe('our garbage collector and namespace controller, against a real server'
     session.client.delete(ConfigMap, { namespace: session.namespace, name }, options)
   const gone = (name: string) => eventually(`${name} is gone`, async () => (await find(name)) === undefined)
 
-  it('background: dependents and theirs go, strangers stay', async () => {
+  it('background: dependents and theirs are deleted, unrelated objects stay', async () => {
     const owner = await make('b-owner')
     const child = await make('b-child', [owner])
     await make('b-grandchild', [child])
-    await make('b-stranger')
+    await make('b-unrelated')
     await remove('b-owner')
     await gone('b-child')
     await gone('b-grandchild')
-    assert.ok(await find('b-stranger'))
+    assert.ok(await find('b-unrelated'))
   })
 
   it('foreground: the owner waits for a dependent that waits', async () => {
@@ -50,7 +50,10 @@ describe('our garbage collector and namespace controller, against a real server'
     await make('f-child', [{ ...owner, blocking: true }], ['example.com/wait'])
     await eventually('the collector has seen them', async () => true)
     await remove('f-owner', { propagationPolicy: 'Foreground' })
-    await eventually('the child is going', async () => (await find('f-child'))?.metadata.deletionTimestamp)
+    await eventually(
+      'the child is terminating',
+      async () => (await find('f-child'))?.metadata.deletionTimestamp,
+    )
     assert.deepEqual((await find('f-owner'))?.metadata.finalizers, ['foregroundDeletion'])
     await client.patch(ConfigMap, { namespace, name: 'f-child' }, { metadata: { finalizers: null } })
     await gone('f-child')

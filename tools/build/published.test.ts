@@ -39,6 +39,11 @@ describe('the files that are published', () => {
     ])
     assert.deepEqual(publishedManifest({ exports: { '.': './src/index.ts' } }).files, ['src'])
   })
+
+  it('leaves out what only tests import', () => {
+    const exports = { '.': './src/index.ts', './test-support/*': './src/test-support/*.ts' }
+    assert.deepEqual(Object.keys(publishedManifest({ exports }).exports ?? {}), ['.'])
+  })
 })
 
 describe('rewriting extensions', () => {

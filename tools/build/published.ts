@@ -2,18 +2,20 @@ import type { Manifest } from '../checks/workspace.ts'
 
 const toJs = (path: string) => path.replace(/\.ts$/, '.js')
 
+/** What only tests of this repository import stays here. */
+export const isPublished = (entry: string): boolean => !entry.startsWith('./test-support/')
+
 /** The manifest that is published: entry points are the compiled files, with their declarations. */
 export function publishedManifest(manifest: Manifest): Record<string, unknown> {
-  const { devDependencies: _, bin, exports, ...rest } = manifest
+  const { devDependencies: _, bin, exports = {}, ...rest } = manifest
+  const published = Object.entries(exports).filter(([entry]) => isPublished(entry))
   const targets = [
-    ...Object.values(exports ?? {}),
+    ...published.map(([, target]) => target),
     ...Object.values(typeof bin === 'string' ? { bin } : (bin ?? {})),
   ].filter(target => typeof target === 'string')
   return {
     ...rest,
-    exports: Object.fromEntries(
-      Object.entries(exports ?? {}).map(([entry, target]) => [entry, publishedEntry(entry, target)]),
-    ),
+    exports: Object.fromEntries(published.map(([entry, target]) => [entry, publishedEntry(entry, target)])),
     ...(bin === undefined ? {} : { bin: publishedBin(bin) }),
     files: [...new Set(['src', ...targets.map(target => target.split('/')[1]!)])],
   }

@@ -10,8 +10,16 @@ import { lockFile } from './lock-file.ts'
 import { markdownLinks } from './markdown-links.ts'
 import { namedExports } from './named-exports.ts'
 import { packageMetadata } from './package-metadata.ts'
+import { booleanParameters, manyParameters } from './parameters.ts'
+import type { Ratchet } from './ratchet.ts'
 import { readmeCommands } from './readme-commands.ts'
+import { repeatedLines } from './repeated-lines.ts'
 import { spreadCalls } from './spread-calls.ts'
+import { testCommands } from './test-commands.ts'
+import { words } from './words.ts'
+
+/** The rules that are not kept everywhere yet, and whose counts only fall. */
+export const ratchets: readonly Ratchet[] = [manyParameters, booleanParameters, repeatedLines, words]
 
 export const checks: readonly Check[] = [
   layers,
@@ -25,5 +33,7 @@ export const checks: readonly Check[] = [
   generatedFiles,
   lockFile,
   focusedTests,
+  testCommands,
   fileSize,
+  ...ratchets,
 ]

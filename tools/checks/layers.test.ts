@@ -115,6 +115,33 @@ describe('layers', () => {
     assert.match((await only(example("import '../../packages/kit/src/wait.ts'"))) ?? '', /reaches out/)
   })
 
+  it('lets tests on a cluster import what it consists of, and only tests what is for tests', async () => {
+    const testing = {
+      'layers.json': JSON.stringify({ packages: { testing: ['wire', 'kit'], wire: ['kit'], kit: [] } }),
+      'packages/testing/package.json': JSON.stringify({
+        name: '@coxswain/testing',
+        exports: { '.': './src/index.ts', './test-support/*': './src/test-support/*.ts' },
+      }),
+      'packages/testing/src/index.ts': '',
+      'packages/testing/src/test-support/play.ts': '',
+    }
+    const onCluster = "import '@coxswain/testing/test-support/play'\nimport '@coxswain/wire'\n"
+    assert.deepEqual(await findingsWith(layers, { ...testing, 'packages/kit/src/a.test.ts': onCluster }), [])
+    assert.deepEqual(
+      await findingsWith(layers, {
+        ...testing,
+        'packages/kit/src/a.test.ts': "import '@coxswain/wire'\n",
+        'packages/testing/src/b.ts': "import '@coxswain/kit/test-support/c'\n",
+      }),
+      [
+        'error packages/kit/src/a.test.ts:1 upward import: layers.json does not let kit import wire',
+        'error packages/testing/src/b.ts:1 deep import: @coxswain/kit does not export ./test-support/c',
+        'error packages/testing/src/b.ts:1 what only tests may import: @coxswain/kit/test-support/c',
+        'error packages/testing/src/b.ts:1 undeclared dependency: @coxswain/kit',
+      ],
+    )
+  })
+
   it('catches a cycle in the ladder itself', async () => {
     const found = await findingsWith(layers, {
       'layers.json': JSON.stringify({ packages: { kit: ['wire'], wire: ['kit'] } }),
@@ -150,6 +177,18 @@ describe('layers', () => {
       'packages/wire/src/server/serve.ts': "import '../request/parse.ts'\n",
       'packages/wire/src/request/parse.ts': 'export const parsed: number = 1\n',
     }
+
+    it('has ladders of folders inside a folder, too', async () => {
+      const nested = (...rows: string[]) => ({
+        'layers.json': JSON.stringify({ packages: { wire: ['kit'], kit: [] }, folders: { 'wire/up': rows } }),
+        'packages/wire/src/up/server/x.ts': "import '../request/y.ts'\nimport '../../index.ts'\n",
+        'packages/wire/src/up/request/y.ts': '',
+      })
+      assert.deepEqual(await findingsWith(layers, nested('server', 'request')), [])
+      assert.deepEqual(await findingsWith(layers, nested('request', 'server')), [
+        'error packages/wire/src/up/server/x.ts:1 upward import: server stands below or beside request in layers.json',
+      ])
+    })
 
     it('lets folders import lower rows', async () => {
       assert.deepEqual(await findingsWith(layers, { ...ladder('server', 'request'), ...rooms }), [])

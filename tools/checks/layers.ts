@@ -19,9 +19,9 @@ interface LayerFile {
 }
 
 /** Packages that live on a machine; everything else runs anywhere JavaScript runs. */
-const machineBound = new Set(['cli', 'coxswain', 'project', 'dashboard'])
+const machineBound = new Set(['cli', 'coxswain'])
 
-/** Only tests, examples and the facade that hands it on may use it. */
+/** Only tests, examples and the facade that hands it on may use it; a test that does may import what a cluster consists of. */
 const testOnly = 'testing'
 
 export const layers: Check = {
@@ -97,7 +97,10 @@ async function checkPackage(
   for (const source of await readSources(root, [`${base}/src/**/*.ts`, `${base}/bin/**/*.{ts,js}`])) {
     const file = source.path
     const test = isTest(file)
-    for (const { specifier, line } of findImports(source)) {
+    const imports = findImports(source)
+    const playsOnCluster =
+      test && imports.some(({ specifier }) => packageOf(specifier) === `@coxswain/${testOnly}`)
+    for (const { specifier, line } of imports) {
       const say = (message: string) => findings.push({ file, line, message })
       if (specifier.startsWith('.')) {
         const target = join(file, '..', specifier)
@@ -120,7 +123,11 @@ async function checkPackage(
       } else if (inside) {
         const entry = `.${specifier.slice(name.length)}`
         if (!(await isExported(root, inside, specifier))) say(`deep import: ${name} does not export ${entry}`)
-        const allowed = ladder[folder]?.includes(inside.folder) || (test && inside.folder === testOnly)
+        if (!test && isTest(`${specifier}/`)) say(`what only tests may import: ${specifier}`)
+        const allowed =
+          ladder[folder]?.includes(inside.folder) ||
+          (test && inside.folder === testOnly) ||
+          (playsOnCluster && ladder[testOnly]?.includes(inside.folder))
         if (!allowed) say(`upward import: layers.json does not let ${folder} import ${inside.folder}`)
       }
       if (!test && !declared.has(name) && name !== manifest.name) say(`undeclared dependency: ${name}`)
@@ -148,7 +155,8 @@ async function checkExamples(root: string, packages: readonly WorkspacePackage[]
         const name = packageOf(specifier)
         if (!(name in { ...dependencies, ...devDependencies })) say(`undeclared dependency: ${name}`)
         const inside = packages.find(each => each.manifest.name === name)
-        if (inside && !(await isExported(root, inside, specifier))) say(`deep import: ${specifier}`)
+        if (inside && (isTest(`${specifier}/`) || !(await isExported(root, inside, specifier))))
+          say(`deep import: ${specifier}`)
       }
     }
   }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import type { Finding } from './finding.ts'
 import { findImports, isTest, readSources } from './source.ts'
 
-/** By package: rows of folders (or files of `src/`), separated by spaces, the top row first. */
+/** By package, or folder in it (`cli/up`): rows of folders (or files of `src/`), separated by spaces, the top row first. */
 export type FolderLadders = Readonly<Record<string, readonly string[]>>
 
 interface FileImports {
@@ -16,11 +16,20 @@ interface FileImports {
 }
 
 export async function checkRooms(root: string, folder: string, ladders: FolderLadders): Promise<Finding[]> {
-  const base = `packages/${folder}/src`
-  const files = await readFiles(root, base)
+  const files = await readFiles(root, `packages/${folder}/src`)
   const findings = [...findCycles(files)]
-  const rows = ladders[folder]
-  if (rows) findings.push(...checkRows(base, files, rows))
+  for (const [path, rows] of Object.entries(ladders)) {
+    const [packageFolder, ...folders] = path.split('/')
+    if (packageFolder !== folder) continue
+    const base = ['packages', folder, 'src', ...folders].join('/')
+    findings.push(
+      ...checkRows(
+        base,
+        files.filter(({ file }) => file.startsWith(`${base}/`)),
+        rows,
+      ),
+    )
+  }
   return findings
 }
 
@@ -54,6 +63,7 @@ function* checkRows(
   for (const { file, imports } of files) {
     const from = roomOf(base, file)
     for (const { target, line } of imports) {
+      if (!target.startsWith(`${base}/`)) continue
       const to = roomOf(base, target)
       if (to === from || (rowOf.get(to) ?? Number.POSITIVE_INFINITY) > (rowOf.get(from) ?? -1)) continue
       yield { file, line, message: `upward import: ${from} stands below or beside ${to} in layers.json` }

@@ -31,9 +31,20 @@ export async function readSources(root: string, patterns: readonly string[]): Pr
   return Promise.all(
     paths.map(async path => {
       const text = await readFile(join(root, path), 'utf8')
-      return { path, text, code: blank(text) }
+      return { path, text, code: blankOnce(text) }
     }),
   )
+}
+
+/** Most checks read the same files, and blanking takes longer than reading. */
+const blanked = new Map<string, string>()
+
+function blankOnce(text: string): string {
+  const known = blanked.get(text)
+  if (known !== undefined) return known
+  const code = blank(text)
+  blanked.set(text, code)
+  return code
 }
 
 /** Tests, the suites several of them share, and what only they use: these may do what the core may not. */

@@ -52,7 +52,6 @@ const installers = {
       name: 'etcd-3.6',
       log,
     }),
-  chromium: () => installDebianProgram('chromium', 'chromium'),
   nginx: () => installDebianProgram('nginx-light', 'nginx'),
 } satisfies Record<string, (log: Log) => Promise<string>>
 

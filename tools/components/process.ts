@@ -5,6 +5,8 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Shows the program's output as it comes instead of keeping it. @default false */
   readonly inherit?: boolean
+  /** In milliseconds; a program that takes longer is ended, and has failed. @default none */
+  readonly timeout?: number
 }
 
 export interface RunResult {
@@ -15,11 +17,12 @@ export interface RunResult {
 
 /** Runs a program to its end. A program that cannot be started rejects; one that fails does not. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  const { cwd, env, inherit = false } = options
+  const { cwd, env, inherit = false, timeout = 0 } = options
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
       env: env ?? process.env,
+      timeout,
       stdio: inherit ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     })
     let stdout = ''

@@ -12,6 +12,7 @@ const facts: CoverageFact[] = [
   { resource: 'v1/pods', verb: 'get' },
   { resource: 'v1/pods', verb: 'patch', patchType: 'apply' },
   { resource: 'v1/pods', offered: ['get', 'list', 'patch'] },
+  { resource: 'v1/pods', verb: 'get', mediaType: 'protobuf' },
   { resource: 'apps/v1/deployments', offered: ['list'] },
   { resource: 'example.com/v1/widgets', offered: ['patch'], patchTypes: ['json', 'merge', 'apply'] },
 ]
@@ -22,9 +23,9 @@ describe('the coverage table', () => {
       .split('\n')
       .filter(line => line.startsWith('| `'))
     assert.deepEqual(lines, [
-      '| `apps/v1/deployments` | - | - |  | - | - | - | - | - | - | - | - |',
-      '| `example.com/v1/widgets` | - | - | - | - | - |  |  | - |  | - | - |',
-      '| `v1/pods` | - | json, table |  | - | - |  |  |  | json | - | - |',
+      '| `apps/v1/deployments` | - | - |  | - | - | - | - | - | - | - | - | - |',
+      '| `example.com/v1/widgets` | - | - | - | - | - |  |  | - |  | - | - | - |',
+      '| `v1/pods` | - | json, table |  | - | - |  |  |  | json | - | - | get |',
     ])
   })
 

@@ -16,7 +16,7 @@ export const verbs = [
   'deletecollection',
 ] as const
 export const patchTypes = ['json', 'merge', 'strategic', 'apply'] as const
-export const mediaTypes = ['json', 'yaml', 'protobuf', 'cbor', 'table', 'metadata'] as const
+export const mediaTypes = ['json', 'yaml', 'protobuf', 'cbor', 'table', 'metadata', 'stream'] as const
 
 export type Verb = (typeof verbs)[number]
 export type PatchType = (typeof patchTypes)[number]

@@ -12,7 +12,7 @@ const columns: readonly string[] = verbs.flatMap(verb =>
   verb === 'patch' ? patchTypes.map(type => `patch ${type}`) : [verb],
 )
 
-const shown = ['create', 'get', 'list', 'watch', 'update', ...patchTypes, 'delete', 'delete all']
+const shown = ['create', 'get', 'list', 'watch', 'update', ...patchTypes, 'delete', 'delete all', 'protobuf']
 
 interface ResourceRow {
   /** Columns. */
@@ -37,7 +37,8 @@ export function renderCoverage(facts: readonly CoverageFact[]): string {
     'Generated from passing tests by `npm run coverage`; `npm test` fails when it is out of date.',
     '',
     'A cell names the encodings in which the verb was proved. An empty cell is an open point: the resource offers the',
-    'verb and no test proves it. A dash: not offered, as discovery says.',
+    'verb and no test proves it. A dash: not offered, as discovery says. The last column has the verbs that were answered in protobuf;',
+    'a dash there: none (custom resources have no protobuf, here as upstream). A stream is what a node or a program behind the server says, passed on as it is.',
     '',
   ]
   if (rows.size === 0) return [...head, 'No test has recorded a fact yet.', ''].join('\n')
@@ -97,9 +98,11 @@ function collect(facts: readonly ResourceFact[]): Map<string, ResourceRow> {
 }
 
 function cellsOf({ offered, proved }: ResourceRow): string[] {
-  return columns.map(column => {
+  const cells = columns.map(column => {
     const types = proved.get(column)
-    if (types) return mediaTypes.filter(type => types.has(type)).join(', ')
+    if (types) return mediaTypes.filter(type => type !== 'protobuf' && types.has(type)).join(', ')
     return offered && !offered.has(column) ? '-' : ''
   })
+  const inProtobuf = columns.filter(column => proved.get(column)?.has('protobuf'))
+  return [...cells, inProtobuf.join(', ') || '-']
 }

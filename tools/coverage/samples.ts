@@ -15,6 +15,16 @@ const rule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
 const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
 const webhookClient = { url: 'https://127.0.0.1:9443/hook' }
 
+const certificateRequest = btoa(`-----BEGIN CERTIFICATE REQUEST-----
+MIHiMIGJAgEAMCcxDzANBgNVBAoMBmdvbGRlbjEUMBIGA1UEAwwLZ29sZGVuLXVz
+ZXIwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAS0vRMCFEO3LLXUXBulIYGsqOd7
+joymD9hogkHg9MPG66F6+D5EvOLXBq3Ra1I+zlh2kei/jGRC8Q8NjTtOstwJoAAw
+CgYIKoZIzj0EAwIDSAAwRQIhAMCKLXMqzUFjuKdFOFt5rP92alaXvx3Hd9VVdBHk
+tXeQAiAfL+R9/E2Pw4Sn7XFABDuOB//DP539HnXNSZu746LFAg==
+-----END CERTIFICATE REQUEST-----
+`)
+const oneRule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
+
 export const samples: Readonly<Record<string, Sample>> = {
   'v1/configmaps': { data: { key: 'value' } },
   'v1/endpoints': {},
@@ -51,7 +61,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: jobTemplate } } },
   },
   'batch/v1/jobs': { spec: { template: jobTemplate } },
-  'coordination.k8s.io/v1/leases': { spec: { holderIdentity: 'somebody' } },
+  'coordination.k8s.io/v1/leases': { spec: { holderIdentity: 'holder' } },
   'discovery.k8s.io/v1/endpointslices': {
     addressType: 'IPv4',
     endpoints: [{ addresses: ['10.0.0.1'] }],
@@ -66,7 +76,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'policy/v1/poddisruptionbudgets': { spec: { minAvailable: 1, selector } },
   'rbac.authorization.k8s.io/v1/clusterrolebindings': {
     roleRef: { ...role, kind: 'ClusterRole' },
-    subjects: [{ kind: 'User', name: 'somebody', apiGroup: 'rbac.authorization.k8s.io' }],
+    subjects: [{ kind: 'User', name: 'jane', apiGroup: 'rbac.authorization.k8s.io' }],
   },
   'rbac.authorization.k8s.io/v1/clusterroles': { rules: [rule] },
   'rbac.authorization.k8s.io/v1/rolebindings': { roleRef: role },
@@ -104,4 +114,87 @@ export const samples: Readonly<Record<string, Sample>> = {
       },
     ],
   },
+  'apiregistration.k8s.io/v1/apiservices': {
+    spec: {
+      group: 'example.com',
+      version: 'v1',
+      groupPriorityMinimum: 1,
+      versionPriority: 1,
+      service: { namespace: 'default', name: 'a' },
+      insecureSkipTLSVerify: true,
+    },
+  },
+  'apiextensions.k8s.io/v1/customresourcedefinitions': {
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'grown', singular: 'grown', kind: 'Grown', listKind: 'GrownList' },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      ],
+    },
+  },
+  'events.k8s.io/v1/events': {
+    eventTime: '2026-01-01T00:00:00.000000Z',
+    reportingController: 'example.com/a',
+    reportingInstance: 'a',
+    action: 'Act',
+    reason: 'Tested',
+    type: 'Normal',
+    regarding: { namespace: 'default' },
+  },
+  'certificates.k8s.io/v1/certificatesigningrequests': {
+    spec: { request: certificateRequest, signerName: 'example.com/signer', usages: ['client auth'] },
+  },
+  'networking.k8s.io/v1/ipaddresses': {
+    spec: { parentRef: { resource: 'services', name: 'a', namespace: 'default' } },
+  },
+  'networking.k8s.io/v1/servicecidrs': { spec: { cidrs: ['10.200.0.0/24'] } },
+  'admissionregistration.k8s.io/v1/validatingadmissionpolicies': {
+    spec: { matchConstraints: { resourceRules: [oneRule] }, validations: [{ expression: 'true' }] },
+  },
+  'admissionregistration.k8s.io/v1/validatingadmissionpolicybindings': {
+    spec: { policyName: 'none', validationActions: ['Deny'] },
+  },
+  'admissionregistration.k8s.io/v1/mutatingadmissionpolicies': {
+    spec: {
+      matchConstraints: { resourceRules: [oneRule] },
+      reinvocationPolicy: 'Never',
+      mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }],
+    },
+  },
+  'admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings': { spec: { policyName: 'none' } },
+  'resource.k8s.io/v1/resourceslices': {
+    spec: {
+      driver: 'example.com',
+      nodeName: 'a',
+      pool: { name: 'a', generation: 1, resourceSliceCount: 1 },
+      devices: [{ name: 'a' }],
+    },
+  },
+  'flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations': {
+    spec: { type: 'Limited', limited: { nominalConcurrencyShares: 1, limitResponse: { type: 'Reject' } } },
+  },
+}
+
+const attributes = { verb: 'get', resource: 'pods', namespace: 'default' }
+
+/** Bodies of resources that only take a POST and store nothing. */
+export const reviews: Readonly<Record<string, Sample>> = {
+  'authentication.k8s.io/v1/selfsubjectreviews': {},
+  'authentication.k8s.io/v1/tokenreviews': { spec: { token: 'unknown' } },
+  'authorization.k8s.io/v1/localsubjectaccessreviews': {
+    metadata: { namespace: 'default' },
+    spec: { user: 'jane', resourceAttributes: attributes },
+  },
+  'authorization.k8s.io/v1/selfsubjectaccessreviews': { spec: { resourceAttributes: attributes } },
+  'authorization.k8s.io/v1/selfsubjectrulesreviews': { spec: { namespace: 'default' } },
+  'authorization.k8s.io/v1/subjectaccessreviews': { spec: { user: 'jane', resourceAttributes: attributes } },
+}
+
+/** Names that have to be of a form. @default 'sample' */
+export const sampleNames: Readonly<Record<string, string>> = {
+  'apiregistration.k8s.io/v1/apiservices': 'v1.example.com',
+  'apiextensions.k8s.io/v1/customresourcedefinitions': 'grown.example.com',
+  'networking.k8s.io/v1/ipaddresses': '10.97.0.9',
 }

@@ -10,8 +10,8 @@ import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, type WireResponse } from '@coxswain/wire'
 import { recordCoverage } from './fact.ts'
 import { listedFacts, observeCoverage } from './observe.ts'
-import { samples } from './samples.ts'
-import { type Client, exercise, readResourceLists } from './test-support/exercise.ts'
+import { reviews, sampleNames, samples } from './samples.ts'
+import { type Client, exercise, exerciseReview, readResourceLists } from './test-support/exercise.ts'
 
 const admin = { commonName: 'admin', organizations: ['system:masters'], notAfter: Number.MAX_SAFE_INTEGER }
 
@@ -70,21 +70,32 @@ describe('the server in one process', () => {
       const bytes = body === undefined ? {} : { body: new TextEncoder().encode(JSON.stringify(body)) }
       return world.run(transport.send({ method, path, query, headers, signal: group.signal, ...bytes }))
     }
+    const firstFrame = async (url: string, accept: string) => {
+      const answer = await exchange('GET', url, undefined, { accept })
+      const iterator = (answer.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
+      const { value } = await world.run(iterator.next())
+      await world.run(Promise.resolve(iterator.return?.()))
+      return { contentType: contentTypeOf(answer), bytes: value as Uint8Array }
+    }
     return {
       async send(method, url, body, headers) {
         const answer = await exchange(method, url, body, headers)
         const text = await world.run(readText(answer))
-        return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : {} }
+        return {
+          status: answer.status,
+          contentType: contentTypeOf(answer),
+          body: text.startsWith('{') ? JSON.parse(text) : {},
+        }
       },
       async firstEvent(url) {
-        const { body } = await exchange('GET', url)
-        const iterator = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
-        const { value } = await world.run(iterator.next())
-        await world.run(Promise.resolve(iterator.return?.()))
-        return JSON.parse(new TextDecoder().decode(value as Uint8Array).split('\n')[0]!)
+        const { bytes } = await firstFrame(url, 'application/json')
+        return JSON.parse(new TextDecoder().decode(bytes).split('\n')[0]!)
       },
+      firstFrame,
     }
   }
+
+  const settle = () => world.settle()
 
   it('lists what it offers', async t => {
     const lists = await readResourceLists(createClient(t))
@@ -96,9 +107,48 @@ describe('the server in one process', () => {
     it(`serves every verb of ${path}`, async t => {
       const client = createClient(t)
       if (path === 'v1/pods') await createServiceAccount(client)
-      await exercise(client, { path, sample })
+      const name = sampleNames[path]
+      await exercise(client, { path, sample, settle, ...(name && { name }) })
     })
   }
+
+  for (const [path, body] of Object.entries(reviews))
+    it(`answers ${path}`, async t => exerciseReview(createClient(t), path, body))
+
+  it('has a sample of every resource that can be created', async t => {
+    const lists = await readResourceLists(createClient(t))
+    const missing = lists.flatMap(({ groupVersion, resources }) =>
+      resources
+        .filter(({ name, verbs }) => !name.includes('/') && verbs.includes('create'))
+        .map(({ name }) => `${groupVersion}/${name}`)
+        .filter(path => !(path in samples) && !(path in reviews)),
+    )
+    assert.deepEqual(missing, ['v1/bindings'])
+  })
+
+  it('takes bindings, evictions, tokens and finalizers', async t => {
+    const client = createClient(t)
+    const post = async (path: string, body: object) => {
+      const answer = await client.send('POST', `/api/v1/namespaces/default/${path}`, body)
+      assert.equal(answer.status, 201, `${path}: ${answer.body.message}`)
+    }
+    const target = { kind: 'Node', name: 'node-1' }
+    const binding = (name: string) => ({ apiVersion: 'v1', kind: 'Binding', metadata: { name }, target })
+    for (const name of ['a', 'b'])
+      await post('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name }, ...samples['v1/pods'] })
+    await post('bindings', binding('a'))
+    await post('pods/b/binding', binding('b'))
+    await post('pods/a/eviction', { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } })
+    const namespace = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'final' },
+      spec: { finalizers: [] },
+    }
+    await client.send('POST', '/api/v1/namespaces', namespace)
+    const finalized = await client.send('PUT', '/api/v1/namespaces/final/finalize', namespace)
+    assert.equal(finalized.status, 200, String(finalized.body.message))
+  })
 
   it('serves every verb of a custom resource, and no strategic merge patch', async t => {
     const client = createClient(t)
@@ -107,7 +157,7 @@ describe('the server in one process', () => {
     assert.equal(created.status, 201, String(created.body.message))
     await world.settle()
     const sample = { spec: { size: 1 } }
-    await exercise(client, { path: 'coverage.example.com/v1/widgets', sample, strategicMergePatch: false })
+    await exercise(client, { path: 'coverage.example.com/v1/widgets', sample, isCustom: true, settle })
     const lists = (await readResourceLists(client)).filter(
       list => list.groupVersion === 'coverage.example.com/v1',
     )
@@ -122,6 +172,8 @@ async function createServiceAccount(client: Client): Promise<void> {
   const { status, body } = await client.send('POST', '/api/v1/namespaces/default/serviceaccounts', account)
   assert.equal(status, 201, String(body.message))
 }
+
+const contentTypeOf = ({ headers }: WireResponse): string => String(headers['content-type'] ?? '')
 
 async function readText({ body }: WireResponse): Promise<string> {
   if (body === undefined) return ''

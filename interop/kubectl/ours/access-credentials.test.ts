@@ -271,8 +271,8 @@ describe('config set-credentials', () => {
     assert.equal((await ok('get', 'csr', '-o', 'name')).trim(), '', 'the request is gone again')
   })
 
-  it('with a certificate of a stranger', async () => {
-    const stranger = createCertificate(
+  it('with a certificate of another authority', async () => {
+    const untrusted = createCertificate(
       {
         subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] },
         usages: ['client'],
@@ -283,9 +283,9 @@ describe('config set-credentials', () => {
     )
     assert.match(
       await whoIs(
-        'stranger',
-        `--client-certificate=${file('s.crt', stranger.certificate)}`,
-        `--client-key=${file('s.key', stranger.key)}`,
+        'untrusted',
+        `--client-certificate=${file('s.crt', untrusted.certificate)}`,
+        `--client-key=${file('s.key', untrusted.key)}`,
       ),
       /Unauthorized|provide credentials/,
     )

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { CommandError, unwrapSuppressed } from './exit.ts'
-import { addAdmissionOptions } from './up/access/admission-options.ts'
-import { addAuditOptions } from './up/access/audit-options.ts'
-import { addAuthenticationOptions, checkDuration } from './up/access/authentication-options.ts'
-import { addAuthorizationOptions } from './up/access/authorization-options.ts'
-import { addControllerOptions } from './up/loops/controller-options.ts'
-import { addSchedulerOptions } from './up/loops/scheduler-options.ts'
-import { addKubeletOptions } from './up/nodes/kubelet-options.ts'
-import { addServiceProxyOptions } from './up/nodes/service-proxy-options.ts'
+import { addAdmissionOptions } from './up/options/admission-options.ts'
+import { addAuditOptions } from './up/options/audit-options.ts'
+import { addAuthenticationOptions, checkDuration } from './up/options/authentication-options.ts'
+import { addAuthorizationOptions } from './up/options/authorization-options.ts'
+import { addControllerOptions } from './up/options/controller-options.ts'
+import { addKubeletOptions } from './up/options/kubelet-options.ts'
+import { addSchedulerOptions } from './up/options/scheduler-options.ts'
+import { addServiceProxyOptions } from './up/options/service-proxy-options.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -102,7 +102,7 @@ function addUp(program: Command): void {
     .addOption(
       new Option(
         '--enable-priority-and-fairness <bool>',
-        'whether FlowSchemas say who waits when there are more; otherwise what is too much is refused',
+        'whether FlowSchemas say who waits when there are more; otherwise requests over the limit are rejected',
       )
         .choices(['true', 'false'])
         .default('true'),

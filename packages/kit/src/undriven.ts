@@ -16,7 +16,7 @@ const onExit = (): void => {
 }
 
 /**
- * Says once, on standard error, that work waits in a world that nobody drives: whoever awaits it would wait for ever. It is
+ * Says once, on standard error, that work waits in a world that nobody drives: whoever awaits it would wait forever. It is
  * said after five seconds, or when the program has nothing else left to run.
  */
 export class UndrivenWatch {

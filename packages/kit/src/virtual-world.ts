@@ -23,7 +23,7 @@ export interface StepRecord {
   readonly label: string
 }
 
-/** A periodic timer keeps a world alive for ever; after thirty days a promise counts as stuck. */
+/** A periodic timer keeps a world alive forever; after thirty days a promise counts as stuck. */
 const longestRun = 30 * 24 * 3_600_000
 
 const defaultStart = Date.UTC(2030, 0, 1)

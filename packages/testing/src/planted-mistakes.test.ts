@@ -9,7 +9,7 @@ const plant = new URL('test-support/plant-mistake.ts', import.meta.url).href
 /** What the suite says of a scenario when the mistake is in the source. */
 async function playWith(mistake: Mistake): Promise<string> {
   const { suite, scenario, needsTorture } = mistake
-  const file = fileURLToPath(new URL(`${suite}.test.ts`, import.meta.url))
+  const file = fileURLToPath(new URL(`../../${suite}.test.ts`, import.meta.url))
   const { NODE_TEST_CONTEXT: _, TORTURE_RUNS: __, COXSWAIN_COVERAGE: ___, ...env } = process.env
   const pattern = RegExp.escape(scenario)
   const args = ['--import', plant, '--test-reporter=tap', `--test-name-pattern=${pattern}`, file]

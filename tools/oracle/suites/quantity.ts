@@ -78,7 +78,7 @@ function quantity(random: Random): string {
   return sign + number + suffix
 }
 
-// Sums of amounts whose exponents are billions apart would keep upstream busy for ever.
+// Sums of amounts whose exponents are billions apart would keep upstream busy forever.
 const isHuge = (text: string): boolean => /[eE][-+]?\d{4,}$/.test(text)
 
 function question(random: Random): QuantityQuestion {

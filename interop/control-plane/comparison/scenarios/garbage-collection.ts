@@ -46,12 +46,12 @@ const gone = (stage: Stage, name: string) =>
 
 export const garbageCollectionScenarios: readonly Scenario[] = [
   {
-    name: 'background: dependents and theirs go, strangers stay',
+    name: 'background: dependents and theirs are deleted, unrelated objects stay',
     act: async stage => {
       const owner = await make(stage, 'owner')
       const child = await make(stage, 'child', [owner])
       await make(stage, 'grandchild', [child])
-      await make(stage, 'stranger')
+      await make(stage, 'unrelated')
       await remove(stage, 'owner')
       await gone(stage, 'grandchild')
     },
@@ -63,7 +63,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
       await make(stage, 'child', [owner], held)
       await remove(stage, 'owner')
       await stage.until(
-        'it is going',
+        'it is terminating',
         async () => (await stage.get(ConfigMap, 'child'))?.metadata.deletionTimestamp,
       )
     },
@@ -137,7 +137,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
       await make(stage, 'child', [blocking(owner)], held)
       await remove(stage, 'owner', 'Foreground')
       await stage.until(
-        'it is going',
+        'it is terminating',
         async () => (await stage.get(ConfigMap, 'child'))?.metadata.deletionTimestamp,
       )
     },
@@ -149,7 +149,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
       await make(stage, 'child', [blocking(owner)], held)
       await remove(stage, 'owner', 'Foreground')
       await stage.until(
-        'it is going',
+        'it is terminating',
         async () => (await stage.get(ConfigMap, 'child'))?.metadata.deletionTimestamp,
       )
       await release(stage, 'child')
@@ -164,7 +164,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
       await remove(stage, 'owner', 'Foreground')
       await gone(stage, 'owner')
       await stage.until(
-        'it is going',
+        'it is terminating',
         async () => (await stage.get(ConfigMap, 'child'))?.metadata.deletionTimestamp,
       )
     },
@@ -177,7 +177,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
       await make(stage, 'grandchild', [blocking(child)], held)
       await remove(stage, 'owner', 'Foreground')
       await stage.until(
-        'it is going',
+        'it is terminating',
         async () => (await stage.get(ConfigMap, 'grandchild'))?.metadata.deletionTimestamp,
       )
     },
@@ -299,7 +299,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
       await make(stage, 'grandchild', [blocking(child)], held)
       await remove(stage, 'owner')
       await stage.until(
-        'it is going',
+        'it is terminating',
         async () => (await stage.get(ConfigMap, 'grandchild'))?.metadata.deletionTimestamp,
       )
     },

@@ -1,5 +1,5 @@
 import { isMachineryError, newBadRequest, type StatusError } from '@coxswain/apimachinery'
-import { decodeText } from '@coxswain/kit'
+import { decodeText, encodeHex } from '@coxswain/kit'
 
 /** What becomes of an error of a decoder: a 400 where the body is to blame. */
 export function undecodable(kind: string, version: string, error: unknown): unknown {
@@ -34,13 +34,8 @@ const summaryLength = 30
 function summarize(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>'
   const start = bytes.subarray(0, summaryLength)
-  const text = bytes[0] === 0x7b ? decodeText(start) : toHex(start)
+  const text = bytes[0] === 0x7b ? decodeText(start) : encodeHex(start)
   return bytes.length > summaryLength ? `${text} ...` : text
-}
-
-/** Node 24 has no `Uint8Array.prototype.toHex`. */
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** Throws a 400 when a body names another version than the endpoint's. */

@@ -33,9 +33,7 @@ import {
   writeComponentKubeconfigs,
 } from './access/kubeconfigs.ts'
 import { ensureFrontProxyCa, ensureKubeletClientCertificate, ensurePki, type Pki } from './access/pki.ts'
-import type { GivenOptions } from './combinations.ts'
 import { serveControlSocket } from './control-socket.ts'
-import { type ControllerName, selectServerControllers } from './loops/controller-names.ts'
 import { leaderElectionOf } from './loops/leader-election.ts'
 import { nodeRangesOf } from './loops/node-ranges.ts'
 import { startControlLoops } from './loops/start-control-loops.ts'
@@ -45,11 +43,12 @@ import type { ComponentLogs } from './nodes/component-logs.ts'
 import { createKubeletClient } from './nodes/kubelets.ts'
 import { createLateConnection } from './nodes/late-connection.ts'
 import { nodeNamesOf } from './nodes/node-names.ts'
+import { type ControllerName, selectServerControllers } from './options/controller-names.ts'
+import type { GivenOptions, UpOptions } from './options/up-options.ts'
 import { socketOutbound } from './outbound.ts'
-import type { UpOptions } from './up.ts'
 
 /** Who the control loops and operators in this process are to the API server. */
-const insider: PeerCertificate = {
+const privilegedPeer: PeerCertificate = {
   commonName: 'system:coxswain',
   organizations: ['system:masters'],
   notAfter: Number.MAX_SAFE_INTEGER,
@@ -174,7 +173,7 @@ export async function runControlPlane({
   onReady()
   if (worker || files.length > 0) {
     const connect = (options?: { readonly lendsAnswers: boolean }) =>
-      createInProcessTransport(server.handler, env, { peer: insider, ...options })
+      createInProcessTransport(server.handler, env, { peer: privilegedPeer, ...options })
     const surroundings = { connect, env, group: loops }
     if (worker) {
       const nodes = await startControlLoops(surroundings, {
@@ -199,7 +198,7 @@ export async function runControlPlane({
       if (nodes) connected.resolve(nodes)
     }
     if (operators.length > 0) {
-      const { startOperators } = await import('./loops/start-operators.ts')
+      const { startOperators } = await import('./start-operators.ts')
       await startOperators(operators, surroundings)
     }
     haveLoopsStarted = true

@@ -2,16 +2,8 @@ import { join } from 'node:path'
 import type { Env } from '@coxswain/kit'
 import { createMemoryStore, isStoreError, type Store } from '@coxswain/storage'
 import { CommandError, explainSystemError } from '../exit.ts'
-import { readCertificates, readFlagFile, readPrivateKey } from './access/flag-file.ts'
-
-export interface StoreOptions {
-  readonly storage: 'sqlite' | 'memory' | 'etcd'
-  readonly etcdServers?: readonly string[]
-  readonly etcdPrefix: string
-  readonly etcdCafile?: string
-  readonly etcdCertfile?: string
-  readonly etcdKeyfile?: string
-}
+import { readCertificates, readFlagFile, readPrivateKey } from './options/flag-file.ts'
+import type { StoreOptions } from './options/store-options.ts'
 
 /** How long the start is silent before it says what it waits for, in milliseconds. */
 const silence = 2_000

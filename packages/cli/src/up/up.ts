@@ -1,49 +1,16 @@
 import { resolve } from 'node:path'
-import { createRealEnv, type LogLevel } from '@coxswain/kit'
+import { createRealEnv } from '@coxswain/kit'
 import { createPinoLogger, createTurnTakingScheduler } from '@coxswain/kit/node'
 import { isStoreError } from '@coxswain/storage'
 import { CommandError, unwrapSuppressed } from '../exit.ts'
-import type { AdmissionFlags } from './access/admission-options.ts'
-import type { AuditFlags } from './access/audit-options.ts'
-import type { AuthenticationFlags } from './access/authentication-options.ts'
-import { type AuthorizationFlags, checkAuthorizationFlags } from './access/authorization-options.ts'
-import type { EncryptionFlags } from './access/encryption.ts'
-import { checkCombinations, completeOptions, type GivenOptions } from './combinations.ts'
 import { prepareDirectory } from './data-directory.ts'
-import { selectControllers } from './loops/controller-names.ts'
-import type { ControllerFlags } from './loops/controller-options.ts'
 import { prepareLoopsThread } from './loops/prepare-thread.ts'
-import type { SchedulerFlags } from './loops/scheduler-options.ts'
 import { createComponentLogs } from './nodes/component-logs.ts'
-import type { KubeletFlags } from './nodes/kubelet-options.ts'
-import type { ServiceProxyFlags } from './nodes/service-proxy-options.ts'
-import { loadStore, type StoreOptions } from './store.ts'
-
-export interface UpOptions
-  extends StoreOptions,
-    AdmissionFlags,
-    AuditFlags,
-    EncryptionFlags,
-    AuthenticationFlags,
-    AuthorizationFlags,
-    ControllerFlags,
-    KubeletFlags,
-    SchedulerFlags,
-    ServiceProxyFlags {
-  readonly port: number
-  readonly dataDir: string
-  readonly kubeconfig?: string
-  readonly controllers: readonly string[]
-  readonly nodes: number
-  readonly runtime: 'simulated' | 'process'
-  readonly missingImages?: readonly string[]
-  readonly operator?: readonly string[]
-  readonly serviceClusterIpRange: string
-  readonly maxRequestsInflight: number
-  readonly maxMutatingRequestsInflight: number
-  readonly enablePriorityAndFairness: 'true' | 'false'
-  readonly logLevel: LogLevel
-}
+import { checkAuthorizationFlags } from './options/authorization-options.ts'
+import { checkCombinations, completeOptions } from './options/combinations.ts'
+import { selectControllers } from './options/controller-names.ts'
+import type { GivenOptions, UpOptions } from './options/up-options.ts'
+import { loadStore } from './store.ts'
 
 /** Starts everything and resolves when it has stopped again. A start that fails leaves nothing behind. */
 export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void> {

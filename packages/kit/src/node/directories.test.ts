@@ -20,7 +20,7 @@ describe('makeDirectories', () => {
     }
   })
 
-  it('fails where no directory can be made, instead of trying for ever', { timeout: 10_000 }, () => {
+  it('fails where no directory can be made, instead of trying forever', { timeout: 10_000 }, () => {
     assert.throws(() => makeDirectories('/proc/coxswain/data'), { code: 'ENOENT' })
   })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { createLogFilter, formatLogLine } from '../logs/log-lines.ts'
 import { BackOff, formatSeconds } from './back-off.ts'
 import { expand } from './expand.ts'
-import { createLogFilter, formatLogLine } from './log-lines.ts'
 
 describe('expand', () => {
   it('puts variables in, once, and leaves what is none', () => {

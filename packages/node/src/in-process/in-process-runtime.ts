@@ -1,5 +1,4 @@
 import { AsyncQueue, type Clock, encodeText } from '@coxswain/kit'
-import { MemoryLog, readMemoryLog } from '../agent/memory-log.ts'
 import type {
   ContainerExit,
   ContainerIdentity,
@@ -12,6 +11,7 @@ import type {
   ProcessIo,
   RunningContainer,
 } from '../container-runtime.ts'
+import { MemoryLog, readMemoryLog } from '../logs/memory-log.ts'
 
 /** A container that is a function. What it resolves with is its exit code, 0 when that is no number; a throw is exit code 1. */
 export type ImageFunction = (container: FunctionContext) => Promise<unknown>

@@ -1,6 +1,6 @@
 import type { Clock } from '@coxswain/kit'
-import { MemoryLog, readMemoryLog } from '../agent/memory-log.ts'
 import type { LogOptions } from '../container-runtime.ts'
+import { MemoryLog, readMemoryLog } from '../logs/memory-log.ts'
 
 /** Lines that are kept: the newest. */
 const maxLines = 2_000

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { formatLogLine } from '../agent/log-lines.ts'
+import { formatLogLine } from '../logs/log-lines.ts'
 
 /** As the kubelet has it. */
 const maxBytes = 10 * 1024 * 1024

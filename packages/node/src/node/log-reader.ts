@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { encodeText } from '@coxswain/kit'
-import { createLogFilter } from '../agent/log-lines.ts'
 import type { LogOptions } from '../container-runtime.ts'
+import { createLogFilter } from '../logs/log-lines.ts'
 import { type LogFile, maxFiles } from './log-file.ts'
 
 const blockBytes = 64 * 1024

@@ -1,5 +1,4 @@
 import type { Clock, Timer } from '@coxswain/kit'
-import { MemoryLog, readMemoryLog } from '../agent/memory-log.ts'
 import type {
   ContainerExit,
   ContainerIdentity,
@@ -9,6 +8,7 @@ import type {
   FoundImage,
   RunningContainer,
 } from '../container-runtime.ts'
+import { MemoryLog, readMemoryLog } from '../logs/memory-log.ts'
 import { findProblem } from './missing-image.ts'
 import { refuseToSimulate } from './refusal.ts'
 import { courseOf, defaultStages, type SimulatedCourse, type SimulatedStages } from './stages.ts'

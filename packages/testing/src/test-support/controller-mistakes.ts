@@ -5,7 +5,7 @@ export interface Mistake {
   readonly file: string
   /** What is right, which is there once, and what stands there instead. */
   readonly edits: readonly (readonly [right: string, wrong: string])[]
-  /** The test file in which a scenario has to fail, and the scenario. */
+  /** The test file in which a scenario has to fail, below `packages/` and without its ending, and the scenario. */
   readonly suite: string
   readonly scenario: string
   /** It shows only when the right thing goes wrong: everything is tried, and `npm test` leaves it out. @default false */
@@ -22,7 +22,7 @@ export const mistakes: readonly Mistake[] = [
         "if (isConflict(error)) return { result: 'success' }",
       ],
     ],
-    suite: 'persistent-volumes',
+    suite: 'controllers/src/persistent-volume/persistent-volumes',
     scenario: 'a claim gets the smallest volume that will do',
     needsTorture: true,
   },
@@ -30,14 +30,14 @@ export const mistakes: readonly Mistake[] = [
     name: 'a controller that forgets what it has just created',
     file: 'runtime/src/own-writes.ts',
     edits: [['if (isAhead(written, cached, progress)) return', 'if (progress.epoch < 0) return']],
-    suite: 'replica-set-scenarios',
+    suite: 'controllers/src/replica-set/replica-set-scenarios',
     scenario: 'make each pod once, however late their caches are',
   },
   {
     name: 'a job controller that lets go of pods before it has listed them',
     file: 'controllers/src/job/tracking.ts',
     edits: [['  await flush()\n  onWritten()\n', '  onWritten()\n']],
-    suite: 'jobs',
+    suite: 'controllers/src/job/jobs',
     scenario: 'several completions, a few at a time',
     needsTorture: true,
   },
@@ -45,7 +45,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'a job controller that lists a pod again which it had listed when it died',
     file: 'controllers/src/job/tracking.ts',
     edits: [['if (!indexes && !uncounted.succeeded.includes(uid))', 'if (!indexes)']],
-    suite: 'jobs',
+    suite: 'controllers/src/job/jobs',
     scenario: 'several completions, a few at a time',
     needsTorture: true,
   },
@@ -53,7 +53,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'a cron job controller whose jobs have another name at each try',
     file: 'controllers/src/cron-job/jobs-of.ts',
     edits: [['name: jobNameAt(cronJob, time),', "generateName: 'tick-',"]],
-    suite: 'cron-jobs',
+    suite: 'controllers/src/cron-job/cron-jobs',
     scenario: 'jobs run side by side',
     needsTorture: true,
   },
@@ -67,7 +67,7 @@ export const mistakes: readonly Mistake[] = [
       ],
       ["event.type !== 'update' || !deepEqual(evicting", "event.type === 'update' && !deepEqual(evicting"],
     ],
-    suite: 'pod-clean-up',
+    suite: 'controllers/src/pod-gc/pod-clean-up',
     scenario: 'drives out what does not tolerate a taint, at once or after a while',
     needsTorture: true,
   },
@@ -80,14 +80,14 @@ export const mistakes: readonly Mistake[] = [
         '...parseRanges(items.length < 0 ? [] : [])',
       ],
     ],
-    suite: 'node-housekeeping',
+    suite: 'controllers/src/node-housekeeping',
     scenario: 'are cut out of the cluster’s, each only once',
   },
   {
     name: 'a node controller that writes taints whether they changed or not',
     file: 'controllers/src/node-lifecycle/node-lifecycle-controller.ts',
     edits: [['if (!deepEqual(wanted, present)) {', 'if (wanted !== present) {']],
-    suite: 'node-lifecycle',
+    suite: 'controllers/src/node-lifecycle/node-lifecycle',
     scenario: 'that are ready lose the taint they came with',
   },
   {
@@ -103,7 +103,7 @@ export const mistakes: readonly Mistake[] = [
         "  events.normal(service, 'EnsuredLoadBalancer', 'Ensured load balancer')\n  if (!hasCleanup(service)) await remember()\n",
       ],
     ],
-    suite: 'cloud',
+    suite: 'controllers/src/cloud/cloud',
     scenario: 'that are deleted at once leave nothing behind',
     needsTorture: true,
   },
@@ -116,7 +116,7 @@ export const mistakes: readonly Mistake[] = [
         '    if (refusedBy.length > 0) this.#queue.failed(uid, refusedBy, pending)\n',
       ],
     ],
-    suite: 'scheduling-volumes',
+    suite: 'scheduler/src/scheduling-volumes',
     scenario: 'VolumeBinding',
   },
 ]

@@ -105,11 +105,11 @@ for (const http2 of [true, false]) {
         seen.push(request)
         return ok()
       }
-      const { ca, stranger } = certificates
+      const { ca, untrusted } = certificates
       await using anonymous = connect({ tls: { ca: ca.certificate } })
       await anonymous.send(requestOf('/'))
       await using foreign = connect({
-        tls: { ca: ca.certificate, cert: stranger.certificate, key: stranger.key },
+        tls: { ca: ca.certificate, cert: untrusted.certificate, key: untrusted.key },
       })
       await foreign.send(requestOf('/'))
       assert.deepEqual(
@@ -122,7 +122,7 @@ for (const http2 of [true, false]) {
     })
 
     it('refuses a server whose certificate it cannot verify', async () => {
-      await using transport = connect({ tls: { ca: certificates.stranger.certificate } })
+      await using transport = connect({ tls: { ca: certificates.untrusted.certificate } })
       await assert.rejects(transport.send(requestOf('/')), error => isTransportError(error, 'TlsFailed'))
       await using careless = connect({ tls: { insecure: true } })
       handler = async () => ok()
@@ -409,12 +409,12 @@ describe('a resumed TLS session', () => {
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     it(`${maxVersion}: proves as much as the first one, and no more`, async () => {
       const { connect } = await import('node:tls')
-      const { ca, client, stranger } = certificates
+      const { ca, client, untrusted } = certificates
       await using server = await startServer(async ({ peer, peerError }) =>
         ok(text(`${peer?.commonName} ${peerError !== undefined}`)),
       )
       const proofs: string[] = []
-      for (const { certificate: cert, key } of [client, stranger]) {
+      for (const { certificate: cert, key } of [client, untrusted]) {
         let session: Buffer | undefined
         for (let i = 0; i < 2; i++) {
           const socket = connect({

@@ -8,6 +8,7 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
+import type { ApiServerOptions } from '../../options.ts'
 import { createApiServer } from '../../server.ts'
 import type { Dialer } from '../dialer.ts'
 import type { NodeConnection } from '../node-connection.ts'
@@ -43,6 +44,8 @@ export interface HouseOptions {
   /** What answers on ports of Pods of our own node. */
   readonly dial?: NodeConnection['dial']
   readonly ask?: NodeConnection['ask']
+  /** @default the server's own */
+  readonly server?: Pick<ApiServerOptions, 'authentication'>
 }
 
 export async function openProxyHouse(options: HouseOptions = {}): Promise<ProxyHouse> {
@@ -67,7 +70,7 @@ export async function openProxyHouse(options: HouseOptions = {}): Promise<ProxyH
     },
     secure: async stream => stream,
   }
-  const server = createApiServer({ env: world, store, nodes: { connection, dialer } })
+  const server = createApiServer({ ...options.server, env: world, store, nodes: { connection, dialer } })
   const group = new TaskGroup()
   group.spawn(signal => server.run(signal))
   await world.run(server.ready)

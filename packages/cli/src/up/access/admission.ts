@@ -10,7 +10,7 @@ import {
 } from '@coxswain/apiserver'
 import { loadKubeconfig } from '@coxswain/client/kubeconfig'
 import { CommandError, explainSystemError } from '../../exit.ts'
-import type { AdmissionFlags } from './admission-options.ts'
+import type { AdmissionFlags } from '../options/admission-options.ts'
 
 export interface AdmissionSetup {
   readonly plugins: readonly AdmissionPlugin[]

@@ -15,7 +15,7 @@ import type { AuditBackend, AuditEvent } from '@coxswain/apiserver/audit'
 import type { Env } from '@coxswain/kit'
 import { makeDirectories } from '@coxswain/kit/node'
 import { CommandError, explainSystemError } from '../../exit.ts'
-import type { AuditFlags } from './audit-options.ts'
+import type { AuditFlags } from '../options/audit-options.ts'
 
 type LogFlags = Pick<
   AuditFlags,

@@ -10,10 +10,10 @@ import {
 } from '@coxswain/apiserver/audit'
 import type { Env } from '@coxswain/kit'
 import { CommandError } from '../../exit.ts'
+import type { AuditFlags } from '../options/audit-options.ts'
+import { readFlagFile } from '../options/flag-file.ts'
 import { socketOutbound } from '../outbound.ts'
 import { createAuditLog } from './audit-log.ts'
-import type { AuditFlags } from './audit-options.ts'
-import { readFlagFile } from './flag-file.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 const sendTimeout = 30_000

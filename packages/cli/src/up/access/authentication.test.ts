@@ -7,8 +7,8 @@ import { generateSigningKey, readSigningKey } from '@coxswain/apiserver/node'
 import { createRealEnv } from '@coxswain/kit'
 import { createCertificate } from '@coxswain/wire/node'
 import { Command } from 'commander'
+import { type AuthenticationFlags, addAuthenticationOptions } from '../options/authentication-options.ts'
 import { createAuthentication } from './authentication.ts'
-import { type AuthenticationFlags, addAuthenticationOptions } from './authentication-options.ts'
 
 function scratch(): { readonly path: string; write(name: string, text: string): string } & Disposable {
   const path = mkdtempSync(join(tmpdir(), 'coxswain-authn-'))

@@ -10,8 +10,8 @@ import {
 import { generateSigningKey, readSigningKey, readVerificationKeys } from '@coxswain/apiserver/node'
 import type { Env } from '@coxswain/kit'
 import { CommandError } from '../../exit.ts'
-import type { AuthenticationFlags } from './authentication-options.ts'
-import { readCertificates, readFlagFile } from './flag-file.ts'
+import type { AuthenticationFlags } from '../options/authentication-options.ts'
+import { readCertificates, readFlagFile } from '../options/flag-file.ts'
 
 export interface AuthenticationSurroundings {
   /** Where keys are kept. */

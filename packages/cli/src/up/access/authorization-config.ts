@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { durationToMilliseconds, field, isDNS1123Subdomain, parseDuration } from '@coxswain/apimachinery'
+import { field, isDNS1123Subdomain } from '@coxswain/apimachinery'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { AuthorizerFactory } from '@coxswain/apiserver'
 import {
@@ -9,9 +9,10 @@ import {
   type MatchConditions,
 } from '@coxswain/apiserver/authorization'
 import { CommandError } from '../../exit.ts'
-import { createAuthorizer } from './authorization.ts'
-import { type AuthorizationFlags, authorizationModes } from './authorization-options.ts'
-import { readFlagFile } from './flag-file.ts'
+import { authorizationModes } from '../options/authorization-options.ts'
+import { readFlagFile } from '../options/flag-file.ts'
+import { defaultTtls, milliseconds, secondsAtMost } from './authorization-webhook.ts'
+import { createAuthorizer } from './authorizers.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 interface AuthorizerConfiguration {
@@ -37,30 +38,6 @@ type FieldError = ReturnType<typeof field.required>
 
 const flag = 'authorization-config'
 const versions = ['v1', 'v1beta1', 'v1alpha1'].map(version => `apiserver.config.k8s.io/${version}`)
-const defaultTtls = { authorizedTTL: '5m0s', unauthorizedTTL: '30s' }
-const secondsAtMost = 30
-
-/** The mode Webhook of the options. Upstream's goes on without an opinion when the server does not answer. */
-export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise<AuthorizerFactory> {
-  const file = flags.authorizationWebhookConfigFile ?? ''
-  const version = flags.authorizationWebhookVersion ?? 'v1beta1'
-  if (version !== 'v1' && version !== 'v1beta1')
-    throw new CommandError(
-      `unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`,
-      { exitCode: 2 },
-    )
-  const server = await readWebhookKubeconfig('authorization-webhook-config-file', file)
-  return createWebhookAuthorizer({
-    ...server,
-    version,
-    timeout: secondsAtMost * 1000,
-    authorizedTtl: milliseconds(flags.authorizationWebhookCacheAuthorizedTtl ?? defaultTtls.authorizedTTL),
-    unauthorizedTtl: milliseconds(
-      flags.authorizationWebhookCacheUnauthorizedTtl ?? defaultTtls.unauthorizedTTL,
-    ),
-    failurePolicy: 'NoOpinion',
-  })
-}
 
 /** The types of the authorizers in an AuthorizationConfiguration file. */
 export function readConfiguredTypes(file: string): string[] {
@@ -100,10 +77,6 @@ function compileConditions({ matchConditions = [] }: WebhookConfiguration): Matc
   if (matchConditions.length === 0) return undefined
   const compiled = compileMatchConditions(matchConditions.map(({ expression = '' }) => expression))
   return compiled.ok ? compiled.matches : undefined
-}
-
-function milliseconds(text: string): number {
-  return durationToMilliseconds(parseDuration(text))
 }
 
 /** Throws with everything that is wrong, in upstream's words. */

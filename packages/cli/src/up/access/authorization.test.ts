@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createRealEnv } from '@coxswain/kit'
+import { type AuthorizationFlags, checkAuthorizationFlags } from '../options/authorization-options.ts'
 import { allowsEverything, createAuthorization } from './authorization.ts'
 import { readConfiguration } from './authorization-config.ts'
-import { type AuthorizationFlags, checkAuthorizationFlags } from './authorization-options.ts'
 
 function problemOf(flags: AuthorizationFlags): string {
   try {

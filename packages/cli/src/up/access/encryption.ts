@@ -3,12 +3,7 @@ import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { Env } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 import { createEncryptedStore, type Encryption, readEncryption } from '@coxswain/storage/encryption'
-import { readFlagFile } from './flag-file.ts'
-
-export interface EncryptionFlags {
-  readonly encryptionProviderConfig?: string
-  readonly encryptionProviderConfigAutomaticReload: boolean
-}
+import { readFlagFile } from '../options/flag-file.ts'
 
 /** How often the file is looked at. */
 const reloadPeriod = 60_000

@@ -23,9 +23,9 @@ import { createIssuerCheck, importJwk } from '@coxswain/apiserver/node'
 import type { Env } from '@coxswain/kit'
 import type { PeerCertificate } from '@coxswain/wire'
 import { CommandError } from '../../exit.ts'
+import type { AuthenticationFlags } from '../options/authentication-options.ts'
+import { readCertificates, readFlagFile } from '../options/flag-file.ts'
 import { socketOutbound } from '../outbound.ts'
-import type { AuthenticationFlags } from './authentication-options.ts'
-import { readCertificates, readFlagFile } from './flag-file.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 export interface ProviderSurroundings {

@@ -54,8 +54,8 @@ import {
 import type { Env } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 import { type KeyPair, readCertificate } from '@coxswain/wire/node'
+import type { ControllerName } from '../options/controller-names.ts'
 import { createCertificateIssuer } from './certificate-issuer.ts'
-import type { ControllerName } from './controller-names.ts'
 
 /** What the controllers need. */
 export interface ManagerOptions {

@@ -3,8 +3,8 @@ import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
 import type { Env } from '@coxswain/kit'
 import type { LeaderElectionOptions } from '@coxswain/runtime'
 import { CommandError } from '../../exit.ts'
-import type { StoreOptions } from '../store.ts'
-import type { ControllerFlags } from './controller-options.ts'
+import type { ControllerFlags } from '../options/controller-options.ts'
+import type { StoreOptions } from '../options/store-options.ts'
 
 /**
  * Leader election as flags say; undefined when everybody leads. A store that only one process can have open needs no waiting

@@ -1,19 +1,8 @@
-import type { MessagePort, Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { Logger, LogRecord } from '@coxswain/kit'
 import type { Transport } from '@coxswain/wire'
 import { createThreadTransport, serveThread } from '@coxswain/wire/node'
-import type { LoopsOptions } from './loops-worker.ts'
-
-/** What the thread of the control loops says. */
-export type LoopsMessage =
-  /** A client of theirs wants to speak to the server. */
-  | { readonly connect: MessagePort }
-  | { readonly log: LogRecord }
-  /** All of them work, and what every Pod needs is there; simulated nodes can be asked at the port. */
-  | { readonly started: true; readonly nodes?: MessagePort }
-
-/** What the thread is told. */
-export type LoopsCommand = { readonly start: LoopsOptions } | 'stop'
+import type { LoopsCommand, LoopsMessage, LoopsOptions } from './loops-messages.ts'
 
 export interface LoopsThreadOptions extends LoopsOptions {
   /** Of `prepareLoopsThread`. */

@@ -8,42 +8,19 @@ import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:w
 import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
 import type { Kind, ObjectKey } from '@coxswain/apimachinery'
 import { type Client, createClient, waitFor } from '@coxswain/client'
-import {
-  aborted,
-  createLogger,
-  createRealEnv,
-  type Env,
-  type LogLevel,
-  type LogRecord,
-  TaskGroup,
-} from '@coxswain/kit'
-import type { LeaderElectionOptions, Manager, Operator } from '@coxswain/runtime'
+import { aborted, createLogger, createRealEnv, type Env, type LogRecord, TaskGroup } from '@coxswain/kit'
+import type { Manager, Operator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import type { Transport } from '@coxswain/wire'
 import { createThreadTransport, serveThread } from '@coxswain/wire/node'
 import type { SimulatedNodesOptions } from '../nodes/nodes.ts'
-import { createControllerManager, type ManagerOptions } from './control-loops.ts'
-import type { ControllerName } from './controller-names.ts'
+import type { ControllerName } from '../options/controller-names.ts'
+import type { SchedulerFlags } from '../options/scheduler-options.ts'
+import { createControllerManager } from './control-loops.ts'
 import { ensureDefaultStorageClass } from './default-storage-class.ts'
-import type { LoopsCommand, LoopsMessage } from './loops-thread.ts'
+import type { LoopsCommand, LoopsMessage, LoopsOptions } from './loops-messages.ts'
 import type { ThreadPreparation } from './prepare-thread.ts'
 import { runInTurns } from './run-in-turns.ts'
-import type { SchedulerFlags } from './scheduler-options.ts'
-
-/** All of it can be copied to another thread. */
-export interface LoopsOptions extends Omit<ManagerOptions, 'env' | 'signToken'> {
-  readonly logLevel: LogLevel
-  /** Controllers and scheduler run while they hold their leases. @default they always run */
-  readonly leaderElection?: LeaderElectionOptions
-  /** Other servers have the store too, and one of them may lead. */
-  readonly isShared: boolean
-  /** What the flags say of the scheduler, which has been looked at already. */
-  readonly scheduler: SchedulerFlags
-  /** The file with the key that signs service accounts' tokens (PEM). */
-  readonly signingKeyFile: string
-  /** @default none */
-  readonly simulatedNodes?: SimulatedNodesOptions
-}
 
 /** How long the start waits for the controllers that make them. */
 const accountsLimit = 10_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatCIDR } from '@coxswain/apimachinery'
-import type { ControllerFlags } from './controller-options.ts'
+import type { ControllerFlags } from '../options/controller-options.ts'
 import { nodeRangesOf } from './node-ranges.ts'
 
 const read = (flags: Partial<ControllerFlags>) =>

@@ -1,7 +1,7 @@
 import { type CIDR, parseCIDR } from '@coxswain/apimachinery'
 import type { NodeIpamOptions } from '@coxswain/controllers'
 import { CommandError } from '../../exit.ts'
-import type { ControllerFlags } from './controller-options.ts'
+import type { ControllerFlags } from '../options/controller-options.ts'
 
 const defaultRange = '10.244.0.0/16'
 

@@ -16,8 +16,8 @@ import { readBody } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
 import { CommandError } from '../../exit.ts'
 import { describeImportError } from '../../import-error.ts'
-import { readFlagFile } from '../access/flag-file.ts'
-import type { SchedulerFlags } from './scheduler-options.ts'
+import { readFlagFile } from '../options/flag-file.ts'
+import type { SchedulerFlags } from '../options/scheduler-options.ts'
 
 type OwnPlugin = SchedulerPlugin | PluginFactory
 

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { NodeConnection } from '@coxswain/apiserver'
 import { type ControlPlanePlaces, describeParts, tellStart } from '../nodes/control-plane-pods.ts'
-import { hasServiceProxy } from '../nodes/service-proxy-options.ts'
 import { createSimulatedConnection } from '../nodes/simulated-connection.ts'
+import { hasServiceProxy } from '../options/service-proxy-options.ts'
+import type { OperatorSurroundings } from '../start-operators.ts'
+import type { LoopsOptions } from './loops-messages.ts'
 import { startLoopsThread } from './loops-thread.ts'
-import type { LoopsOptions } from './loops-worker.ts'
-import type { OperatorSurroundings } from './start-operators.ts'
 
 export interface ControlLoopsOptions extends ControlPlanePlaces {
   /** Of `prepareLoopsThread`. */

@@ -1,9 +1,9 @@
 import type { Logger } from '@coxswain/kit'
 import type { StaticPod } from '@coxswain/node'
-import type { ControllerName } from '../loops/controller-names.ts'
-import type { UpOptions } from '../up.ts'
+import type { ControllerName } from '../options/controller-names.ts'
+import { hasServiceProxy } from '../options/service-proxy-options.ts'
+import type { UpOptions } from '../options/up-options.ts'
 import type { Component } from './component-logs.ts'
-import { hasServiceProxy } from './service-proxy-options.ts'
 
 export interface ControlPlanePlaces {
   readonly options: UpOptions

@@ -1,7 +1,7 @@
 import type { KubeletClient } from '@coxswain/apiserver'
 import { CommandError } from '../../exit.ts'
-import { readCertificates, readFlagFile, readPrivateKey } from '../access/flag-file.ts'
-import type { KubeletFlags } from './kubelet-options.ts'
+import { readCertificates, readFlagFile, readPrivateKey } from '../options/flag-file.ts'
+import type { KubeletFlags } from '../options/kubelet-options.ts'
 
 /** PEM: a certificate and its key. */
 interface Pair {

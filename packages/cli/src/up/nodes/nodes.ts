@@ -11,7 +11,7 @@ import {
   type StaticPod,
 } from '@coxswain/node'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
-import type { OperatorSurroundings } from '../loops/start-operators.ts'
+import type { OperatorSurroundings } from '../start-operators.ts'
 import { nodeNamesOf } from './node-names.ts'
 
 export interface NodesOptions {

@@ -92,7 +92,7 @@ export class Cluster {
   }
 
   /**
-   * Calls the cluster. A call that certainly did nothing is tried again on the next member; one whose fate is unknown
+   * Calls the cluster. A call that certainly did nothing is tried again on the next member; one whose outcome is unknown
    * only when it is repeatable, else it ends with `UnknownOutcome`.
    */
   async call(call: Call): Promise<Uint8Array> {
@@ -121,11 +121,11 @@ export class Cluster {
       } catch (error) {
         if (this.#closed) throw createClosed()
         const failure = error as ServiceError
-        const fate = fateOf(failure)
-        if (fate === 'refused') throw toStoreError(failure)
+        const outcome = outcomeOf(failure)
+        if (outcome === 'refused') throw toStoreError(failure)
         if (failure.code !== status.DEADLINE_EXCEEDED) cause = failure
         this.leave(member.endpoint)
-        if (fate === 'unknown' && !call.repeatable) {
+        if (outcome === 'unknown' && !call.repeatable) {
           throw new StoreError(
             'UnknownOutcome',
             `etcd did not say what became of the write: ${failure.details}`,
@@ -262,7 +262,7 @@ function reasonOf({ details = '' }: ServiceError): string {
 }
 
 /** What a failed call has done: certainly nothing and may be tried elsewhere, nothing and never will, or who knows. */
-function fateOf(error: ServiceError): 'unsent' | 'refused' | 'unknown' {
+function outcomeOf(error: ServiceError): 'unsent' | 'refused' | 'unknown' {
   const { code, details = '' } = error
   switch (code) {
     case status.UNAVAILABLE:

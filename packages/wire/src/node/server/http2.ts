@@ -9,8 +9,8 @@ import { TransportError } from '../../errors.ts'
 import type { WireHeaders, WireResponse } from '../../message.ts'
 import { StreamBody } from '../client/stream-body.ts'
 import { bodyLength, type Sink, writePieces, writeStream } from './body-writer.ts'
+import { eventsFirstOf } from './events-first.ts'
 import { onceEither } from './http1.ts'
-import { newsFirstOf } from './news-first.ts'
 import { type BodySource, receiveBody } from './receive-body.ts'
 import {
   type ConnectionInfo,
@@ -189,7 +189,7 @@ function send(
     else core.settle(writePieces(createSink(stream), body, core.stall))
   }
   if (method === 'GET' || !stream.session) write()
-  else newsFirstOf(stream.session).after(write)
+  else eventsFirstOf(stream.session).after(write)
 }
 
 type OutgoingHeaders = Record<string, string | number | string[]>
@@ -204,7 +204,7 @@ function headersOf(status: number, headers: WireHeaders): OutgoingHeaders {
 }
 
 function createSink(stream: ServerHttp2Stream): Sink {
-  const order = stream.session && newsFirstOf(stream.session)
+  const order = stream.session && eventsFirstOf(stream.session)
   return {
     write: chunk => (order ? stream.write(chunk, order.sent()) : stream.write(chunk)),
     onRoom: callback => onceEither(stream, callback),

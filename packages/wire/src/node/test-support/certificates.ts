@@ -6,7 +6,7 @@ export interface TestCertificates {
   readonly ca: KeyPair
   readonly server: KeyPair
   readonly client: KeyPair
-  readonly stranger: KeyPair
+  readonly untrusted: KeyPair
 }
 
 const day = 86_400_000
@@ -29,6 +29,6 @@ export function createTestCertificates(): TestCertificates {
       ca,
     ),
     client: createCertificate({ subject: admin, usages: ['client'], ...validity }, random, ca),
-    stranger: createCertificate({ subject: admin, usages: ['client'], ...validity }, random, other),
+    untrusted: createCertificate({ subject: admin, usages: ['client'], ...validity }, random, other),
   }
 }

@@ -1,0 +1,36 @@
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import type { AuthorizerFactory } from '@coxswain/apiserver'
+import { createWebhookAuthorizer } from '@coxswain/apiserver/authorization'
+import { CommandError } from '../../exit.ts'
+import type { AuthorizationFlags } from '../options/authorization-options.ts'
+import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
+
+export const defaultTtls = { authorizedTTL: '5m0s', unauthorizedTTL: '30s' }
+/** The longest timeout of a webhook, and the one that the flags mean. */
+export const secondsAtMost = 30
+
+/** The mode Webhook of the options. Upstream's goes on without an opinion when the server does not answer. */
+export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise<AuthorizerFactory> {
+  const file = flags.authorizationWebhookConfigFile ?? ''
+  const version = flags.authorizationWebhookVersion ?? 'v1beta1'
+  if (version !== 'v1' && version !== 'v1beta1')
+    throw new CommandError(
+      `unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`,
+      { exitCode: 2 },
+    )
+  const server = await readWebhookKubeconfig('authorization-webhook-config-file', file)
+  return createWebhookAuthorizer({
+    ...server,
+    version,
+    timeout: secondsAtMost * 1000,
+    authorizedTtl: milliseconds(flags.authorizationWebhookCacheAuthorizedTtl ?? defaultTtls.authorizedTTL),
+    unauthorizedTtl: milliseconds(
+      flags.authorizationWebhookCacheUnauthorizedTtl ?? defaultTtls.unauthorizedTTL,
+    ),
+    failurePolicy: 'NoOpinion',
+  })
+}
+
+export function milliseconds(text: string): number {
+  return durationToMilliseconds(parseDuration(text))
+}

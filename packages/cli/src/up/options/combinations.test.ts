@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createProgram } from '../../main.ts'
+import { checkCombinations, completeOptions } from './combinations.ts'
+import type { UpOptions } from './up-options.ts'
+
+/** What is wrong with a command line of `up`, or the store that it uses. */
+function outcomeOf(...args: string[]): string {
+  const up = createProgram().commands.find(command => command.name() === 'up')!
+  up.parseOptions(args)
+  const given = new Map(
+    up.options
+      .map(option => [option.attributeName(), option.long ?? ''] as const)
+      .filter(([name]) => up.getOptionValueSource(name) === 'cli'),
+  )
+  const options = completeOptions(up.opts<UpOptions>(), given)
+  try {
+    checkCombinations(options, given)
+  } catch (error) {
+    return (error as Error).message
+  }
+  return options.storage
+}
+
+describe('options of up that need others', () => {
+  it('are taken with them, and by themselves where they imply them', () => {
+    assert.equal(outcomeOf(), 'sqlite')
+    assert.equal(outcomeOf('--etcd-servers', 'http://a', '--etcd-prefix', '/x'), 'etcd')
+    assert.equal(
+      outcomeOf('--audit-log-path', 'x', '--audit-policy-file', 'y', '--audit-log-maxage', '3'),
+      'sqlite',
+    )
+    assert.equal(outcomeOf('--controllers', 'none', '--service-cluster-ip-range', '10.0.0.0/16'), 'sqlite')
+    assert.equal(outcomeOf('--runtime', 'process', '--service-proxy', 'true', '--nodes', '2'), 'sqlite')
+  })
+
+  for (const [needed, ...args] of [
+    ['--storage etcd', '--storage', 'sqlite', '--etcd-servers', 'http://a'],
+    ['--storage etcd', '--etcd-cafile', 'x'],
+    ['--etcd-certfile and --etcd-keyfile', '--etcd-servers', 'http://a', '--etcd-certfile', 'x'],
+    ['--encryption-provider-config', '--encryption-provider-config-automatic-reload'],
+    ['--audit-log-path or', '--audit-policy-file', 'x'],
+    ['--audit-log-path', '--audit-log-maxsize', '3'],
+    ['--audit-webhook-config-file', '--audit-webhook-batch-max-size', '3'],
+    ['--authentication-token-webhook-config-file', '--authentication-token-webhook-version', 'v1'],
+    ['--oidc-issuer-url', '--oidc-groups-claim', 'x'],
+    ['--requestheader-client-ca-file', '--requestheader-group-headers', 'x'],
+    ['--authorization-mode Webhook', '--authorization-webhook-version', 'v1'],
+    ['--allocate-node-cidrs', '--cluster-cidr', '10.0.0.0/8'],
+    ['--leader-elect true', '--leader-elect', 'false', '--leader-elect-retry-period', '3s'],
+    ['--runtime simulated', '--missing-images', 'x', '--runtime', 'process'],
+    ['--runtime process', '--service-proxy', 'true'],
+    ['--controllers none', '--controllers', 'none', '--nodes', '3'],
+    ['--controllers none', '--controllers', 'none', '--scheduler-config', 'x'],
+    ['something positive', '--max-requests-inflight', '0', '--max-mutating-requests-inflight', '0'],
+  ] as const) {
+    it(`are refused without: ${args.join(' ')}`, () => {
+      assert.ok(outcomeOf(...args).includes(needed), outcomeOf(...args))
+    })
+  }
+})

@@ -1,0 +1,131 @@
+import { CommandError } from '../../exit.ts'
+import type { GivenOptions, UpOptions } from './up-options.ts'
+
+interface Rule {
+  /** Property names of options; a star stands for any end. */
+  readonly options: readonly string[]
+  /** Those among them that need nothing else. */
+  readonly except?: readonly string[]
+  readonly needs: string
+  readonly isMet: (options: UpOptions) => unknown
+}
+
+const runsLoops = ({ controllers }: UpOptions) => controllers.join() !== 'none'
+
+/** Options that do nothing without another one. */
+const rules: readonly Rule[] = [
+  { options: ['etcd*'], needs: '--storage etcd', isMet: ({ storage }) => storage === 'etcd' },
+  {
+    options: ['encryptionProviderConfigAutomaticReload'],
+    needs: '--encryption-provider-config',
+    isMet: ({ encryptionProviderConfig }) => encryptionProviderConfig,
+  },
+  {
+    options: ['auditPolicyFile'],
+    needs: '--audit-log-path or --audit-webhook-config-file',
+    isMet: ({ auditLogPath, auditWebhookConfigFile }) => auditLogPath ?? auditWebhookConfigFile,
+  },
+  {
+    options: ['auditLog*'],
+    except: ['auditLogPath'],
+    needs: '--audit-log-path',
+    isMet: ({ auditLogPath }) => auditLogPath,
+  },
+  {
+    options: ['auditWebhook*'],
+    except: ['auditWebhookConfigFile'],
+    needs: '--audit-webhook-config-file',
+    isMet: ({ auditWebhookConfigFile }) => auditWebhookConfigFile,
+  },
+  {
+    options: ['authenticationTokenWebhook*'],
+    except: ['authenticationTokenWebhookConfigFile'],
+    needs: '--authentication-token-webhook-config-file',
+    isMet: ({ authenticationTokenWebhookConfigFile }) => authenticationTokenWebhookConfigFile,
+  },
+  {
+    options: ['oidc*'],
+    except: ['oidcIssuerUrl', 'oidcClientId'],
+    needs: '--oidc-issuer-url and --oidc-client-id',
+    isMet: ({ oidcIssuerUrl, oidcClientId }) => oidcIssuerUrl && oidcClientId,
+  },
+  {
+    options: ['requestheader*'],
+    except: ['requestheaderClientCaFile'],
+    needs: '--requestheader-client-ca-file',
+    isMet: ({ requestheaderClientCaFile }) => requestheaderClientCaFile,
+  },
+  {
+    options: ['authorizationWebhook*'],
+    except: ['authorizationWebhookConfigFile'],
+    needs: '--authorization-mode Webhook',
+    isMet: ({ authorizationMode, authorizationConfig }) =>
+      authorizationConfig ?? authorizationMode?.includes('Webhook'),
+  },
+  {
+    options: [
+      'leaderElect*',
+      'cloudProvider',
+      'allocateNodeCidrs',
+      'scheduler*',
+      'nodes',
+      'runtime',
+      'missingImages',
+      'serviceProxy',
+    ],
+    needs: 'controllers, and there are none with --controllers none',
+    isMet: runsLoops,
+  },
+  {
+    options: ['clusterCidr', 'nodeCidrMaskSize*'],
+    needs: '--allocate-node-cidrs',
+    isMet: ({ allocateNodeCidrs }) => allocateNodeCidrs,
+  },
+  {
+    options: ['leaderElect*'],
+    except: ['leaderElect'],
+    needs: '--leader-elect true',
+    isMet: ({ leaderElect }) => leaderElect === 'true',
+  },
+  {
+    options: ['missingImages'],
+    needs: '--runtime simulated and at least one of --nodes',
+    isMet: ({ runtime, nodes }) => runtime === 'simulated' && nodes > 0,
+  },
+  {
+    options: ['serviceProxy'],
+    needs: '--runtime process',
+    isMet: ({ runtime, serviceProxy }) => runtime === 'process' || serviceProxy === 'false',
+  },
+]
+
+/** The options with what they imply: whoever names servers of etcd means to use them. */
+export function completeOptions(options: UpOptions, given: GivenOptions): UpOptions {
+  const isImplied = given.has('etcdServers') && !given.has('storage')
+  return isImplied ? { ...options, storage: 'etcd' } : options
+}
+
+/** Throws a usage error for an option that would be ignored beside the others, and for options that exclude each other. */
+export function checkCombinations(options: UpOptions, given: GivenOptions): void {
+  for (const rule of rules) {
+    if (rule.isMet(options)) continue
+    for (const [property, flag] of given) {
+      if (!isNamed(rule, property)) continue
+      throw new CommandError(`${flag} has no effect by itself: it needs ${rule.needs}`, { exitCode: 2 })
+    }
+  }
+  if (options.maxRequestsInflight + options.maxMutatingRequestsInflight === 0)
+    throw new CommandError(
+      '--max-requests-inflight and --max-mutating-requests-inflight must add up to something positive',
+      { exitCode: 2 },
+    )
+  if ((options.etcdCertfile === undefined) !== (options.etcdKeyfile === undefined))
+    throw new CommandError('--etcd-certfile and --etcd-keyfile must be given together', { exitCode: 2 })
+}
+
+function isNamed({ options, except = [] }: Rule, property: string): boolean {
+  if (except.includes(property)) return false
+  return options.some(name =>
+    name.endsWith('*') ? property.startsWith(name.slice(0, -1)) : property === name,
+  )
+}

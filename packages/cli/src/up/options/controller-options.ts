@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { checkDuration } from './authentication-options.ts'
+
+/** What `coxswain up` may be told about its control loops; the names are kube-controller-manager's. */
+export interface ControllerFlags {
+  readonly leaderElect: 'true' | 'false'
+  readonly leaderElectLeaseDuration: string
+  readonly leaderElectRenewDeadline: string
+  readonly leaderElectRetryPeriod: string
+  readonly cloudProvider: 'local' | 'none'
+  readonly allocateNodeCidrs: boolean
+  readonly clusterCidr?: string
+  readonly nodeCidrMaskSize?: number
+  readonly nodeCidrMaskSizeIpv4?: number
+  readonly nodeCidrMaskSizeIpv6?: number
+}
+
+export function addControllerOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--leader-elect <bool>',
+        'whether controllers and scheduler run only while they hold their leases in kube-system',
+      )
+        .choices(['true', 'false'])
+        .default('true'),
+    )
+    .addOption(period('lease-duration', 'how long others wait for a leader that is silent', '15s'))
+    .addOption(period('renew-deadline', 'how long a leader tries to renew before it stops leading', '10s'))
+    .addOption(period('retry-period', 'how long to wait between tries', '2s'))
+    .addOption(
+      new Option(
+        '--cloud-provider <name>',
+        'whose machines, routes and load balancers these are; local gives load balancers addresses of this machine',
+      )
+        .choices(['local', 'none'])
+        .default('local'),
+    )
+    .option('--allocate-node-cidrs', 'give every node its range of pod addresses', false)
+    .option(
+      '--cluster-cidr <cidr>',
+      'of which nodes get theirs; one of each family with a comma (default: 10.244.0.0/16)',
+    )
+    .addOption(maskSize('node-cidr-mask-size', "size of a node's range (default: 24, of IPv6 64)"))
+    .addOption(maskSize('node-cidr-mask-size-ipv4', 'the same for IPv4, with two families'))
+    .addOption(maskSize('node-cidr-mask-size-ipv6', 'the same for IPv6, with two families'))
+}
+
+function period(name: string, what: string, preset: string): Option {
+  return new Option(`--leader-elect-${name} <duration>`, what).default(preset).argParser(checkDuration)
+}
+
+function maskSize(name: string, what: string): Option {
+  return new Option(`--${name} <n>`, what).argParser(text => {
+    if (/^\d{1,3}$/.test(text) && Number(text) > 0 && Number(text) <= 128) return Number(text)
+    throw new InvalidArgumentError('a number from 1 to 128 is needed.')
+  })
+}

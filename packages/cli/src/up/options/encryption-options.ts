@@ -1,0 +1,4 @@
+export interface EncryptionFlags {
+  readonly encryptionProviderConfig?: string
+  readonly encryptionProviderConfigAutomaticReload: boolean
+}

@@ -1,0 +1,7 @@
+import { describe } from 'node:test'
+import { affinityScenarios, spreadScenarios } from '@coxswain/testing/test-support/scheduling/index'
+import { schedulingScenarios } from '@coxswain/testing/test-support/scheduling/play-scenario'
+
+describe('scheduling: who is near whom', () => {
+  schedulingScenarios([...affinityScenarios, ...spreadScenarios])
+})

@@ -1,0 +1,1 @@
+export { testServiceAccounts } from '../internal/service-account-keys.ts'
