@@ -20,7 +20,13 @@ export type { EventRecorder, EventSource, EventSubject } from './event-recorder.
 export { Expectations, slowStart } from './expectations.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
 export { formatHealth, type HealthReport } from './health.ts'
-export { type InstalledKind, type InstallOptions, installKinds, missingKinds } from './install-kinds.ts'
+export {
+  findKindsToInstall,
+  type InstalledKind,
+  type InstallOptions,
+  installKinds,
+  type KindsToInstall,
+} from './install-kinds.ts'
 export {
   type LeaderElectionOptions,
   LeaderElector,

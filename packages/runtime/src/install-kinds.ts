@@ -4,6 +4,8 @@ import {
   definedKindOf,
   formatGroupVersion,
   isConflict,
+  isForbidden,
+  isInvalid,
   isNotFound,
   type Kind,
   type StatusError,
@@ -80,14 +82,45 @@ export async function installDefinitions(
   return installed
 }
 
-/** The names of the definitions of these operators that the server does not have. */
-export async function missingKinds(client: Client, operators: readonly Operator[]): Promise<string[]> {
+/** Definitions that are not as an installation would leave them, by name. */
+export interface KindsToInstall {
+  readonly missing: readonly string[]
+  /** They exist, and would be updated. */
+  readonly outdated: readonly string[]
+}
+
+/** Which definitions of these operators `installKinds` would create or update. Changes nothing. */
+export async function findKindsToInstall(
+  client: Client,
+  operators: readonly Operator[],
+): Promise<KindsToInstall> {
   const missing: string[] = []
+  const outdated: string[] = []
   for (const { definition } of definitionsOf(operators.map(describeOperator))) {
     const { name } = definition.metadata
-    if (!(await client.get(definitionKind, { name }))) missing.push(name)
+    const existing = await client.get(definitionKind, { name })
+    if (!existing) missing.push(name)
+    else if (await isOutdated(client, existing, definition)) outdated.push(name)
   }
-  return missing
+  return { missing, outdated }
+}
+
+/** The conversion is not compared: the host of the webhooks writes it. */
+async function isOutdated(
+  client: Client,
+  existing: Definition,
+  definition: CustomResourceDefinition,
+): Promise<boolean> {
+  const options = { fieldManager, force: true, dryRun: true }
+  try {
+    const applied = await client.apply(definitionKind, definition, options)
+    const view = ({ spec }: Definition) => ({ ...spec, conversion: undefined })
+    return !deepEqual(view(existing), view(applied))
+  } catch (error) {
+    if (isForbidden(error)) return false // reading is all that this user may do
+    if (isInvalid(error)) return true
+    throw error
+  }
 }
 
 function definitionsOf(

@@ -138,6 +138,13 @@ describe('coxswain run', () => {
       await run.prints(new RegExp(`customresourcedefinition widgets\\.example\\.com ${change}\\n`))
       assert.equal(await run.stop(), 0)
     }
+    {
+      await using run = cluster.run(file)
+      await run.prints(
+        /not as this operator defines it: customresourcedefinition widgets\.example\.com; to update it, run: coxswain run --install/,
+      )
+      assert.equal(await run.stop(), 0)
+    }
     const other = operatorWith('size').replace('versions', "scope: 'Cluster', versions")
     await using refused = cluster.run('--install', cluster.file('other.mjs', other))
     await refused.prints(

@@ -3,7 +3,7 @@ import type { Client } from '@coxswain/client'
 import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv, type LogLevel, TaskGroup } from '@coxswain/kit'
 import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
-import { missingKinds, type Operator, runOperator } from '@coxswain/runtime'
+import { findKindsToInstall, type KindsToInstall, type Operator, runOperator } from '@coxswain/runtime'
 import { explainKubeconfigError } from '../kubeconfig/kubeconfig-error.ts'
 import { explainInstall, loadOperators, tellInstalled } from '../operators.ts'
 import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
@@ -42,29 +42,33 @@ export async function runRun(files: readonly string[], options: RunCommandOption
       runOperator(operator, { client, env, hostname: hostname(), signal, webhooks, ...install }),
     )
   }
-  if (!options.install) await tellMissing(client, operators, files)
+  if (!options.install) await tellNotInstalled(client, operators, files)
   await group.join().catch((error: unknown) => {
     throw explainInstall(error)
   })
 }
 
-/** Operators wait for kinds that come later: whoever forgot to install them should know. */
-async function tellMissing(
+/** Operators wait for kinds that come later, and run with old ones: whoever forgot to install them should know. */
+async function tellNotInstalled(
   client: Client,
   operators: readonly Operator[],
   files: readonly string[],
 ): Promise<void> {
-  let missing: readonly string[]
+  let kinds: KindsToInstall
   try {
-    missing = await missingKinds(client, operators)
+    kinds = await findKindsToInstall(client, operators)
   } catch {
     return // no answer, or one that only others may have: the operators say what they cannot do
   }
-  if (missing.length === 0) return
-  const those = missing.length === 1 ? 'it' : 'them'
-  process.stderr.write(
-    `coxswain: not installed: customresourcedefinition ${missing.join(', ')}; to install ${those}, run: coxswain run --install ${files.join(' ')}\n`,
-  )
+  const tell = (state: string, names: readonly string[], what: string): void => {
+    if (names.length === 0) return
+    const those = names.length === 1 ? 'it' : 'them'
+    process.stderr.write(
+      `coxswain: ${state}: customresourcedefinition ${names.join(', ')}; to ${what} ${those}, run: coxswain run --install ${files.join(' ')}\n`,
+    )
+  }
+  tell('not installed', kinds.missing, 'install')
+  tell('not as this operator defines it', kinds.outdated, 'update')
 }
 
 /** An operator that waits for nothing yet runs until a signal all the same. */
