@@ -1,7 +1,7 @@
 /** Long lists take no more time than their length: no check looks at every pair of elements. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { denyServiceExternalIPs } from './admission/deny-service-external-ips.ts'
 import { validateDefinition } from './custom-resources/validation.ts'
 

@@ -1,5 +1,5 @@
 import { builtinResources } from '@coxswain/api'
-import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
+import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery/status'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Store } from '@coxswain/storage'

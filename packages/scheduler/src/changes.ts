@@ -1,4 +1,4 @@
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { NodeView } from './node-info.ts'
 import type { Change } from './plugin.ts'
 import type { PodView } from './pod-view.ts'

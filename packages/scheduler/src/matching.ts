@@ -5,7 +5,8 @@ import type {
   Taint,
   Toleration,
 } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { NodeView } from './node-info.ts'
 import type { PodView } from './pod-view.ts'
 

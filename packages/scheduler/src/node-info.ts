@@ -1,5 +1,5 @@
 import type { Node } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { HostPorts } from './host-ports.ts'
 import type { PodInfo } from './pod-info.ts'
 import { type Amounts, addAmounts, emptyAmounts, parseAmounts, parseCached } from './resources.ts'

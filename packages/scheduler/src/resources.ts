@@ -1,5 +1,6 @@
 import type { Container } from '@coxswain/api/core/v1'
-import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { Quantity } from '@coxswain/apimachinery/quantity'
 import { BoundedMap } from '@coxswain/kit'
 import type { PodView } from './pod-view.ts'
 

@@ -7,13 +7,9 @@
  *                    | a wrong type
  *                    +-> MachineryError BadJson: `json: cannot unmarshal string into Go struct field ...`
  */
-import {
-  canonicalizeQuantity,
-  type Literals,
-  MachineryError,
-  parseQuantity,
-  setMember,
-} from '@coxswain/apimachinery'
+import { MachineryError } from '@coxswain/apimachinery/errors'
+import { type Literals, setMember } from '@coxswain/apimachinery/json'
+import { canonicalizeQuantity, parseQuantity } from '@coxswain/apimachinery/quantity'
 import { findTable, findType } from '../registry.ts'
 import {
   type FieldRow,

@@ -1,4 +1,4 @@
-import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 
 /** A pod that asks for a device may run on nodes that are kept for it by a taint of its name. Off by default. */

@@ -1,11 +1,7 @@
-import {
-  childObject,
-  field,
-  isObject,
-  type JsonObject,
-  newForbidden,
-  type Quantity,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { Quantity } from '@coxswain/apimachinery/quantity'
+import { newForbidden } from '@coxswain/apimachinery/status'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'
 import { type Amounts, amountsOfPod, readAmounts } from './pod-amounts.ts'

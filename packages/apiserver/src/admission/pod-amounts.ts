@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
 import { aggregate, isHugePages } from '@coxswain/strategies'
 
 export type Amounts = Map<string, Quantity>

@@ -1,4 +1,6 @@
-import { isObject, newForbidden, Quantity, StatusError } from '@coxswain/apimachinery'
+import { isObject } from '@coxswain/apimachinery/json'
+import { Quantity } from '@coxswain/apimachinery/quantity'
+import { newForbidden, StatusError } from '@coxswain/apimachinery/status'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'
 import { amountsWithOverhead, readAmounts } from './pod-amounts.ts'

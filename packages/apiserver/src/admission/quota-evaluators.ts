@@ -1,4 +1,6 @@
-import { isObject, type JsonObject, labelSelectorAsSelector, parseQuantity } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import { isExtendedResource, isHugePages, isNativeResource, qosClassOf } from '@coxswain/strategies'
 import type { Attributes } from './attributes.ts'
 import { type Amounts, amountsWithOverhead, readAmounts } from './pod-amounts.ts'

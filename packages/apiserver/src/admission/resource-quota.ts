@@ -1,12 +1,6 @@
-import {
-  childObject,
-  isObject,
-  type JsonObject,
-  newConflict,
-  newForbidden,
-  optimisticLockMessage,
-  Quantity,
-} from '@coxswain/apimachinery'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { Quantity } from '@coxswain/apimachinery/quantity'
+import { newConflict, newForbidden, optimisticLockMessage } from '@coxswain/apimachinery/status'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'

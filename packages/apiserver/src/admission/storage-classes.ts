@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { isDefaultStorageClass, type StorageClass } from '@coxswain/strategies'
 import type { Attributes } from './attributes.ts'
 import type { AdmissionPorts } from './ports.ts'

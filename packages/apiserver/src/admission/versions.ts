@@ -1,5 +1,7 @@
 import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
-import { compileSchema, field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { compileSchema } from '@coxswain/apimachinery/schema'
 import { applyDefaults } from '../registry/apply-defaults.ts'
 import { serveOne } from '../registry/convert.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'

@@ -1,13 +1,7 @@
-import {
-  type CustomResourceDefinition,
-  childObject,
-  deepEqual,
-  formatTime,
-  isNotFound,
-  isObject,
-  type JsonObject,
-  resourceInfoFromCrd,
-} from '@coxswain/apimachinery'
+import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { type CustomResourceDefinition, resourceInfoFromCrd } from '@coxswain/apimachinery/kinds'
+import { isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { Timer } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
 import { ControlLoop } from '../cache/control-loop.ts'

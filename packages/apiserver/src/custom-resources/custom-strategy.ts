@@ -1,13 +1,9 @@
-import {
-  type FieldError,
-  field,
-  isObject,
-  isQualifiedName,
-  type JsonObject,
-  newForbidden,
-  type ResourceInfo,
-  type VersionInfo,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
+import { newForbidden } from '@coxswain/apimachinery/status'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import type { ConvertAll, Strategy } from '@coxswain/strategies'
 
 type Findings = Generator<FieldError, void, undefined>

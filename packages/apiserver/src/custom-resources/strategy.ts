@@ -1,4 +1,6 @@
-import { deepEqual, field, isObject, type JsonObject, newInvalid } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newInvalid } from '@coxswain/apimachinery/status'
 import type { Strategy } from '@coxswain/strategies'
 import { defaultClientConfig } from '@coxswain/strategies'
 import { compileAhead } from './ahead.ts'

@@ -1,4 +1,4 @@
-import { newMethodNotSupported } from '@coxswain/apimachinery'
+import { newMethodNotSupported } from '@coxswain/apimachinery/status'
 import { encodeText } from '@coxswain/kit'
 import type { WireResponse } from '@coxswain/wire'
 import { versionInfo } from '../discovery/version.ts'

@@ -1,15 +1,14 @@
 import { decodeBuiltin } from '@coxswain/api'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  childObject,
-  field,
-  formatTime,
-  type JsonObject,
   newBadRequest,
   newConflict,
   newInvalid,
   type StatusError,
   successStatus,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { setPodCondition } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitPart } from '../admission/admit-part.ts'

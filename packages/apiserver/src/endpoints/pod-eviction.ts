@@ -1,12 +1,10 @@
 import { decodeBuiltin } from '@coxswain/api'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import {
-  field,
-  formatTime,
   isConflict,
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  labelSelectorAsSelector,
   newBadRequest,
   newForbidden,
   newInvalid,
@@ -14,7 +12,8 @@ import {
   newTooManyRequests,
   StatusError,
   successStatus,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { isPodReady, listOf, numberOf, objectOf, setPodCondition, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { admitPart } from '../admission/admit-part.ts'

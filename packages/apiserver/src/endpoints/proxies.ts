@@ -1,10 +1,10 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import {
   newBadRequest,
   newNotFound,
   newRequestEntityTooLarge,
   newServiceUnavailable,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import { parsePath, parseQuery, type WireResponse } from '@coxswain/wire'
 import { admitConnect } from '../admission/admit-part.ts'

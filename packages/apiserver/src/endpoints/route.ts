@@ -1,11 +1,11 @@
 import {
-  isValidPathSegmentName,
   newBadRequest,
   newMethodNotSupported,
   newNotFound,
   newUnknownError,
   StatusError,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
+import { isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import { handleGet, handleList } from '../read/read.ts'
 import { handleWatch } from '../read/watch.ts'
 import type { Endpoint } from '../registry/registry.ts'

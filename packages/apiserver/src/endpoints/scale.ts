@@ -1,24 +1,14 @@
 import { builtinSchema, decodeBuiltin } from '@coxswain/api'
-import {
-  childObject,
-  createFieldManager,
-  deepClone,
-  type FieldManager,
-  field,
-  formatAge,
-  formatTime,
-  isMachineryError,
-  isObject,
-  type JsonObject,
-  labelSelectorAsSelector,
-  type ManagedFieldsEntry,
-  newBadRequest,
-  newConflict,
-  newInvalid,
-  optimisticLockMessage,
-  type PrinterColumn,
-  type Schema,
-} from '@coxswain/apimachinery'
+import { createFieldManager, type FieldManager } from '@coxswain/apimachinery/apply'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepClone, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { PrinterColumn } from '@coxswain/apimachinery/kinds'
+import type { ManagedFieldsEntry } from '@coxswain/apimachinery/meta'
+import type { Schema } from '@coxswain/apimachinery/schema'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
+import { newBadRequest, newConflict, newInvalid, optimisticLockMessage } from '@coxswain/apimachinery/status'
+import { formatAge, formatTime } from '@coxswain/apimachinery/time'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { maxOf } from '@coxswain/kit'
 import type { Transaction } from '@coxswain/storage'
 import { objectOf, recordOf, textOf } from '@coxswain/strategies'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { compileSchema } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { compileSchema } from '@coxswain/apimachinery/schema'
 import type { Endpoint } from './registry.ts'
 
 /** Fills in the schema's defaults and the kind's own. Changes nothing the second time. */

@@ -1,13 +1,12 @@
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  field,
-  isMachineryError,
-  isObject,
-  type JsonObject,
   newBadRequest,
   newConflict,
   newInvalid,
   newRequestEntityTooLarge,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { WireResponse } from '@coxswain/wire'
 import { View } from '../read/view.ts'

@@ -1,19 +1,14 @@
 import { builtinProtobuf } from '@coxswain/api'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { isObject, type JsonObject, type Literals, maxJsonBytes, readJson } from '@coxswain/apimachinery/json'
+import { type DefaultKind, protobufMediaType } from '@coxswain/apimachinery/protobuf'
 import {
-  type DefaultKind,
-  isMachineryError,
-  isObject,
   isStatusError,
-  type JsonObject,
-  type Literals,
-  maxJsonBytes,
   newBadRequest,
   newRequestEntityTooLarge,
   newUnsupportedMediaType,
-  protobufMediaType,
-  readJson,
   type StatusError,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { decodeText, encodeHex } from '@coxswain/kit'
 import { getHeader, parseMediaType } from '@coxswain/wire'

@@ -1,12 +1,11 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import { deepClone, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  deepClone,
   newAlreadyExists,
   newBadRequest,
   newConflict,
   newMethodNotSupported,
   StatusError,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import type { StrategyContext } from '@coxswain/strategies'
 import type { WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'

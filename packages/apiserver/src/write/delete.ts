@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { formatTime, newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { createAttributes, deleteOptionsObject } from '../admission/create-attributes.ts'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'

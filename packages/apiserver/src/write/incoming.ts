@@ -1,13 +1,9 @@
 import { decodeBuiltin, decodeObjectMeta } from '@coxswain/api'
-import type { JsonObject } from '@coxswain/apimachinery'
-import {
-  compileSchema,
-  field,
-  isMachineryError,
-  newBadRequest,
-  type Schema,
-  type StatusError,
-} from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
+import { newBadRequest, type StatusError } from '@coxswain/apimachinery/status'
 import { decodeText } from '@coxswain/kit'
 import { applyDefaults } from '../registry/apply-defaults.ts'
 import type { Endpoint, Registry } from '../registry/registry.ts'

@@ -1,22 +1,16 @@
 import { decodeBuiltin } from '@coxswain/api'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepClone, deepEqual, type JsonObject, writeJson } from '@coxswain/apimachinery/json'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
+import { newBadRequest, newConflict, newInvalid } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
-  compileSchema,
-  deepClone,
-  deepEqual,
-  type FieldError,
-  field,
-  formatTime,
   nameIsDNSSubdomain,
-  newBadRequest,
-  newConflict,
-  newInvalid,
-  type ObjectMeta,
-  type Schema,
   validateObjectMeta,
   validateObjectMetaUpdate,
-  writeJson,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { StrategyContext } from '@coxswain/strategies'
 import { runRules } from '../custom-resources/rule-run.ts'
 import { findSkippedRules, hasRules } from '../custom-resources/rules.ts'

@@ -1,3 +1,7 @@
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import * as field from '@coxswain/apimachinery/field'
+import { goPrint } from '@coxswain/apimachinery/go'
+import { deepClone, isObject, type JsonObject, readJson } from '@coxswain/apimachinery/json'
 import {
   applyJsonPatch,
   applyMergePatch,
@@ -5,22 +9,17 @@ import {
   decodeJsonPatch,
   decodeMergePatch,
   decodeStrategicMergePatch,
-  deepClone,
-  field,
-  goPrint,
-  isMachineryError,
-  isObject,
+  unknownJsonPatchFields,
+} from '@coxswain/apimachinery/patch'
+import type { Schema } from '@coxswain/apimachinery/schema'
+import {
   isStatusError,
-  type JsonObject,
   newBadRequest,
   newInvalid,
   newRequestEntityTooLarge,
   newUnsupportedMediaType,
-  readJson,
-  type Schema,
   StatusError,
-  unknownJsonPatchFields,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import { View } from '../read/view.ts'
 import type { Endpoint } from '../registry/registry.ts'

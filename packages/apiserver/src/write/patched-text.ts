@@ -1,13 +1,6 @@
 import { decodeBuiltin } from '@coxswain/api'
-import {
-  applyJsonPatch,
-  decodeJsonPatch,
-  deepClone,
-  isObject,
-  type JsonObject,
-  readJson,
-  writeJson,
-} from '@coxswain/apimachinery'
+import { deepClone, isObject, type JsonObject, readJson, writeJson } from '@coxswain/apimachinery/json'
+import { applyJsonPatch, decodeJsonPatch } from '@coxswain/apimachinery/patch'
 import type { Endpoint } from '../registry/registry.ts'
 
 const jsonPatch = 'application/json-patch+json'

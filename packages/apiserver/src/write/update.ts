@@ -1,13 +1,12 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepClone, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  deepClone,
-  field,
   newBadRequest,
   newConflict,
   newInvalid,
   newNotFound,
   optimisticLockMessage,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import type { Claim } from '@coxswain/strategies'
 import type { WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'

@@ -1,7 +1,7 @@
 import { sha256 } from '@coxswain/api'
 import { type Node, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import type { VolumeAttachment } from '@coxswain/api/storage/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { encodeHex, encodeText } from '@coxswain/kit'
 import type { OperatorClient } from '@coxswain/runtime'
 import { listPodsWith, type VolumeView } from '../persistent-volume/volumes.ts'

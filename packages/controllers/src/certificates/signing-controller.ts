@@ -1,5 +1,6 @@
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import type { DeepReadonly, KindOf } from '@coxswain/apimachinery'
+import type { KindOf } from '@coxswain/apimachinery/kinds'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { decodeBase64Text, encodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 

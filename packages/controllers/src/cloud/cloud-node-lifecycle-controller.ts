@@ -1,5 +1,5 @@
 import { Node } from '@coxswain/api/core/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { readyCondition } from '../node-lifecycle/taints.ts'
 import type { CloudProvider, Instances, NodeView } from './provider.ts'

@@ -1,5 +1,7 @@
 import { Node } from '@coxswain/api/core/v1'
-import { type CIDR, deepEqual, formatTime, parseCIDR } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
+import { type CIDR, parseCIDR } from '@coxswain/apimachinery/validation'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { overlap } from '../ip-range.ts'
 import type { CloudProvider, NodeView, Route, Routes } from './provider.ts'

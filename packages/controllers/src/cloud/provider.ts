@@ -1,5 +1,5 @@
 import type { LoadBalancerStatus, Node, NodeAddress, Service } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { OperatorClient } from '@coxswain/runtime'
 
 export type NodeView = DeepReadonly<Node>

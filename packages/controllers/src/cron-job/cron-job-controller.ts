@@ -1,12 +1,8 @@
 import { CronJob, type CronJobStatus, Job } from '@coxswain/api/batch/v1'
-import {
-  type CronSchedule,
-  deepEqual,
-  formatTime,
-  isAlreadyExists,
-  isTimeZone,
-  parseCronSchedule,
-} from '@coxswain/apimachinery'
+import { type CronSchedule, isTimeZone, parseCronSchedule } from '@coxswain/apimachinery/cron'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   defineOperator,
   type Operator,

@@ -1,11 +1,8 @@
 import { ControllerRevision, DaemonSet } from '@coxswain/api/apps/v1'
 import { Node, Pod } from '@coxswain/api/core/v1'
-import {
-  deepEqual,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { LabelSelector, ObjectKey } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import {
   defineOperator,
   type Lookup,

@@ -1,6 +1,6 @@
 import { ControllerRevision, DaemonSet } from '@coxswain/api/apps/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { isAlreadyExists } from '@coxswain/apimachinery'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import type { OperatorClient } from '@coxswain/runtime'
 import { controllerReference } from '../pods/controller-reference.ts'
 import {

@@ -1,6 +1,7 @@
 import type { DaemonSet } from '@coxswain/api/apps/v1'
 import type { Node, PodSpec, Toleration } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { TemplateView } from '../pods/controller-revisions.ts'
 import { fitsAffinity, toleratesNode } from '../pods/node-fit.ts'
 import type { PodView } from '../pods/pod-state.ts'

@@ -1,5 +1,5 @@
 import type { DeploymentCondition } from '@coxswain/api/apps/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type ConditionView = DeepReadonly<DeploymentCondition>
 

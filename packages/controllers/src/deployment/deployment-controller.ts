@@ -1,6 +1,7 @@
 import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { type LabelSelector, labelSelectorAsSelector, type ObjectKey } from '@coxswain/apimachinery'
+import type { LabelSelector, ObjectKey } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import {
   defineOperator,
   type Lookup,

@@ -1,12 +1,8 @@
 import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
-import {
-  type DeepReadonly,
-  deepEqual,
-  formatTime,
-  isAlreadyExists,
-  isNotFound,
-  type LabelSelector,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { controllerOf, controllerReference } from '../pods/controller-reference.ts'
 import { isNamespaceGoing } from '../pods/pod-control.ts'

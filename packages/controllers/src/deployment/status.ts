@@ -1,4 +1,4 @@
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import { type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 import { type ConditionView, removeCondition, setCondition } from './conditions.ts'
 import type { SetView } from './revisions.ts'

@@ -1,6 +1,8 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { type DeviceTaint, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
-import { type DeepReadonly, deepEqual, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { DeepReadonly, ObjectKey } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { minOf } from '@coxswain/kit'
 import {
   defineOperator,

@@ -1,11 +1,8 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import {
-  isConflict,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import type { LabelSelector, ObjectKey } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
+import { isConflict } from '@coxswain/apimachinery/status'
 import {
   defineOperator,
   type Lookup,

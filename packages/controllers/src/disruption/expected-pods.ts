@@ -1,7 +1,7 @@
 import { Deployment, ReplicaSet, StatefulSet } from '@coxswain/api/apps/v1'
 import { ReplicationController } from '@coxswain/api/core/v1'
 import type { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import { type DeepReadonly, type OwnerReference, parseGroupVersion } from '@coxswain/apimachinery'
+import { type DeepReadonly, type OwnerReference, parseGroupVersion } from '@coxswain/apimachinery/meta'
 import type { OperatorClient } from '@coxswain/runtime'
 import { controllerOf } from '../pods/controller-reference.ts'
 import { scaleIntOrPercent } from '../pods/int-or-percent.ts'

@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { type ReconcileContext, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 import { isActive, type PodView, podCondition } from '../pods/pod-state.ts'
 

@@ -1,6 +1,7 @@
 import { Node, Pod, Service } from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
-import { type DeepReadonly, deepEqual, formatKey, parseKey } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { type DeepReadonly, formatKey, parseKey } from '@coxswain/apimachinery/meta'
 import {
   defineOperator,
   type MapFunction,

@@ -1,4 +1,5 @@
-import { formatKey, formatTime, keyOf } from '@coxswain/apimachinery'
+import { formatKey, keyOf } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { minOf } from '@coxswain/kit'
 import { type PodView, podCondition } from '../pods/pod-state.ts'
 import type { ServiceView } from './service-pods.ts'

@@ -1,4 +1,4 @@
-import { parseQuantity } from '@coxswain/apimachinery'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { amountsOfPod } from '../pods/pod-resources.ts'
 import { isReady, type PodView, podCondition } from '../pods/pod-state.ts'
 import type { PodMetric, PodMetrics } from './metrics-client.ts'

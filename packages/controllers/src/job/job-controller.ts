@@ -1,6 +1,8 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { formatTime, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   defineOperator,
   generationChanged,

@@ -1,5 +1,5 @@
 import type { Node, NodeCondition, Taint } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type NodeView = DeepReadonly<Node>
 type TaintView = DeepReadonly<Taint>

@@ -1,5 +1,5 @@
 import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import { formatKey } from '@coxswain/apimachinery'
+import { formatKey } from '@coxswain/apimachinery/meta'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { controllerOf, controllerReference } from '../pods/controller-reference.ts'
 import { isFinished } from '../pods/pod-state.ts'

@@ -1,6 +1,6 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import { StorageClass } from '@coxswain/api/storage/v1'
-import { formatKey } from '@coxswain/apimachinery'
+import { formatKey } from '@coxswain/apimachinery/meta'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { isFinished } from '../pods/pod-state.ts'
 import { bind, setClaimPhase } from './bind.ts'

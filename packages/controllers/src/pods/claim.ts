@@ -1,11 +1,7 @@
-import {
-  type ApiObject,
-  type DeepReadonly,
-  isInvalid,
-  isNotFound,
-  type Kind,
-  type Selector,
-} from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
+import type { Selector } from '@coxswain/apimachinery/selectors'
+import { isInvalid, isNotFound } from '@coxswain/apimachinery/status'
 import type { OperatorClient } from '@coxswain/runtime'
 import { controllerOf, controllerReference } from './controller-reference.ts'
 

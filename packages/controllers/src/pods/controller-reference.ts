@@ -1,4 +1,5 @@
-import type { ApiObject, DeepReadonly, Kind, OwnerReference } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, DeepReadonly, OwnerReference } from '@coxswain/apimachinery/meta'
 import { apiVersionOf } from '../resource-kinds.ts'
 
 /** The reference with which a controller marks what it made. */

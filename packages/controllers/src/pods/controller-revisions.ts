@@ -1,6 +1,7 @@
 import { ControllerRevision } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type ApiObject, type DeepReadonly, deepEqual, writeJson } from '@coxswain/apimachinery'
+import { deepEqual, writeJson } from '@coxswain/apimachinery/json'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import { encodeText } from '@coxswain/kit'
 import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
 import { controllerOf } from './controller-reference.ts'

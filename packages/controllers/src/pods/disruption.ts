@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { type PodView, podCondition } from './pod-state.ts'
 

@@ -1,4 +1,4 @@
-import { parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
 
 /** A number, or that share of `total`. */
 export function scaleIntOrPercent(

@@ -1,5 +1,6 @@
 import type { Node, NodeSelectorRequirement, PodSpec, Taint, Toleration } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 type NodeView = DeepReadonly<Node>
 type SpecView = DeepReadonly<PodSpec>

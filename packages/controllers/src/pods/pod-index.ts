@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import type { ApiObject, DeepReadonly, ObjectKey } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly, ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Lookup, OperatorBuilder, OperatorClient } from '@coxswain/runtime'
 import { controllerOf } from './controller-reference.ts'
 import type { PodView } from './pod-state.ts'

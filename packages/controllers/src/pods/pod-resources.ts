@@ -1,4 +1,4 @@
-import { parseQuantity, Quantity } from '@coxswain/apimachinery'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
 import type { PodView } from './pod-state.ts'
 
 export type Amounts = ReadonlyMap<string, Quantity>

@@ -1,5 +1,5 @@
 import type { Pod, PodCondition } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type PodView = DeepReadonly<Pod>
 

@@ -1,5 +1,6 @@
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type DeepReadonly, writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /** Digits spelled so that no word comes out, as upstream does it. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'

@@ -1,4 +1,4 @@
-import { parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
 import { isActive, isReady, type PodView, readySince, restartsOf } from '../pods/pod-state.ts'
 
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'

@@ -1,6 +1,6 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim } from '@coxswain/api/resource/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { controllerOf } from '../pods/controller-reference.ts'
 import { type ClaimView, isDone } from './reconcile-pod.ts'

@@ -1,6 +1,6 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
-import { type DeepReadonly, formatKey } from '@coxswain/apimachinery'
+import { type DeepReadonly, formatKey } from '@coxswain/apimachinery/meta'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { controllerOf } from '../pods/controller-reference.ts'
 import { isFinished, type PodView } from '../pods/pod-state.ts'

@@ -1,5 +1,7 @@
 import type { PersistentVolumeClaim, ResourceQuota } from '@coxswain/api/core/v1'
-import { type DeepReadonly, labelSelectorAsSelector, parseQuantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import type { PodView } from '../pods/pod-state.ts'
 
 export interface Scope {

@@ -1,5 +1,6 @@
 import type { PersistentVolumeClaim } from '@coxswain/api/core/v1'
-import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { Quantity } from '@coxswain/apimachinery/quantity'
 import type { ServiceView } from '../endpoint-slice/service-pods.ts'
 import { type Amounts, amountsOfPod, readAmounts } from '../pods/pod-resources.ts'
 import { isFinished, type PodView } from '../pods/pod-state.ts'

@@ -1,5 +1,7 @@
 import { IPAddress, ServiceCIDR } from '@coxswain/api/networking/v1'
-import { type CIDR, type DeepReadonly, formatTime, parseCIDR, parseIP } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
+import { type CIDR, parseCIDR, parseIP } from '@coxswain/apimachinery/validation'
 import {
   defineOperator,
   type MapFunction,

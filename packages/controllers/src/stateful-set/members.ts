@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { isAlreadyExists } from '@coxswain/apimachinery'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import type { ReconcileContext } from '@coxswain/runtime'
 import type { PodView } from '../pods/pod-state.ts'
 import { areClaimsOwned, createClaims, type Member, ownClaims } from './claims.ts'

@@ -1,12 +1,7 @@
 import { ControllerRevision, StatefulSet } from '@coxswain/api/apps/v1'
 import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import {
-  type ApiObject,
-  type DeepReadonly,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly, LabelSelector, ObjectKey } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import {
   defineOperator,
   type Lookup,

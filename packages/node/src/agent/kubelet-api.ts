@@ -1,5 +1,6 @@
 import type { Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, isStatusError } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isStatusError } from '@coxswain/apimachinery/status'
 import { encodeText } from '@coxswain/kit'
 import type { ContainerRuntime, LogOptions } from '../container-runtime.ts'
 import { NodeStats } from './node-stats.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { NodeLoad, requestOfPod } from './node-load.ts'
 
 const podOf = (uid: string, spec: object = {}): DeepReadonly<Pod> =>

@@ -1,5 +1,6 @@
 import type { Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { maxOf, minOf } from '@coxswain/kit'
 import type { ContainerRuntime, ContainerUsage } from '../container-runtime.ts'
 

@@ -7,7 +7,7 @@ import type {
   VolumeMount,
   VolumeMountStatus,
 } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { type ContainerRecord, hasSucceeded, isTerminated } from './container-record.ts'
 import { isRestarted } from './restart-policy.ts'
 

@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { minOf } from '@coxswain/kit'
 import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { ContainerLife } from './container-life.ts'

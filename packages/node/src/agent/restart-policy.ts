@@ -1,5 +1,5 @@
 import type { Container, Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { ContainerRecord } from './container-record.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>

@@ -6,7 +6,8 @@ import {
   Secret,
   ServiceAccount,
 } from '@coxswain/api/core/v1'
-import type { DeepReadonly, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { DeepReadonly, ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Clock } from '@coxswain/kit'
 import type { OperatorClient } from '@coxswain/runtime'
 import type { VolumeSources } from './volumes.ts'

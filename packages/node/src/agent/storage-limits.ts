@@ -1,5 +1,6 @@
 import type { Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseQuantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import type { DiskUsage, PodIdentity } from '../container-runtime.ts'
 import type { WorkerContext } from './worker-context.ts'
 

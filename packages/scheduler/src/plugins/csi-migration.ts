@@ -2,7 +2,7 @@
  * Volumes of plug-ins that Kubernetes once had itself, as the CSI drivers see them that look after them now.
  */
 import type { CSINode } from '@coxswain/api/storage/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodView } from '../pod-view.ts'
 import type { VolumeView } from './pod-claims.ts'
 

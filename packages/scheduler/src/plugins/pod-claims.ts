@@ -1,5 +1,5 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { ClusterEvent, SchedulerHandle } from '../plugin.ts'
 import type { PodView } from '../pod-view.ts'
 

@@ -1,13 +1,12 @@
 import { ReplicaSet, StatefulSet } from '@coxswain/api/apps/v1'
 import { ReplicationController, Service, type TopologySpreadConstraint } from '@coxswain/api/core/v1'
+import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
 import {
   createRequirement,
-  type DeepReadonly,
-  type LabelSelector,
   labelSelectorAsSelector,
   Selector,
   selectorFromLabels,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/selectors'
 import { maxOf, minOf } from '@coxswain/kit'
 import { findUntolerated, labelOf, matchesRequiredAffinity } from '../matching.ts'
 import type { NodeInfo, NodeView } from '../node-info.ts'

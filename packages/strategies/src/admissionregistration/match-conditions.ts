@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { type Findings, listOf, textOf, validateQualifiedName } from '../shared/reading.ts'
 import { compileAdmissionExpression } from './expressions/compile.ts'
 import { validateExpression } from './expressions/validate.ts'

@@ -1,13 +1,11 @@
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
 import {
-  childObject,
-  field,
   isDNS1123Subdomain,
-  isObject,
   isValidPathSegmentName,
-  type JsonObject,
-  type LabelSelector,
   validateLabelSelector,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import {
   type Findings,

@@ -1,14 +1,7 @@
-import {
-  type Condition,
-  childObject,
-  deepEqual,
-  field,
-  isDNS1035Label,
-  isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
-  validateConditions,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { Condition } from '@coxswain/apimachinery/meta'
+import { isDNS1035Label, isDNS1123Subdomain, validateConditions } from '@coxswain/apimachinery/validation'
 import { encodeText } from '@coxswain/kit'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, objectOf, textOf, validateQualifiedName } from '../shared/reading.ts'

@@ -1,11 +1,7 @@
-import {
-  field,
-  isObject,
-  isValidPathSegmentName,
-  type JsonObject,
-  type LabelSelector,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { isValidPathSegmentName, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { type Findings, invalidBecause, listOf, stringsOf, textOf } from '../shared/reading.ts'
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']

@@ -1,4 +1,6 @@
-import { field, isDNS1123Subdomain, isObject, isValidPortNum, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Subdomain, isValidPortNum } from '@coxswain/apimachinery/validation'
 import { type Findings, numberOf, textOf } from '../shared/reading.ts'
 
 /** Fills in a `WebhookClientConfig`. */

@@ -1,12 +1,7 @@
-import {
-  childObject,
-  field,
-  isDNS1035Label,
-  isDNS1123Subdomain,
-  type JsonObject,
-  type LabelSelector,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { isDNS1035Label, isDNS1123Subdomain, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
 import {
   type Findings,

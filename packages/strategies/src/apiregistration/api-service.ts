@@ -1,13 +1,12 @@
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
-  field,
-  formatTime,
   isDNS1035Label,
   isDNS1123Subdomain,
-  isObject,
   isValidPathSegmentName,
   isValidPortNum,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { decodedLength } from '../core/data.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, invalidBecause, listOf, numberOf, objectOf, textOf } from '../shared/reading.ts'

@@ -1,15 +1,8 @@
-import {
-  childObject,
-  deepEqual,
-  field,
-  isDNS1123Label,
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  parseInt64,
-  validateLabelSelector,
-  writeJson,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import { childObject, deepEqual, isObject, type JsonObject, writeJson } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { isDNS1123Label, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import { templateWarnings } from '../core/pod/warnings.ts'
 import { type Findings, objectOf, printed, recordOf } from '../shared/reading.ts'

@@ -1,10 +1,7 @@
-import {
-  formatHumanDuration,
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  labelSelectorAsSelector,
-} from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
+import { formatHumanDuration } from '@coxswain/apimachinery/time'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { listOf, numberOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
 

@@ -1,4 +1,4 @@
-import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { defaultPodSpec } from '../core/pod/defaults.ts'
 
 /** Sets members that are absent. */

@@ -1,11 +1,7 @@
-import {
-  field,
-  type IntOrString,
-  intValue,
-  isObject,
-  isValidPercent,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { type IntOrString, intValue } from '@coxswain/apimachinery/intstr'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isValidPercent } from '@coxswain/apimachinery/validation'
 import { type Findings, objectOf, printed, textOf } from '../shared/reading.ts'
 
 const percentOf = (value: IntOrString): number | undefined =>

@@ -1,11 +1,6 @@
-import {
-  childObject,
-  deepEqual,
-  field,
-  isObject,
-  type JsonObject,
-  nameIsDNSLabel,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { nameIsDNSLabel } from '@coxswain/apimachinery/validation'
 import { validateClaimSpec } from '../core/pod/validation/claim-template.ts'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import { claimWarnings } from '../core/pod/warnings.ts'

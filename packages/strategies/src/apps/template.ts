@@ -1,12 +1,8 @@
-import {
-  field,
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  Selector,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector, Selector } from '@coxswain/apimachinery/selectors'
+import { validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import {
   type Findings,

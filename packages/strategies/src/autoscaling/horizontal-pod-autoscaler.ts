@@ -1,4 +1,5 @@
-import { childObject, deepClone, field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepClone, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { listOf, numberOf, objectOf, textOf, validateNonnegative } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

@@ -1,4 +1,6 @@
-import { childObject, field, isObject, isTimeZone, type JsonObject } from '@coxswain/apimachinery'
+import { isTimeZone } from '@coxswain/apimachinery/cron'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { nameWarnings } from '../apps/apps.ts'
 import { cronJobCells } from '../apps/cells.ts'
 import { defaultTemplate, fill, specOf } from '../apps/defaults.ts'

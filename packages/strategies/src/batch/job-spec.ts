@@ -1,4 +1,6 @@
-import { field, isDNS1123Subdomain, isObject, type JsonObject, regexError } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Subdomain, regexError } from '@coxswain/apimachinery/validation'
 import { validateNonnegatives } from '../apps/template.ts'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import { goValue } from '../shared/go-value.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { specOf } from '../apps/defaults.ts'
 import { validateNonnegatives } from '../apps/template.ts'
 import { type Findings, listOf, numberOf, objectOf, printed, stringsOf, textOf } from '../shared/reading.ts'

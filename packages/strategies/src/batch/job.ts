@@ -1,15 +1,8 @@
-import {
-  childObject,
-  deepClone,
-  deepEqual,
-  field,
-  isDNS1123Label,
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  Selector,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepClone, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { Selector } from '@coxswain/apimachinery/selectors'
+import { isDNS1123Label, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { nameWarnings } from '../apps/apps.ts'
 import { jobCells } from '../apps/cells.ts'
 import { defaultTemplate, fill, labelsOfTemplate, specOf } from '../apps/defaults.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { StrategyContext } from '../strategy.ts'
 import { findProblems } from '../test-support/find-problems.ts'
 import { certificateSigningRequestStrategy as strategy } from './signing-request.ts'

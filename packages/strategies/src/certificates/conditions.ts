@@ -1,4 +1,6 @@
-import { childObject, deepEqual, field, formatTime, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { type Findings, listOf, objectOf, textOf } from '../shared/reading.ts'
 
 /** Conditions that are true or absent. */

@@ -1,4 +1,6 @@
-import { childObject, field, formatHumanDuration, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatHumanDuration } from '@coxswain/apimachinery/time'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, numberOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

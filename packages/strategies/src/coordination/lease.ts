@@ -1,4 +1,5 @@
-import { field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, numberOf, objectOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

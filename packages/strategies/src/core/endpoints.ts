@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, field, isValidPortNum, nameIsDNSSubdomain, warningsForIP } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { isValidPortNum, nameIsDNSSubdomain, warningsForIP } from '@coxswain/apimachinery/validation'
 import { legacyIP, printFew, validateEndpointIP } from '../networking/addresses.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import {

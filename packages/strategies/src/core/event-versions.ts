@@ -1,6 +1,5 @@
 import { decodeBuiltin } from '@coxswain/api'
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepClone } from '@coxswain/apimachinery'
+import { deepClone, type JsonObject } from '@coxswain/apimachinery/json'
 
 /** What the newer group calls what the core group has; everything else has the same name in both. */
 const names = [

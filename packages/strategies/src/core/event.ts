@@ -1,15 +1,13 @@
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatAge } from '@coxswain/apimachinery/time'
 import {
-  deepEqual,
-  type FieldError,
-  field,
-  formatAge,
   isDNS1123Subdomain,
-  isObject,
   isQualifiedName,
-  type JsonObject,
   nameIsDNSSubdomain,
   nameIsPathSegment,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { nameCell } from '../shared/cells.ts'
 import { number, plain, struct, text } from '../shared/go-form.ts'
 import { type Findings, invalidBecause, numberOf, objectOf, printed, textOf } from '../shared/reading.ts'

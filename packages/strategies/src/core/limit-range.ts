@@ -1,5 +1,7 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field, isQualifiedName, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import { type Findings, invalidBecause, listOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import {

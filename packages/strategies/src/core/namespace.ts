@@ -1,11 +1,7 @@
-import {
-  childObject,
-  type FieldError,
-  field,
-  type JsonObject,
-  nameIsDNSLabel,
-  validateFinalizerName,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { nameIsDNSLabel, validateFinalizerName } from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, objectOf, stringsOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

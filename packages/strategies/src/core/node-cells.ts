@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { listOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
 

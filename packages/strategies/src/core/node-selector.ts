@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field, isValidLabelValue, nameIsDNSSubdomain, validateLabelName } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { isValidLabelValue, nameIsDNSSubdomain, validateLabelName } from '@coxswain/apimachinery/validation'
 import { type Findings, invalidBecause, listOf, stringsOf, textOf } from '../shared/reading.ts'
 
 const operatorMessage = 'not a valid selector operator'

@@ -1,19 +1,17 @@
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import {
-  childObject,
-  type FieldError,
-  field,
   isConfigMapKey,
-  isObject,
   isValidCIDRForLegacyField,
   isValidLabelValue,
-  type JsonObject,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   parseCIDR,
-  parseQuantity,
   validateLabelName,
   warningsForCIDR,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 
 import {
   type Findings,

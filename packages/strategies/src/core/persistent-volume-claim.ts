@@ -1,15 +1,8 @@
-import {
-  childObject,
-  deepClone,
-  deepEqual,
-  type FieldError,
-  field,
-  isObject,
-  isQualifiedName,
-  type JsonObject,
-  parseQuantity,
-  type Quantity,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepClone, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, objectOf, recordOf, stringsOf, textOf } from '../shared/reading.ts'

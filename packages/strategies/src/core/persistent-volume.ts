@@ -1,14 +1,9 @@
-import {
-  childObject,
-  deepEqual,
-  type FieldError,
-  field,
-  formatTime,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-  parseQuantity,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { formatTime } from '@coxswain/apimachinery/time'
+import { nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { list, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, invalidBecause, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'

@@ -1,4 +1,6 @@
-import { childObject, field, isObject, type JsonObject, selectorFromLabels } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { selectorFromLabels } from '@coxswain/apimachinery/selectors'
 import { nameWarnings, replicaParts, workloadWarnings } from '../apps/apps.ts'
 import { podTemplateCells, replicaCells } from '../apps/cells.ts'
 import { defaultLabelsFromTemplate, defaultTemplate, labelsOfTemplate, specOf } from '../apps/defaults.ts'

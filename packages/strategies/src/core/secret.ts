@@ -1,12 +1,7 @@
-import {
-  childObject,
-  type FieldError,
-  field,
-  isConfigMapKey,
-  isObject,
-  type JsonObject,
-  validateImmutableField,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isConfigMapKey, validateImmutableField } from '@coxswain/apimachinery/validation'
 import { decodeBase64Text, encodeBase64Text } from '@coxswain/kit'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
 import { type Findings, invalidBecause, recordOf, textOf } from '../shared/reading.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { recordOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

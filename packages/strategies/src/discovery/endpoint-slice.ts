@@ -1,17 +1,15 @@
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  deepEqual,
-  field,
   isDNS1123Label,
   isDNS1123Subdomain,
-  isObject,
   isValidIP,
   isValidLabelValue,
-  type JsonObject,
   nameIsDNSSubdomain,
   validateImmutableField,
   validateLabels,
   warningsForIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { portProtocols } from '../core/endpoints.ts'
 import { isIPv4, isIPv6, legacyIP, printFew, validateEndpointIP } from '../networking/addresses.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 
 /**
  * The flow schemas and priority levels that every server has. Two of each are mandatory: their specs are fixed. The

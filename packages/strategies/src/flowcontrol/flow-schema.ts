@@ -1,12 +1,6 @@
-import {
-  childObject,
-  deepEqual,
-  field,
-  isDNS1123Label,
-  isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, flag, list, number, plain, pointer, struct, text } from '../shared/go-form.ts'
 import {

@@ -1,4 +1,5 @@
-import { deepEqual, field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, number, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { type Findings, numberOf, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'

@@ -1,10 +1,10 @@
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
 import {
-  type FieldError,
-  field,
   isValidCIDRForLegacyField,
   isValidIPForLegacyField,
   parseIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { listOf, objectOf, textOf } from '../shared/reading.ts'
 
 /** Fields that are older than strict address validation; what was there before stays valid. */

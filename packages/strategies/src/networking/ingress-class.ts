@@ -1,12 +1,11 @@
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  field,
   isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
   nameIsDNSLabel,
   regexError,
   validateImmutableField,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, invalidBecause, objectOf, recordOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

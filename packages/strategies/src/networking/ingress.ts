@@ -1,18 +1,17 @@
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  type FieldError,
-  field,
   isDNS1123Subdomain,
-  isObject,
   isValidPathSegmentName,
   isValidPortName,
   isValidPortNum,
   isWildcardDNS1123Subdomain,
-  type JsonObject,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   parseIP,
   warningsForIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import {
   type Findings,

@@ -1,12 +1,6 @@
-import {
-  deepEqual,
-  field,
-  isDNS1123Subdomain,
-  isObject,
-  isValidIP,
-  isValidPathSegmentName,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Subdomain, isValidIP, isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, invalidBecause, objectOf, printed, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

@@ -1,17 +1,16 @@
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { formatLabelSelector } from '@coxswain/apimachinery/selectors'
 import {
   type CIDR,
-  field,
-  formatLabelSelector,
-  isObject,
   isValidPortName,
   isValidPortNum,
-  type JsonObject,
-  type LabelSelector,
   maskIP,
   parseCIDR,
   validateLabelSelector,
   warningsForCIDR,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, invalidBecause, listOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

@@ -1,12 +1,7 @@
-import {
-  type FieldError,
-  field,
-  isObject,
-  type JsonObject,
-  nameIsDNSLabel,
-  validateImmutableField,
-  validateLabels,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { nameIsDNSLabel, validateImmutableField, validateLabels } from '@coxswain/apimachinery/validation'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { validateContainerResources } from '../core/pod/validation/resources.ts'
 import { validateTolerations } from '../core/pod/validation/tolerations.ts'

@@ -1,12 +1,11 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { Condition, LabelSelector } from '@coxswain/apimachinery/meta'
 import {
-  type Condition,
-  field,
-  type LabelSelector,
   nameIsPathSegment,
   validateConditions,
   validateLabelSelector,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { disruptionBudgetCells } from '../apps/cells.ts'
 import { specOf } from '../apps/defaults.ts'
 import { validateAtMostAll, validateIntOrPercent } from '../apps/rollout.ts'

@@ -1,12 +1,7 @@
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
-  nameIsPathSegment,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Subdomain, nameIsPathSegment } from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { embedded, struct, text } from '../shared/go-form.ts'
 import { type Findings, invalidBecause, listOf, objectOf, printed, textOf } from '../shared/reading.ts'

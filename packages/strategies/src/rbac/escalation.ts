@@ -5,8 +5,9 @@
  * @module
  */
 
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, joinErrors, newForbidden, newNotFound } from '@coxswain/apimachinery'
+import { joinErrors } from '@coxswain/apimachinery/errors'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { newForbidden, newNotFound } from '@coxswain/apimachinery/status'
 import type { StrategyContext } from '../strategy.ts'
 import { describeUncovered, findUncovered, quoteAll } from './covers.ts'
 import { type PolicyRule, readRules } from './rule.ts'

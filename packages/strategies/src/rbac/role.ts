@@ -1,12 +1,8 @@
-import {
-  type FieldError,
-  field,
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  nameIsPathSegment,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { nameIsPathSegment, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { type Findings, listOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { checkRole } from './escalation.ts'

@@ -1,4 +1,6 @@
-import { field, isObject, type JsonObject, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
 import { type Findings, stringsOf } from '../shared/reading.ts'
 
 const maxOptions = 10

@@ -1,14 +1,12 @@
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { Condition } from '@coxswain/apimachinery/meta'
 import {
-  type Condition,
-  deepEqual,
-  field,
   fieldImmutableMessage,
-  isObject,
   isValidInterfaceAddress,
-  type JsonObject,
   validateConditions,
   validateLabelName,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import {
   type Findings,

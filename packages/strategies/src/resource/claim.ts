@@ -1,12 +1,6 @@
-import {
-  childObject,
-  field,
-  fieldImmutableMessage,
-  isObject,
-  type JsonObject,
-  validateAnnotations,
-  validateLabels,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { fieldImmutableMessage, validateAnnotations, validateLabels } from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { isExtendedResource } from '../core/pod/validation/resources.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, objectOf } from '../shared/reading.ts'

@@ -1,11 +1,6 @@
-import {
-  deepEqual,
-  field,
-  isDNS1123Label,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Label, nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import { type Findings, invalidBecause, listOf, recordOf, textOf } from '../shared/reading.ts'
 import { validateCapacity } from './capacity.ts'

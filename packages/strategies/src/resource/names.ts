@@ -1,11 +1,6 @@
-import {
-  field,
-  isCIdentifier,
-  isDNS1123Label,
-  isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isCIdentifier, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import { type Findings, invalidBecause } from '../shared/reading.ts'
 
 const driverNameMax = 63

@@ -1,13 +1,11 @@
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject, writeJson } from '@coxswain/apimachinery/json'
 import {
-  field,
   isDNS1123Label,
   isDNS1123Subdomain,
-  isObject,
   isValidLabelValue,
-  type JsonObject,
   validateLabelName,
-  writeJson,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { encodeText } from '@coxswain/kit'
 import { type Findings, invalidBecause, listOf, numberOf, stringsOf, textOf } from '../shared/reading.ts'
 import { findSelectorProblem } from './device-selector.ts'

@@ -1,11 +1,7 @@
-import {
-  field,
-  formatTime,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-  validateImmutableField,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
+import { nameIsDNSSubdomain, validateImmutableField } from '@coxswain/apimachinery/validation'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import {

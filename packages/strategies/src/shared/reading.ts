@@ -1,12 +1,7 @@
-import {
-  type FieldError,
-  field,
-  isDNS1123Label,
-  isDNS1123Subdomain,
-  isObject,
-  isQualifiedName,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '@coxswain/apimachinery/validation'
 
 /** What is wrong, in the order found. */
 export type Findings = Generator<FieldError, void, undefined>

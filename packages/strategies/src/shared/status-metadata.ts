@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 
 /** For kinds whose labels and annotations do not change with the status: they stay as they were. */
 export function keepStatusMetadata(object: JsonObject, old: JsonObject): void {

@@ -1,11 +1,7 @@
-import {
-  childObject,
-  deepEqual,
-  type FieldError,
-  field,
-  type JsonObject,
-  validateImmutableField,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { validateImmutableField } from '@coxswain/apimachinery/validation'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { type Findings, listOf, numberOf, objectOf, stringsOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { validateDriverName } from '../core/pod/validation/remote-volumes.ts'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
 import { plain, struct, text } from '../shared/go-form.ts'

@@ -1,12 +1,8 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  nameIsDNSSubdomain,
-  parseQuantity,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { nameIsDNSSubdomain, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { invalidBecause, listOf, objectOf, printed, recordOf, textOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'

@@ -1,11 +1,7 @@
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import { validateAccessModes } from '../core/access-modes.ts'
 import { validateDriverName } from '../core/pod/validation/remote-volumes.ts'
 import { validateSource } from '../core/volume-sources.ts'

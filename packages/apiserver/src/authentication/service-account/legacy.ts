@@ -1,4 +1,4 @@
-import { childObject, isObject } from '@coxswain/apimachinery'
+import { childObject, isObject } from '@coxswain/apimachinery/json'
 import { decodeBase64Text } from '@coxswain/kit'
 import type { ServerState } from '../../request/context.ts'
 import { guaranteedUpdate } from '../../write/guaranteed-update.ts'

@@ -5,7 +5,7 @@ import type { Review } from './review.ts'
  * @module
  */
 
-import { newNotAcceptable } from '@coxswain/apimachinery'
+import { newNotAcceptable } from '@coxswain/apimachinery/status'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { createAttributes, writeOptionsObject } from '../../admission/create-attributes.ts'
 import { View } from '../../read/view.ts'

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { durationToMilliseconds, field, isDNS1123Subdomain, parseDuration } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
+import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { AuthorizerFactory } from '@coxswain/apiserver'
 import {

@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
-import type { Kind, ObjectKey } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import { type Client, createClient, waitFor } from '@coxswain/client'
 import {
   aborted,

@@ -1,4 +1,4 @@
-import { childObject, deepEqual, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { objectOf, recordOf, textOf } from '../../shared/reading.ts'
 import { containersOf } from './defaults.ts'
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { formatAge, formatHumanDuration } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { formatAge, formatHumanDuration } from '@coxswain/apimachinery/time'
 import { maxOf } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '../../shared/reading.ts'
 

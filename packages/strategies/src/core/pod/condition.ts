@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { listOf } from '../../shared/reading.ts'
 
 /** What is to be known about a pod: a condition without its times. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { textOf } from '../../shared/reading.ts'
 import { dropDisabledFields } from './disabled-fields.ts'
 import { aggregate, isHugePages } from './validation/resources.ts'

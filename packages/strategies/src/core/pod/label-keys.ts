@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { listOf, objectOf, recordOf, stringsOf } from '../../shared/reading.ts'
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'

@@ -1,4 +1,5 @@
-import { childObject, formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { listOf, numberOf, objectOf, textOf } from '../../shared/reading.ts'
 import type { Strategy } from '../../strategy.ts'
 import { applyAppArmorAnnotations } from './app-armor.ts'

@@ -1,4 +1,5 @@
-import type { field, JsonObject } from '@coxswain/apimachinery'
+import type * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { containersWithPath, listOf, numberOf, textOf, type WarningTexts } from '../../shared/reading.ts'
 
 interface KnownPort {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { parseQuantity, Quantity } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
 import { listOf, objectOf, recordOf } from '../../shared/reading.ts'
 
 const counted = ['cpu', 'memory']

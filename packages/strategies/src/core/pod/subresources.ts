@@ -1,5 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { listOf, numberOf, objectOf } from '../../shared/reading.ts'
 import type { SubresourceStrategy } from '../../strategy.ts'
 import { validatePod } from './validation/pod-spec.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { listOf, objectOf, textOf, type WarningTexts } from '../../shared/reading.ts'
 
 /** A file of a volume, and what it comes from. */

@@ -1,11 +1,7 @@
-import {
-  field,
-  isDNS1123Label,
-  isObject,
-  type JsonObject,
-  parseQuantity,
-  warningsForIP,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { isDNS1123Label, warningsForIP } from '@coxswain/apimachinery/validation'
 import {
   containersWithPath,
   listOf,

@@ -1,11 +1,7 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import {
-  field,
-  isValidPathSegmentName,
-  newInternalError,
-  newInvalid,
-  type StatusError,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newInternalError, newInvalid, type StatusError } from '@coxswain/apimachinery/status'
+import { isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import { listOf, objectOf } from '../../shared/reading.ts'
 import type { Claim, ClaimOperation, ObjectReader, StrategyContext } from '../../strategy.ts'
 import { initFamilies, isSettled } from './families.ts'

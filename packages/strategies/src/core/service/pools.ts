@@ -1,13 +1,13 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   type CIDR,
   formatCIDR,
   formatIP,
-  formatTime,
   maskIP,
   parseCIDR,
   parseIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Random } from '@coxswain/kit'
 import { listOf, objectOf, stringsOf } from '../../shared/reading.ts'
 import type { ClaimCondition, ClaimOperation, ObjectReader, StrategyContext } from '../../strategy.ts'

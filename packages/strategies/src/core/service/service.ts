@@ -1,13 +1,7 @@
-import {
-  childObject,
-  deepEqual,
-  field,
-  formatLabelSelector,
-  type JsonObject,
-  nameIsDNSLabel,
-  warningsForCIDR,
-  warningsForIP,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatLabelSelector } from '@coxswain/apimachinery/selectors'
+import { nameIsDNSLabel, warningsForCIDR, warningsForIP } from '@coxswain/apimachinery/validation'
 import { printLoadBalancer } from '../../networking/addresses.ts'
 import { loadBalancerWarnings } from '../../networking/ingress.ts'
 import { ageCell, nameCell } from '../../shared/cells.ts'

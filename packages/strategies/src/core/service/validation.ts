@@ -1,11 +1,11 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import {
-  field,
   isDNS1123Subdomain,
   isValidPortName,
   isValidPortNum,
   validateLabels,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { ingressIPs, legacyCIDR, legacyIP, validateEndpointIP } from '../../networking/addresses.ts'
 import { validateStatusHostname } from '../../networking/ingress.ts'
 import {

@@ -1,14 +1,13 @@
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
 import {
-  field,
-  isObject,
   isValidLabelValue,
-  type JsonObject,
-  type LabelSelector,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   validateLabelName,
   validateLabelSelector,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

@@ -1,13 +1,12 @@
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import {
-  field,
-  isObject,
-  type JsonObject,
   nameIsDNSSubdomain,
-  parseQuantity,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

@@ -1,10 +1,6 @@
-import {
-  field,
-  isDNS1123SubdomainWithUnderscore,
-  isObject,
-  isValidIPForLegacyField,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123SubdomainWithUnderscore, isValidIPForLegacyField } from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

@@ -1,12 +1,7 @@
-import {
-  field,
-  isConfigMapKey,
-  isObject,
-  isRelaxedEnvVarName,
-  type JsonObject,
-  nameIsDNSSubdomain,
-  parseQuantity,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

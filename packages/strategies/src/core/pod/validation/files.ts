@@ -1,4 +1,5 @@
-import { field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type Findings, listOf, requireMembers, textOf } from '../../../shared/reading.ts'
 import { validateFieldRef, validateResourceFieldRef, volumeFields } from './env.ts'
 import { validateFileMode, validateLocalPath } from './paths.ts'

@@ -1,11 +1,6 @@
-import {
-  field,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-  validateAnnotations,
-  validateLabels,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { nameIsDNSSubdomain, validateAnnotations, validateLabels } from '@coxswain/apimachinery/validation'
 import { goValue } from '../../../shared/go-value.ts'
 import {
   containersWithPath,

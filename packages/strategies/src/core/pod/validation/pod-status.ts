@@ -1,13 +1,12 @@
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  field,
-  isObject,
   isValidGroupID,
   isValidIPForLegacyField,
   isValidUserID,
-  type JsonObject,
   nameIsDNSSubdomain,
   parseIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import {
   byName,
   type Findings,

@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { goValue } from '../../../shared/go-value.ts'
 import { type Findings, listOf, objectOf, printed, recordOf, textOf } from '../../../shared/reading.ts'
 import { diffValues } from '../../../shared/unified-diff.ts'

@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { type FieldError, field } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { type Findings, listOf, objectOf, recordOf, textOf } from '../../../shared/reading.ts'
 import { qosClassOf } from '../qos.ts'
 import { refuseStatic } from './pod-update.ts'

@@ -1,5 +1,7 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field, isQualifiedName, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

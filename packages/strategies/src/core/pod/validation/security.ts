@@ -1,4 +1,6 @@
-import { field, isObject, isValidGroupID, isValidUserID, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isValidGroupID, isValidUserID } from '@coxswain/apimachinery/validation'
 import { goValue } from '../../../shared/go-value.ts'
 import {
   type Findings,

@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field, isValidLabelValue, validateLabelName } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { isValidLabelValue, validateLabelName } from '@coxswain/apimachinery/validation'
 import { type Findings, textOf } from '../../../shared/reading.ts'
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']

@@ -1,5 +1,7 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field, type LabelSelector, validateLabelSelector } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { type Findings, textOf, validateOneOf, validatePositive } from '../../../shared/reading.ts'
 import { validateLabelKeys } from './affinity.ts'
 

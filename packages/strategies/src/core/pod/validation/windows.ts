@@ -1,4 +1,6 @@
-import { field, isDNS1123Subdomain, isObject, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import {
   containersWithPath,
   type Findings,
