@@ -113,7 +113,12 @@ const htmlEscapes: Record<string, string> = {
 }
 
 function printJsonString(text: string): string {
-  return JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, char => htmlEscapes[char]!)
+  return escapeHtml(JSON.stringify(text))
+}
+
+/** JSON as Go writes it: nothing in it could end an HTML element. */
+export function escapeHtml(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, char => htmlEscapes[char]!)
 }
 
 /** A value the way field errors show it: strings quoted as Go does, plain numbers and booleans, everything else as JSON. */

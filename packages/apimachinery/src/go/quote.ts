@@ -43,6 +43,11 @@ function hex(code: number, width: number): string {
   return code.toString(16).padStart(width, '0')
 }
 
+/** A list of strings as Go's `%q` prints it: `["a" "b"]`. */
+export function quoteAll(items: readonly string[]): string {
+  return `[${items.map(quote).join(' ')}]`
+}
+
 /** A list of strings as Go's `%#v` prints it: `[]string{"a", "b"}`. */
 export function quoteList(items: readonly string[]): string {
   return `[]string{${items.map(quote).join(', ')}}`

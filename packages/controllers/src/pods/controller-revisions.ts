@@ -1,5 +1,6 @@
 import { ControllerRevision } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
+import { escapeHtml } from '@coxswain/apimachinery/go'
 import { deepEqual, writeJson } from '@coxswain/apimachinery/json'
 import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import { encodeText } from '@coxswain/kit'
@@ -76,18 +77,10 @@ function plain(template: TemplateView): TemplateView {
 
 /** The hash in a revision's name: upstream's, so that either controller manager goes on with the other's revisions. */
 export function hashRevision(data: Record<string, unknown>, collisions: number): string {
-  const bytes = encodeText(goJson(data) + String(collisions))
+  const bytes = encodeText(escapeHtml(writeJson(data)) + String(collisions))
   let hash = 0x811c9dc5
   for (const byte of bytes) hash = (Math.imul(hash, 0x01000193) ^ byte) >>> 0
   return spellHash(hash)
-}
-
-/** JSON as Go writes it: nothing in it could end an HTML element. */
-function goJson(value: Record<string, unknown>): string {
-  return writeJson(value).replace(
-    /[<>&\u2028\u2029]/g,
-    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 /** Deletes a revision; one that is gone is no matter. */

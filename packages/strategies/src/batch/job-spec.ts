@@ -1,4 +1,5 @@
 import * as field from '@coxswain/apimachinery/field'
+import { quoteAll } from '@coxswain/apimachinery/go'
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { isDNS1123Subdomain, regexError } from '@coxswain/apimachinery/validation'
 import { validateNonnegatives } from '../apps/template.ts'
@@ -101,9 +102,6 @@ const statuses = ['False', 'True', 'Unknown']
 const maxRules = 20
 const maxExitCodes = 255
 /** As Go prints a list of strings with `%q`. */
-const quoteAll = (values: readonly string[]): string =>
-  `[${values.map(value => JSON.stringify(value)).join(' ')}]`
-
 function* validateFailurePolicy(spec: JsonObject, path: field.Path): Findings {
   const rules = listOf(objectOf(spec.podFailurePolicy).rules)
   const podSpec = objectOf(objectOf(spec.template).spec)

@@ -6,10 +6,11 @@
  */
 
 import { joinErrors } from '@coxswain/apimachinery/errors'
+import { quoteAll } from '@coxswain/apimachinery/go'
 import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { newForbidden, newNotFound } from '@coxswain/apimachinery/status'
 import type { StrategyContext } from '../strategy.ts'
-import { describeUncovered, findUncovered, quoteAll } from './covers.ts'
+import { describeUncovered, findUncovered } from './covers.ts'
 import { type PolicyRule, readRules } from './rule.ts'
 
 const group = 'rbac.authorization.k8s.io'
