@@ -1,5 +1,6 @@
 import { Deployment } from '@coxswain/api/apps/v1'
-import { createFieldManager, deepClone } from '@coxswain/apimachinery'
+import { createFieldManager } from '@coxswain/apimachinery/apply'
+import { deepClone } from '@coxswain/apimachinery/json'
 import type { BenchCase } from '../harness.ts'
 import { typicalDeployment } from './deployment.ts'
 

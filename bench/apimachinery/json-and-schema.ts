@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { Deployment } from '@coxswain/api/apps/v1'
-import { compileSchema, deepClone, readJson, type Schema } from '@coxswain/apimachinery'
+import { deepClone, readJson } from '@coxswain/apimachinery/json'
+import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
 import { Ajv } from 'ajv'
 import type { BenchCase } from '../harness.ts'
 import { typicalDeployment } from './deployment.ts'
@@ -126,7 +127,7 @@ export function jsonAndSchemaCases(stack: AsyncDisposableStack): BenchCase[] {
     readerCase('strict reader, indented Deployment', JSON.stringify(deployment, null, 2)),
     schemaCase(text),
     compileCase(text),
-    importCase('@coxswain/apimachinery', folder, 1),
+    importCase('@coxswain/apimachinery/kinds', folder, 1),
     importCase('@coxswain/api/apps/v1', folder, 1 / 4),
   ]
 }

@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { compileExpression, schemaVariable } from '@coxswain/cel'
 import type { BenchDefinition } from '../harness.ts'
 import { importPeer } from '../peers.ts'

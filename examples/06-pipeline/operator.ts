@@ -4,7 +4,7 @@
  */
 import { Deployment } from '@coxswain/api/apps/v1'
 import { PersistentVolume, PersistentVolumeClaim, Service } from '@coxswain/api/core/v1'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import {
   type DeepReadonly,
   defineKind,

@@ -1,6 +1,6 @@
 /** Two kinds that can be scaled: a PodSet keeps as many Pods as it is told to, and a CronTab only says how many it has. */
 import { Pod } from '@coxswain/api/core/v1'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import {
   type DeepReadonly,
   defineKind,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { readJson, writeJson } from '@coxswain/apimachinery'
+import { readJson, writeJson } from '@coxswain/apimachinery/json'
 import { readBody, type WireResponse } from '@coxswain/wire'
 import { createHttpTransport, type HttpTransport } from '@coxswain/wire/node'
 import { readKubeconfig } from '../support/kubeconfig.ts'

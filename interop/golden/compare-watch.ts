@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
 import { dig } from './case.ts'
 import { causesOf } from './compare.ts'
 import type { Played, Scenario, WatchedEvent, WatchRecord, WatchStep } from './scenario.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
 import type { GoldenCase } from './case.ts'
 
 /** What a server answered to a case, masked. */

@@ -1,4 +1,4 @@
-import { writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
 import type { Names } from './case.ts'
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g

@@ -1,6 +1,6 @@
 /** Everything that grows in custom objects: sets, list maps, rules, enumerations, and definitions that are large themselves. */
 import { test } from 'node:test'
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { report } from './builtin.ts'
 import { type Target, targetOf } from './samples.ts'
 import { searchGrowth } from './search.ts'

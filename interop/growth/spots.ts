@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 
 /** One way down a schema: the name of a member, the first element of a list, or the value of a map's first key. */
 export interface Step {

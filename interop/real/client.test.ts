@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Deployment } from '@coxswain/api/apps/v1'
 import { ConfigMap, Pod, ServiceAccount } from '@coxswain/api/core/v1'
-import { isAlreadyExists, isConflict, isInvalid } from '@coxswain/apimachinery'
+import { isAlreadyExists, isConflict, isInvalid } from '@coxswain/apimachinery/status'
 import { createDiscovery, metadataOf, retryOnConflict, waitFor } from '@coxswain/client'
 import { eventually, type Session, startSession } from './session.ts'
 

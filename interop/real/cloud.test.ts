@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod, Service } from '@coxswain/api/core/v1'
 import { VolumeAttachment } from '@coxswain/api/storage/v1'
-import { parseCIDR } from '@coxswain/apimachinery'
+import { parseCIDR } from '@coxswain/apimachinery/validation'
 import {
   createAttachDetachController,
   createCloudNodeController,

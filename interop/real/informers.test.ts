@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigMap } from '@coxswain/api/core/v1'
-import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import { createClient } from '@coxswain/client'
 import { accessFromKubeconfig, loadKubeconfig } from '@coxswain/client/node'
 import { Informer } from '@coxswain/informers'

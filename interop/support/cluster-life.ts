@@ -20,7 +20,7 @@ import {
 import { EndpointSlice } from '@coxswain/api/discovery/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
 import { ClusterRole } from '@coxswain/api/rbac/v1'
-import { isTooManyRequests } from '@coxswain/apimachinery'
+import { isTooManyRequests } from '@coxswain/apimachinery/status'
 import { type Client, type DynamicKind, kindFor } from '@coxswain/client'
 import { eventually } from './eventually.ts'
 

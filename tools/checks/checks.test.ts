@@ -295,11 +295,24 @@ describe('package-metadata', () => {
       'wire/package.json has the license MIT, not Apache-2.0',
       'wire/package.json is not of type module',
       'wire/package.json asks for node >=20, not >=24',
-      'wire/package.json has no exports map with an entry "."',
       'wire/package.json wants @coxswain/kit 0.2.0, which is 0.1.0',
       'wire/package.json does not pin pino: ^10',
       'wire/package.json exports ./deep from ./src/gone.ts: no such file',
     ])
+  })
+
+  it('catches a manifest without exports', async () => {
+    const manifest = {
+      name: '@coxswain/wire',
+      version: '0.1.0',
+      description: 'x',
+      license: 'Apache-2.0',
+      type: 'module',
+    }
+    const found = await findingsWith(packageMetadata, {
+      'packages/wire/package.json': JSON.stringify({ ...manifest, engines: { node: '>=24' } }),
+    })
+    assert.deepEqual(found, ['error packages/wire/package.json has no exports map'])
   })
 
   it('catches a package without a README', async () => {

@@ -49,7 +49,7 @@ function* problemsOf(
   if (manifest.license !== license) yield `has the license ${manifest.license}, not ${license}`
   if (manifest.type !== 'module') yield 'is not of type module'
   if (manifest.engines?.node !== '>=24') yield `asks for node ${manifest.engines?.node}, not >=24`
-  if (!manifest.exports?.['.']) yield 'has no exports map with an entry "."'
+  if (Object.keys(manifest.exports ?? {}).length === 0) yield 'has no exports map'
   for (const [dependency, wanted] of Object.entries(manifest.dependencies ?? {})) {
     const own = versions.get(dependency)
     if (own !== undefined && own !== wanted) yield `wants ${dependency} ${wanted}, which is ${own}`

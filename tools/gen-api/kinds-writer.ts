@@ -1,6 +1,13 @@
 import type { GroupRows } from '../../packages/api/src/resources/row.ts'
 import { type Table, type TypeRow, typeRows } from '../../packages/api/src/table/table.ts'
-import { header, isFromMachinery, isStoredKind, requiredToCreate } from './types-writer.ts'
+import {
+  header,
+  isFromMachinery,
+  isStoredKind,
+  kindsModule,
+  metaModule,
+  requiredToCreate,
+} from './types-writer.ts'
 
 /** The export that holds a table: `core_v1`. */
 export function tableName(table: Table): string {
@@ -13,7 +20,7 @@ export function writeKinds(table: Table, served: GroupRows | undefined): string 
   const typesOnly: string[] = []
   const helpers = new Set<string>()
   for (const row of typeRows(table).values()) {
-    if (isFromMachinery(row)) lines.push(`export type { ${row.short} } from '@coxswain/apimachinery'`)
+    if (isFromMachinery(row)) lines.push(`export type { ${row.short} } from '${metaModule}'`)
     else if (row.isKind && row.short.endsWith('List')) typesOnly.push(row.short)
     else lines.push(...writeHandle(row, { served, helpers }))
   }
@@ -22,7 +29,7 @@ export function writeKinds(table: Table, served: GroupRows | undefined): string 
   const variants = ['Apply', 'Create'].filter(isUsed)
   return [
     header.trimEnd(),
-    ...(isUsed('Kind') ? ["import type { Kind } from '@coxswain/apimachinery'"] : []),
+    ...(isUsed('Kind') ? [`import type { Kind } from '${kindsModule}'`] : []),
     `import { ${handle.join(', ')} } from '../../../handle.ts'`,
     ...(variants.length > 0 ? [`import type { ${variants.join(', ')} } from '../../../variants.ts'`] : []),
     `import { ${tableName(table)} as table } from '../../tables.ts'`,

@@ -2,7 +2,7 @@
 import type { Random } from '@coxswain/kit'
 import { typeNodeOf } from '../../packages/apimachinery/src/apply/type-node.ts'
 import { validateTyped } from '../../packages/apimachinery/src/apply/typed-walk.ts'
-import type { Schema } from '../../packages/apimachinery/src/schema.ts'
+import type { Schema } from '../../packages/apimachinery/src/schema/schema.ts'
 import {
   type ApplyQuestion,
   type ApplyStep,

@@ -2,8 +2,8 @@
  * Random objects of a schema, small and from few values, so that two of them often have the same keys.
  */
 import type { Random } from '@coxswain/kit'
-import { resolveSchema } from '../../packages/apimachinery/src/internal/schema-walk.ts'
-import type { Schema } from '../../packages/apimachinery/src/schema.ts'
+import type { Schema } from '../../packages/apimachinery/src/schema/schema.ts'
+import { resolveSchema } from '../../packages/apimachinery/src/schema/schema-walk.ts'
 
 export type Json = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 /** Cases for strategic merge: patches applied, and patches made of two and of three objects. */
 import type { Random } from '@coxswain/kit'
-import { resolveSchema } from '../../packages/apimachinery/src/internal/schema-walk.ts'
-import type { Schema } from '../../packages/apimachinery/src/schema.ts'
+import type { Schema } from '../../packages/apimachinery/src/schema/schema.ts'
+import { resolveSchema } from '../../packages/apimachinery/src/schema/schema-walk.ts'
 import type { StrategicQuestion } from '../../packages/apimachinery/src/test-support/answer-strategic.ts'
 import {
   chance,

@@ -16,7 +16,8 @@ import {
 } from '@coxswain/api/core/v1'
 import { EndpointSlice } from '@coxswain/api/discovery/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import type { ApiObject, Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import type { Client } from '@coxswain/client'
 
 /** What is looked at in the end. */

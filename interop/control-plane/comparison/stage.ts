@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Kind, KindOf } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
 import type { Client, DeleteOptions } from '@coxswain/client'
 import type { Script } from './told-pods.ts'
 

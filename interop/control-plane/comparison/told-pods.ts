@@ -1,5 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   defineOperator,
   type Operator,

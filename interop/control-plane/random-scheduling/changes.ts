@@ -1,5 +1,5 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
 import { create } from '../../../packages/testing/src/test-support/scheduling/apply-step.ts'
 import { type Given, zone } from '../../../packages/testing/src/test-support/scheduling/scenario.ts'

@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { Given } from '../../../packages/testing/src/test-support/scheduling/scenario.ts'
 import type { Draw } from '../comparison/random/draw.ts'
 import { drawNodeAffinity, drawPodAffinity, drawSpread, drawTolerations } from './affinities.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Deployment } from '@coxswain/api/apps/v1'
 import { Container, Pod } from '@coxswain/api/core/v1'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { allTables, builtinSchema } from './registry.ts'
 import { builtinResources } from './resources/builtin-resources.ts'
 

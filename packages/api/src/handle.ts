@@ -1,4 +1,6 @@
-import type { ApiObject, Kind, Schema } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { schemaOf } from './table/schema.ts'
 import { rowOf, type Table } from './table/table.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { frame, isMachineryError, readFrames } from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { frame, readFrames } from '@coxswain/apimachinery/protobuf'
 import { builtinProtobuf } from './protobuf.ts'
 import { allTables } from './registry.ts'
 import { rowOf, type TypeExpression, type TypeRow } from './table/table.ts'

@@ -1,4 +1,4 @@
-import { createProtobufCodec, type Message, type ProtobufCodec } from '@coxswain/apimachinery'
+import { createProtobufCodec, type Message, type ProtobufCodec } from '@coxswain/apimachinery/protobuf'
 import { findTable, tableOf } from './registry.ts'
 import { kindMessage } from './table/message.ts'
 

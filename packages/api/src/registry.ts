@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { tables } from './gen/tables.ts'
 import { schemaOf, specialSchemaOf } from './table/schema.ts'
 import { type Table, type TypeRow, typeRows } from './table/table.ts'

@@ -1,4 +1,5 @@
-import { comparePreferredVersions, type ResourceInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
+import { comparePreferredVersions } from '@coxswain/apimachinery/meta'
 import { namedGroupRows } from './resources/groups.ts'
 
 const rank: ReadonlyMap<string, number> = new Map(

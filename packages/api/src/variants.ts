@@ -1,4 +1,5 @@
-import type { ApplyField, ObjectMeta } from '@coxswain/apimachinery'
+import type { ApplyField } from '@coxswain/apimachinery/kinds'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
 
 /**
  * What may be sent to create a `T`: the client knows apiVersion and kind, and the server fills in most of the metadata.

@@ -27,7 +27,7 @@ function source(): { text: string; kinds: number } {
 }`)
     }
   }
-  const machinery = join(root, 'packages/apimachinery/src/index.ts')
+  const machinery = join(root, 'packages/apimachinery/src/kinds/index.ts')
   imports.push(`import type { ApplyOf, CreateOf, KindOf } from ${JSON.stringify(machinery)}`)
   return { text: [...imports, ...uses].join('\n'), kinds: uses.length }
 }

@@ -5,7 +5,14 @@
 import type { Deployment, DeploymentSpec, StatefulSet } from '@coxswain/api/apps/v1'
 import { Container, type Event, type Node, Pod, type PodSpec, type Service } from '@coxswain/api/core/v1'
 import type { RoleBinding } from '@coxswain/api/rbac/v1'
-import { type ApplyOf, type CreateOf, defineKind, type Kind, type KindOf, s } from '@coxswain/apimachinery'
+import {
+  type ApplyOf,
+  type CreateOf,
+  defineKind,
+  type Kind,
+  type KindOf,
+  s,
+} from '@coxswain/apimachinery/kinds'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 function holds<T extends true>(): T | undefined {

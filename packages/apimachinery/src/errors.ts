@@ -12,11 +12,6 @@ export type MachineryErrorCode =
   | 'BadIntOrString'
   | 'BadTime'
   | 'BadDuration'
-  | 'BadFieldPath'
-  | 'KindConflict'
-  | 'KindNotRegistered'
-  | 'ConversionMissing'
-  | 'FieldLabelNotSupported'
   | 'NoMatch'
   | 'AmbiguousMatch'
   | 'BadJson'
@@ -46,3 +41,9 @@ export const isMachineryError: IsError<MachineryError> = brandErrors(
   MachineryError,
   'coxswain.apimachinery.MachineryError',
 )
+
+/** Several errors as upstream's aggregate prints them: each text once, in brackets when there is more than one. */
+export function joinErrors(errors: Iterable<string>): string {
+  const texts = [...new Set(errors)]
+  return texts.length > 1 ? `[${texts.join(', ')}]` : (texts[0] ?? '')
+}

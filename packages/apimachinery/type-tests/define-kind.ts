@@ -11,7 +11,7 @@ import {
   type ListMap,
   type SchemaRef,
   s,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/kinds'
 
 interface Container {
   name: string

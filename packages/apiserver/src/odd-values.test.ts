@@ -1,7 +1,7 @@
 /** Values that a typed client never sends and Go takes: null for anything, and whole numbers beyond 2^53. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { type CrdServer, crds, startCrdServer } from './custom-resources/test-support/crd-server.ts'
 
 const namespaced = (group: string, resource: string) => `/${group}/namespaces/default/${resource}?dryRun=All`

@@ -1,5 +1,5 @@
 import { builtinResources } from '@coxswain/api'
-import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
+import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery/status'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { strategyFor } from '@coxswain/strategies'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'

@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { Checker } from './checker.ts'
 import { ExpressionCompiler } from './compile.ts'
 import { ProgramFault } from './compiled.ts'

@@ -1,4 +1,4 @@
-import { Quantity } from '@coxswain/apimachinery'
+import { Quantity } from '@coxswain/apimachinery/quantity'
 import { typedVariable, type VariableDeclaration } from './compile-expression.ts'
 import { createEnvironment, type Environment } from './environment.ts'
 import { bindingsLibrary, kubernetesLibraries } from './kubernetes-environment.ts'

@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { encodeText } from '@coxswain/kit'
 import { escapeName } from './escape.ts'
 import { scalarConverter } from './schema-values.ts'

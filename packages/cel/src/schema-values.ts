@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { decodeBareBase64 } from './libraries/encoders.ts'
 import { parseDuration, parseTimestamp } from './time.ts'
 import {

@@ -1,9 +1,10 @@
+import { printFloat } from '@coxswain/apimachinery/go'
 import { encodeText } from '@coxswain/kit'
 import { typeOfValue } from './equality.ts'
 import { type Library, type Overload, overload } from './functions.ts'
 import { operatorLibrary } from './operators.ts'
 import { matches } from './regex.ts'
-import { codePointLength, decodeUtf8, formatDouble } from './text.ts'
+import { codePointLength, decodeUtf8 } from './text.ts'
 import {
   type CalendarFields,
   calendar,
@@ -105,7 +106,7 @@ const conversions: readonly Overload[] = [
   overload('string_to_string', 'string(string): string', same),
   overload('bool_to_string', 'string(bool): string', (v: boolean) => String(v)),
   overload('bytes_to_string', 'string(bytes): string', decodeUtf8),
-  overload('double_to_string', 'string(double): string', (v: CelDouble) => formatDouble(v.value)),
+  overload('double_to_string', 'string(double): string', (v: CelDouble) => printFloat(v.value)),
   overload('duration_to_string', 'string(duration): string', formatDuration),
   overload('int64_to_string', 'string(int): string', (v: number | bigint) => String(v)),
   overload('timestamp_to_string', 'string(timestamp): string', formatTimestamp),

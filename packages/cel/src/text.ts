@@ -22,19 +22,6 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Go's strconv.FormatFloat(v, 'g', -1, 64) with CEL's spelling of infinities. */
-export function formatDouble(value: number): string {
-  if (Number.isNaN(value)) return 'NaN'
-  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
-  if (value === 0) return Object.is(value, -0) ? '-0' : '0'
-  const [mantissa = '', power = '0'] = value.toExponential().split('e')
-  const exponent = Number(power)
-  if (exponent < -4 || exponent >= 6) {
-    return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
-  }
-  return String(value)
-}
-
 /** toFixed with ties to the even digit, as Go rounds. */
 export function halfEven(number: number, precision: number): string {
   const text = number.toFixed(precision)

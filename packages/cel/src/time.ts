@@ -1,4 +1,4 @@
-import { offsetAt } from '@coxswain/apimachinery'
+import { offsetAt } from '@coxswain/apimachinery/cron'
 import { checkedInt, Duration, fault, Timestamp, toInt, type Value } from './values.ts'
 
 const minSeconds = -62135596800

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isConflict, isExpired, isForbidden, isNotFound, isStatusError } from '@coxswain/apimachinery'
+import { isConflict, isExpired, isForbidden, isNotFound, isStatusError } from '@coxswain/apimachinery/status'
 import { aborted } from '@coxswain/kit'
 import { isTransportError, type WireRequest } from '@coxswain/wire'
 import { isClientError } from './errors.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isMachineryError } from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
 import { createRealEnv } from '@coxswain/kit'
 import { createInProcessTransport, type Handler } from '@coxswain/wire'
 import { createClient } from './create-client.ts'

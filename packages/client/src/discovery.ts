@@ -6,7 +6,7 @@ import type {
   PartialResource,
   RESTMapper,
   RESTMapping,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/discovery'
 import {
   groupsFromAggregatedDiscovery,
   groupsFromLegacyDiscovery,

@@ -5,7 +5,7 @@ import { ControllerRevision } from '@coxswain/api/apps/v1'
 import { Node } from '@coxswain/api/core/v1'
 import { EndpointSlice } from '@coxswain/api/discovery/v1'
 import { CSINode } from '@coxswain/api/storage/v1'
-import { defineKind, type Kind, s } from '@coxswain/apimachinery'
+import { defineKind, type Kind, s } from '@coxswain/apimachinery/kinds'
 import { dropNulls } from './drop-nulls.ts'
 
 const dropped = (kind: Kind, value: object) => {

@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 
 /**
  * Makes null what it is to Go's decoder, absence: a server writes null for empty lists, maps and pointers of built-in kinds

@@ -1,4 +1,4 @@
-import type { Status } from '@coxswain/apimachinery'
+import type { Status } from '@coxswain/apimachinery/status'
 import { isStatus, newGenericServerResponse, StatusError } from '@coxswain/apimachinery/wire-format'
 import { decodeText } from '@coxswain/kit'
 import { getHeader, readBody, type WireResponse } from '@coxswain/wire'

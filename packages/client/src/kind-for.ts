@@ -1,4 +1,6 @@
-import type { ApiObject, Kind, ObjectMeta, Schema } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
+import type { Schema } from '@coxswain/apimachinery/schema'
 
 /** An object of a kind whose fields are not known to the type system. */
 export interface DynamicObject extends ApiObject {

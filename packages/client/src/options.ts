@@ -1,4 +1,4 @@
-import type { ApiObject } from '@coxswain/apimachinery'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 
 /** What every call takes. */
 export interface CallOptions {

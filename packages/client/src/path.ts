@@ -1,4 +1,4 @@
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { encodeSegment } from '@coxswain/wire'
 import { ClientError } from './errors.ts'
 

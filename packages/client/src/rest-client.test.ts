@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isTooManyRequests } from '@coxswain/apimachinery'
+import { isTooManyRequests } from '@coxswain/apimachinery/status'
 import { createLogger, createRealEnv, VirtualWorld } from '@coxswain/kit'
 import { createInProcessTransport, isTransportError } from '@coxswain/wire'
 import { createClient } from './create-client.ts'
@@ -159,7 +159,7 @@ describe('the rate limiter', () => {
 describe('retryOnConflict', () => {
   it('tries five times, then gives the conflict back; other errors at once', async () => {
     const world = new VirtualWorld()
-    const { newConflict } = await import('@coxswain/apimachinery')
+    const { newConflict } = await import('@coxswain/apimachinery/status')
     const conflict = newConflict({ group: '', resource: 'pods' }, 'a', new Error('changed').message)
     let tries = 0
     const change = async () => {

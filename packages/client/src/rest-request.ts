@@ -1,4 +1,4 @@
-import type { GroupResource } from '@coxswain/apimachinery'
+import type { GroupResource } from '@coxswain/apimachinery/meta'
 
 /** Members of a query; a list repeats the name, undefined leaves it out. */
 export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>

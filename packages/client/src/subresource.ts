@@ -1,4 +1,5 @@
-import type { Kind, ObjectKey } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import { isStream } from '@coxswain/wire'
 import type { QueryOptions, StreamOptions, Subresource } from './client.ts'
 import type { CallOptions, GetOptions } from './options.ts'

@@ -1,4 +1,5 @@
-import type { ApiList, ApiObject, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { ApiList, ApiObject, ObjectKey } from '@coxswain/apimachinery/meta'
 import { isStatus } from '@coxswain/apimachinery/wire-format'
 import { markReported } from '@coxswain/kit'
 import { isStream, isTransportError } from '@coxswain/wire'

@@ -1,4 +1,5 @@
-import type { Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import { isExpired, isStatusError } from '@coxswain/apimachinery/wire-format'
 import type { Env } from '@coxswain/kit'
 import { isTransportError } from '@coxswain/wire'

@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { isStatus, StatusError } from '@coxswain/apimachinery/wire-format'
 import { joinChunks, TransportError } from '@coxswain/wire'
 import { dropNulls } from './drop-nulls.ts'

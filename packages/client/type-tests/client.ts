@@ -1,6 +1,7 @@
 /** What the compiler must accept and refuse; never run. */
 import { Deployment } from '@coxswain/api/apps/v1'
-import type { ApiList, ApiObject, DeepReadonly, Kind, ObjectMeta } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiList, ApiObject, DeepReadonly, ObjectMeta } from '@coxswain/apimachinery/meta'
 import type { Client } from '../src/index.ts'
 import { kindFor, metadataOf } from '../src/index.ts'
 

@@ -6,7 +6,7 @@ import { ConfigMap, Namespace, PersistentVolumeClaim, Secret } from '@coxswain/a
 import { IPAddress, ServiceCIDR } from '@coxswain/api/networking/v1'
 import { ClusterRole, ClusterRoleBinding } from '@coxswain/api/rbac/v1'
 import { StorageClass } from '@coxswain/api/storage/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { type Client, createClient } from '@coxswain/client'
 import {
   createBootstrapSignerController,

@@ -1,4 +1,4 @@
-import { type CIDR, formatIP, maskIP } from '@coxswain/apimachinery'
+import { type CIDR, formatIP, maskIP } from '@coxswain/apimachinery/validation'
 
 /** Whether an address is of a range. */
 export function holds({ address, prefix }: CIDR, bytes: Uint8Array): boolean {

@@ -10,7 +10,7 @@ import {
   ServiceAccount,
 } from '@coxswain/api/core/v1'
 import { VolumeAttributesClass } from '@coxswain/api/storage/v1'
-import { parseCIDR } from '@coxswain/apimachinery'
+import { parseCIDR } from '@coxswain/apimachinery/validation'
 import {
   createLegacyTokenCleaner,
   createNodeIpamController,

@@ -8,31 +8,34 @@
  * Built-in kinds are in `@coxswain/api`: `import { Pod } from '@coxswain/api/core/v1'`.
  * @module
  */
+export * as field from '@coxswain/apimachinery/field'
 export {
   type ApplyOf,
-  applyStrategicMergePatch,
-  type Condition,
   type CreateOf,
-  type DeepReadonly,
   defineKind,
-  field,
-  findStatusCondition,
-  formatTime,
-  isAlreadyExists,
-  isConflict,
-  isControlledBy,
-  isNotFound,
   type KindOf,
-  newControllerReference,
-  newInternalError,
-  type ObjectKey,
-  parseTime,
-  StatusError,
   s,
+  toCustomResourceDefinition,
+} from '@coxswain/apimachinery/kinds'
+export {
+  type Condition,
+  type DeepReadonly,
+  findStatusCondition,
+  isControlledBy,
+  newControllerReference,
+  type ObjectKey,
   setControllerReference,
   setStatusCondition,
-  toCustomResourceDefinition,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/meta'
+export { applyStrategicMergePatch } from '@coxswain/apimachinery/patch'
+export {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  newInternalError,
+  StatusError,
+} from '@coxswain/apimachinery/status'
+export { formatTime, parseTime } from '@coxswain/apimachinery/time'
 export { type Client, createClient, retryOnConflict, waitFor } from '@coxswain/client'
 export {
   type AdmissionContext,

@@ -1,4 +1,4 @@
-import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Lane } from '@coxswain/kit'
 import { isOlder } from './resource-version.ts'
 import { type Store, storeKey } from './store.ts'

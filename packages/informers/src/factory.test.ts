@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { VirtualWorld } from '@coxswain/kit'
 import { InformerFactory, keepMetadata, type ListerWatcher, type Scope } from './index.ts'
 import { FakeCollection, type Pod } from './test-support/fake-collection.ts'

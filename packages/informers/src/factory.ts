@@ -1,4 +1,5 @@
-import type { ApiObject, Kind, KindOf } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { aborted, type Env, TaskGroup } from '@coxswain/kit'
 import { Informer, type InformerOptions } from './informer.ts'
 import type { ListerWatcher } from './lister-watcher.ts'

@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /**
  * Told what happens to the objects of one informer. For each object calls come in the order of its history: `onAdd`, then

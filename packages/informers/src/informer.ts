@@ -1,4 +1,4 @@
-import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Env, Timer } from '@coxswain/kit'
 import { applyDelta, type Delta, DeltaQueue, type Notification, type StoreDelta } from './delta.ts'
 import type { EventHandler, HandlerOptions, Registration } from './handler.ts'

@@ -1,4 +1,4 @@
-import type { ApiList, ApiObject } from '@coxswain/apimachinery'
+import type { ApiList, ApiObject } from '@coxswain/apimachinery/meta'
 
 export interface ListQuery {
   readonly resourceVersion: string

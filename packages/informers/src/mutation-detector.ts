@@ -1,4 +1,4 @@
-import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import { InformerError } from './errors.ts'
 
 /** Freezes `value` and everything in it. What is frozen already is taken to be so all the way down. */

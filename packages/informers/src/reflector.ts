@@ -1,4 +1,4 @@
-import type { ApiObject } from '@coxswain/apimachinery'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { type Backoff, createBackoff, type Env, isReported } from '@coxswain/kit'
 import { InformerError } from './errors.ts'
 import { classify } from './internal/failure.ts'

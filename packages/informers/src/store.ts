@@ -1,4 +1,4 @@
-import { type ApiObject, type DeepReadonly, formatKey, keyOf } from '@coxswain/apimachinery'
+import { type ApiObject, type DeepReadonly, formatKey, keyOf } from '@coxswain/apimachinery/meta'
 import { InformerError } from './errors.ts'
 
 /** The values under which an object is to be found. Must depend on the object alone and not throw. */

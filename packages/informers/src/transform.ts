@@ -1,4 +1,4 @@
-import type { ApiObject } from '@coxswain/apimachinery'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 
 /** Makes what is kept out of what was received, which belongs to it: it may change that or return something else. */
 export type Transform<T extends ApiObject> = (object: T) => T

@@ -1,5 +1,5 @@
 import type { Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Clock } from '@coxswain/kit'
 
 /** What runs the containers of a node. The agent decides what has to run; a runtime runs it. */

@@ -1,12 +1,8 @@
 import { Lease } from '@coxswain/api/coordination/v1'
 import { Node, type NodeCondition, type NodeStatus } from '@coxswain/api/core/v1'
-import {
-  type DeepReadonly,
-  formatMicroTime,
-  formatTime,
-  isConflict,
-  isNotFound,
-} from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
+import { formatMicroTime, formatTime } from '@coxswain/apimachinery/time'
 import { retryOnConflict } from '@coxswain/client'
 import { isNodeReady, keepTransitionTime } from '@coxswain/kinds'
 import type { EventRecorder, TaskContext } from '@coxswain/runtime'

@@ -1,12 +1,6 @@
-import {
-  type ApiObject,
-  type DeepReadonly,
-  formatKey,
-  type Kind,
-  type KindOf,
-  type ObjectKey,
-  parseLabelSelector,
-} from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import { type ApiObject, type DeepReadonly, formatKey, type ObjectKey } from '@coxswain/apimachinery/meta'
+import { parseLabelSelector } from '@coxswain/apimachinery/selectors'
 import type { Client } from '@coxswain/client'
 import {
   deepFreeze,

@@ -1,4 +1,5 @@
-import { type ApiObject, type Kind, type KindOf, keyOf, type ObjectKey } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import { type ApiObject, keyOf, type ObjectKey } from '@coxswain/apimachinery/meta'
 import type { RateLimiter } from '@coxswain/workqueue'
 import { RuntimeError } from './errors.ts'
 import type { Predicate } from './predicates.ts'

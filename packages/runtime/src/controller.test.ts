@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newConflict, newInternalError } from '@coxswain/apimachinery'
+import { newConflict, newInternalError } from '@coxswain/apimachinery/status'
 import {
   type ControllerBuilder,
   createChannel,

@@ -1,4 +1,5 @@
-import { formatKey, isConflict, isStatusError, type ObjectKey } from '@coxswain/apimachinery'
+import { formatKey, type ObjectKey } from '@coxswain/apimachinery/meta'
+import { isConflict, isStatusError } from '@coxswain/apimachinery/status'
 import { isAbort, isReported, TaskGroup } from '@coxswain/kit'
 import { WorkQueue } from '@coxswain/workqueue'
 import type { ControllerDefinition } from './controller-builder.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newForbidden, newServiceUnavailable } from '@coxswain/apimachinery'
+import { newForbidden, newServiceUnavailable } from '@coxswain/apimachinery/status'
 import { defineOperator, type EventRecorder, type ReconcileContext } from './index.ts'
 import type { EventObject, SeriesEventObject } from './internal/kinds.ts'
 import { Simulation, type Widget, widgetKind, widgetPath } from './test-support/simulation.ts'

@@ -1,4 +1,4 @@
-import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /** What an event is about. */
 export type EventSubject = Pick<DeepReadonly<ApiObject>, 'apiVersion' | 'kind' | 'metadata'> & {

@@ -1,4 +1,6 @@
-import { type ApiObject, type DeepReadonly, isNotFound, type Kind, keyOf } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import { type ApiObject, type DeepReadonly, keyOf } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import type { OperatorClient } from './operator-client.ts'
 
 export function hasFinalizer(object: DeepReadonly<ApiObject>, finalizer: string): boolean {

@@ -1,6 +1,6 @@
+import { deepEqual } from '@coxswain/apimachinery/json'
 import {
   type CustomResourceDefinition,
-  deepEqual,
   definedKindOf,
   formatGroupVersion,
   isConflict,
@@ -8,9 +8,10 @@ import {
   isInvalid,
   isNotFound,
   type Kind,
-  type StatusError,
   toCustomResourceDefinition,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/kinds'
+import { formatGroupVersion } from '@coxswain/apimachinery/meta'
+import { isConflict, isNotFound, type StatusError } from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
 import { RuntimeError } from './errors.ts'
 import { describeOperator, type Operator, type OperatorDefinition } from './operator.ts'

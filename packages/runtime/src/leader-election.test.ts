@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newInternalError } from '@coxswain/apimachinery'
+import { newInternalError } from '@coxswain/apimachinery/status'
 import { VirtualWorld } from '@coxswain/kit'
 import { defineOperator, isRuntimeError, LeaderElector } from './index.ts'
 import type { EventObject, Lease } from './internal/kinds.ts'

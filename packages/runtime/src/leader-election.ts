@@ -1,4 +1,6 @@
-import { deepEqual, formatMicroTime, isAlreadyExists, isConflict } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isAlreadyExists, isConflict } from '@coxswain/apimachinery/status'
+import { formatMicroTime } from '@coxswain/apimachinery/time'
 import type { Client } from '@coxswain/client'
 import { type Env, isReported } from '@coxswain/kit'
 import { RuntimeError } from './errors.ts'

@@ -1,4 +1,5 @@
-import type { ApiObject, Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { type Client, metadataOf } from '@coxswain/client'
 import type { ListerWatcher, Scope, WatchEvent } from '@coxswain/informers'
 

@@ -1,13 +1,5 @@
-import type {
-  ApiList,
-  ApiObject,
-  ApplyOf,
-  CreateOf,
-  DeepReadonly,
-  Kind,
-  KindOf,
-  ObjectKey,
-} from '@coxswain/apimachinery'
+import type { ApplyOf, CreateOf, Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { ApiList, ApiObject, DeepReadonly, ObjectKey } from '@coxswain/apimachinery/meta'
 import type {
   ApplyOptions,
   CallOptions,

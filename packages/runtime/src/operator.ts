@@ -1,4 +1,5 @@
-import type { ApiObject, Kind, KindOf } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import type { IndexFunction } from '@coxswain/informers'
 import type { Env } from '@coxswain/kit'
 import type { KindCacheOptions } from './cache.ts'

@@ -1,4 +1,4 @@
-import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import { isOlder } from '@coxswain/informers'
 
 /** What a cache says about how far it has come. */

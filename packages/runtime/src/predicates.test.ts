@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery'
+import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
 import {
   and,
   annotationsChanged,

@@ -1,4 +1,5 @@
-import { type ApiObject, type DeepReadonly, deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /** Something that happened to an object, before it becomes a reason to reconcile. */
 export type ObjectEvent<T extends ApiObject = ApiObject> =

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Clock, Logger, Random } from '@coxswain/kit'
 import type { EventRecorder } from './event-recorder.ts'
 import type { MetricsRegistry } from './metrics/registry.ts'

@@ -1,5 +1,10 @@
-import type { ApiObject, DeepReadonly, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
-import { parseGroupVersion } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import {
+  type ApiObject,
+  type DeepReadonly,
+  type ObjectKey,
+  parseGroupVersion,
+} from '@coxswain/apimachinery/meta'
 import type { CachedListOptions } from './cache.ts'
 import type { Predicate } from './predicates.ts'
 

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  newConflict,
-  newControllerReference,
-  newInternalError,
-  newTooManyRequests,
-} from '@coxswain/apimachinery'
+import { newControllerReference } from '@coxswain/apimachinery/meta'
+import { newConflict, newInternalError, newTooManyRequests } from '@coxswain/apimachinery/status'
 import { createSeededRandom } from '@coxswain/kit'
 import { WorkQueue } from '@coxswain/workqueue'
 import { Cache, defineOperator } from './index.ts'

@@ -1,4 +1,4 @@
-import { type ApiObject, type DeepReadonly, formatKey, keyOf } from '@coxswain/apimachinery'
+import { type ApiObject, type DeepReadonly, formatKey, keyOf } from '@coxswain/apimachinery/meta'
 import { changedFields } from './internal/changed-fields.ts'
 
 export type TriggerType =

@@ -1,4 +1,4 @@
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 import { createDefaultPlugins } from './default-plugins.ts'
 import type { Evict } from './evict.ts'

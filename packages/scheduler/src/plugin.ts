@@ -1,4 +1,5 @@
-import type { DeepReadonly, Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { DeepReadonly, ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Client } from '@coxswain/client'
 import type { NodeView, PodView } from '@coxswain/kinds'
 import type { Env } from '@coxswain/kit'

@@ -1,5 +1,6 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { Client } from '@coxswain/client'
 import { isSameCondition, type PodView, podCondition } from '@coxswain/kinds'
 import { type Clock, decodeText, encodeText } from '@coxswain/kit'

@@ -1,5 +1,5 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { Client } from '@coxswain/client'
 import { isPodTerminal, type PodView } from '@coxswain/kinds'
 import { type Env, TaskGroup } from '@coxswain/kit'

@@ -10,14 +10,8 @@ import {
 } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
 import { CSINode, StorageClass } from '@coxswain/api/storage/v1'
-import {
-  type ApiObject,
-  type DeepReadonly,
-  formatKey,
-  type Kind,
-  type KindOf,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import { type ApiObject, type DeepReadonly, formatKey, type ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Client } from '@coxswain/client'
 import { type EventHandler, Informer, type Registration } from '@coxswain/informers'
 import type { Env } from '@coxswain/kit'

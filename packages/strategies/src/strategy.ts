@@ -1,4 +1,7 @@
-import type { FieldError, JsonObject, NameValidator, ResetFields } from '@coxswain/apimachinery'
+import type { ResetFields } from '@coxswain/apimachinery/apply'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { NameValidator } from '@coxswain/apimachinery/validation'
 import type { Clock, Random } from '@coxswain/kit'
 import type { VerifySignature } from './certificates/signature.ts'
 import type { Decoded } from './decoded.ts'

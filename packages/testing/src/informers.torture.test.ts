@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigMap } from '@coxswain/api/core/v1'
-import type { ApiObject } from '@coxswain/apimachinery'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { createClient } from '@coxswain/client'
 import { Informer, type ListerWatcher, type Scope } from '@coxswain/informers'
 import { applyDelta, type InformerParts, transition } from '@coxswain/informers/parts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CustomResourceDefinition } from '@coxswain/api/apiextensions/v1'
-import { defineKind, s } from '@coxswain/apimachinery'
+import { defineKind, s } from '@coxswain/apimachinery/kinds'
 import { VirtualWorld } from '@coxswain/kit'
 import { defineOperator, installKinds, isRuntimeError, type Operator } from '@coxswain/runtime'
 import { startCluster } from './cluster.ts'

@@ -1,4 +1,4 @@
-import type { ObjectMeta, OwnerReference } from '@coxswain/apimachinery'
+import type { ObjectMeta, OwnerReference } from '@coxswain/apimachinery/meta'
 import type { Random } from '@coxswain/kit'
 import {
   answerValidation,

@@ -1,6 +1,6 @@
 import { DaemonSet } from '@coxswain/api/apps/v1'
 import { Node } from '@coxswain/api/core/v1'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { labels } from '../scenarios/workload.ts'
 import { addNode } from '../side.ts'
 import type { Stage } from '../stage.ts'

@@ -1,6 +1,6 @@
 import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { labels, podTemplate } from '../scenarios/workload.ts'
 import type { Stage } from '../stage.ts'
 import { bystanders, dropQuota, endNamespace, makeQuota } from './bystanders.ts'

@@ -1,5 +1,5 @@
 import { CronJob, Job } from '@coxswain/api/batch/v1'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { bystanders, dropQuota, endNamespace, makeQuota } from './bystanders.ts'
 import { type Action, type Draw, drawActions, type Family } from './draw.ts'
 import { deletePod, disruptPod, evictPod, failPod, readyPod, unreadyPod } from './pods-by-hand.ts'

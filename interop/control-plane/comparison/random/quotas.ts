@@ -1,5 +1,5 @@
 import { ConfigMap, PersistentVolumeClaim, Pod, ResourceQuota, Secret, Service } from '@coxswain/api/core/v1'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { labels } from '../scenarios/workload.ts'
 import { endNamespace } from './bystanders.ts'
 import { type Action, type Draw, drawActions, type Family } from './draw.ts'

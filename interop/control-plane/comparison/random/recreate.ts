@@ -1,4 +1,4 @@
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { Action, Draw } from './draw.ts'
 
 /** Deletes an object one way or another and, when it is gone and all is at rest, makes it again as `create` does. */

@@ -1,6 +1,6 @@
 import { StatefulSet } from '@coxswain/api/apps/v1'
 import { PersistentVolumeClaim } from '@coxswain/api/core/v1'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { labels, podTemplate } from '../scenarios/workload.ts'
 import { bystanders, dropQuota, endNamespace, makeQuota } from './bystanders.ts'
 import { type Action, type Draw, drawActions, type Family } from './draw.ts'

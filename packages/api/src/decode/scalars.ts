@@ -1,9 +1,5 @@
-import {
-  canonicalizeMicroTime,
-  canonicalizeTime,
-  isMachineryError,
-  MachineryError,
-} from '@coxswain/apimachinery'
+import { isMachineryError, MachineryError } from '@coxswain/apimachinery/errors'
+import { canonicalizeMicroTime, canonicalizeTime } from '@coxswain/apimachinery/time'
 
 /** A time in UTC with seconds, or with microseconds. Throws a MachineryError in the words of Go's parser. */
 export function normalizeTime(text: string, micro: boolean): string {

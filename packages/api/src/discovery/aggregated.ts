@@ -1,4 +1,4 @@
-import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
 import { isBuiltinResource } from '../resources/builtin-resources.ts'
 import { servedGroups } from '../served-groups.ts'
 

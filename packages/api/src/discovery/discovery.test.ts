@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { ResourceInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { builtinResources } from '../resources/builtin-resources.ts'
 import { readFixture } from '../test-support/fixture.ts'
 import { aggregatedDiscovery } from './aggregated.ts'

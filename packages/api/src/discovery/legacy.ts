@@ -1,4 +1,4 @@
-import type { ResourceInfo, SubresourceInfo, VersionInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo, SubresourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
 import { servedGroups } from '../served-groups.ts'
 import { storageVersionHash } from './storage-hash.ts'
 

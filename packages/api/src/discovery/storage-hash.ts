@@ -1,4 +1,4 @@
-import type { ResourceInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { BoundedMap, encodeBase64, encodeText } from '@coxswain/kit'
 import { sha256 } from './sha256.ts'
 

@@ -3,7 +3,8 @@
  * all of a schema. Version 2 says less: old clients take what it lists for all there is, so whatever may hold more is left
  * open, and keywords it does not have are dropped.
  */
-import type { ResourceInfo, Schema, VersionInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import type { Definition } from '../table/definition.ts'
 import type { CustomDefinition } from './definitions.ts'
 import { customTypeName } from './names.ts'

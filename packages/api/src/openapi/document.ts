@@ -1,4 +1,4 @@
-import type { ResourceInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { isBuiltinGroup, servedGroups } from '../served-groups.ts'
 import { groupRoute, versionRoute } from './fixed-routes.ts'
 import type { PathItem } from './operation.ts'

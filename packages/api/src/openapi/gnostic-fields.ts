@@ -4,7 +4,7 @@
  * it.
  */
 
-import { writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
 import { BackwardWriter } from '@coxswain/kit/protobuf'
 import type { Definition } from '../table/definition.ts'
 import type { Members } from './members.ts'

@@ -2,7 +2,7 @@
  * Large documents, a piece at a time: with thousands of custom resources one has tens of megabytes and takes seconds to
  * make. Whoever reads the pieces can let others go on between them.
  */
-import { writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
 import type { Definition } from '../table/definition.ts'
 
 /** A name and its value, or undefined: a place to pause. */

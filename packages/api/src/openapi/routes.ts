@@ -1,4 +1,4 @@
-import type { ResourceInfo, SubresourceInfo, VersionInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo, SubresourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
 import { findTable } from '../registry.ts'
 import { isBuiltinResource, returnsDeletedInOpenApi } from '../resources/builtin-resources.ts'
 import { typeRows } from '../table/table.ts'

@@ -1,4 +1,4 @@
-import type { ResourceInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import type { Definition } from '../table/definition.ts'
 import { customDefinitions } from './custom.ts'
 import { definitionsOf } from './definitions.ts'

@@ -1,4 +1,4 @@
-import type { ResourceInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { isBuiltinGroup, servedGroups } from '../served-groups.ts'
 import type { Definition } from '../table/definition.ts'
 import { customDefinitions } from './custom.ts'

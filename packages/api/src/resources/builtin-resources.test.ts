@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { builtinSchema } from '../registry.ts'
 import { readFixture } from '../test-support/fixture.ts'
 import { aboutKind, builtinResources } from './builtin-resources.ts'

@@ -1,4 +1,10 @@
-import type { PrinterColumn, ResourceInfo, SubresourceInfo, Verb, VersionInfo } from '@coxswain/apimachinery'
+import type {
+  PrinterColumn,
+  ResourceInfo,
+  SubresourceInfo,
+  Verb,
+  VersionInfo,
+} from '@coxswain/apimachinery/kinds'
 import { tableOf } from '../registry.ts'
 import { schemaOf } from '../table/schema.ts'
 import { rowOf } from '../table/table.ts'

@@ -1,4 +1,4 @@
-import type { Verb } from '@coxswain/apimachinery'
+import type { Verb } from '@coxswain/apimachinery/kinds'
 
 /** The served resources of one group, in the order of discovery. */
 export interface GroupRows {

@@ -1,4 +1,4 @@
-import type { ElementType, FieldType, Message, MessageField } from '@coxswain/apimachinery'
+import type { ElementType, FieldType, Message, MessageField } from '@coxswain/apimachinery/protobuf'
 import { rowOf, type SpecialType, type TypeExpression, type TypeRow, typeRows } from './table.ts'
 
 const messages = new WeakMap<TypeRow, Message>()

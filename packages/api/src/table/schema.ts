@@ -1,4 +1,4 @@
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { type FieldRow, jsonFields, rowOf, specialNames, type TypeExpression, type TypeRow } from './table.ts'
 
 const schemas = new WeakMap<TypeRow, Schema>()

@@ -1,4 +1,5 @@
-import type { ResourceInfo, Schema } from '@coxswain/apimachinery'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
+import type { Schema } from '@coxswain/apimachinery/schema'
 
 /** As much of a CustomResourceDefinition as the fixtures have. */
 export interface Crd {

@@ -1,8 +1,8 @@
-import { formatGroupVersionKind, gvkOf } from '../gvk.ts'
-import { getOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
+import { getOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepEqual } from '../json/value.ts'
-import type { ManagedFieldsEntry } from '../meta.ts'
-import type { Schema } from '../schema.ts'
+import { formatGroupVersionKind, gvkOf } from '../meta/gvk.ts'
+import type { ManagedFieldsEntry } from '../meta/meta.ts'
+import type { Schema } from '../schema/schema.ts'
 import { newBadRequest, newInternalError } from '../status/constructors.ts'
 import { conflictError } from './conflict.ts'
 import {

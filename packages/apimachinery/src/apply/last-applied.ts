@@ -1,6 +1,6 @@
 import { encodeText } from '@coxswain/kit'
-import { getOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
-import { printJson } from '../internal/print-value.ts'
+import { printJson } from '../go/print-value.ts'
+import { getOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { difference, type FieldSet } from './field-set.ts'
 import type { TypeNode } from './type-node.ts'
 import { compareTyped } from './typed-compare.ts'

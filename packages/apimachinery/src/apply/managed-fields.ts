@@ -1,7 +1,7 @@
-import { isPlainObject } from '../internal/plain.ts'
-import { compareCodePoints, printJson } from '../internal/print-value.ts'
-import { quote } from '../internal/quote.ts'
-import type { ManagedFieldsEntry } from '../meta.ts'
+import { compareCodePoints, printJson } from '../go/print-value.ts'
+import { quote } from '../go/quote.ts'
+import { isPlainObject } from '../json/plain.ts'
+import type { ManagedFieldsEntry } from '../meta/meta.ts'
 import { decodeFieldSet, encodeFieldSet, type FieldSet, union } from './field-set.ts'
 import { TypedValueError } from './path-element.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../schema/schema.ts'
 import { mergeConfiguration } from './merge-configuration.ts'
 
 const text: Schema = { type: 'string' }

@@ -1,5 +1,5 @@
-import { isPlainObject, type PlainObject } from '../internal/plain.ts'
-import type { Schema } from '../schema.ts'
+import { isPlainObject, type PlainObject } from '../json/plain.ts'
+import type { Schema } from '../schema/schema.ts'
 import { TypedValueError } from './path-element.ts'
 import { atomOf, objectSchema, type TypeNode, typeNodeOf } from './type-node.ts'
 import { mergeTyped } from './typed-merge.ts'

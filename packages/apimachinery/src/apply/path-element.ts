@@ -1,8 +1,8 @@
 import { BoundedMap, encodeText } from '@coxswain/kit'
-import { goPrint } from '../internal/go-print.ts'
-import { parseInt64 } from '../internal/parse-int.ts'
-import { compareCodePoints, printJson } from '../internal/print-value.ts'
-import { quote } from '../internal/quote.ts'
+import { goPrint } from '../go/go-print.ts'
+import { parseInt64 } from '../go/parse-int.ts'
+import { compareCodePoints, printJson } from '../go/print-value.ts'
+import { quote } from '../go/quote.ts'
 import { readJson } from '../json/read-json.ts'
 import type { ListType } from './type-node.ts'
 

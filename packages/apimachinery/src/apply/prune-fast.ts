@@ -1,4 +1,4 @@
-import { getOwn, isPlainObject } from '../internal/plain.ts'
+import { getOwn, isPlainObject } from '../json/plain.ts'
 import { emptyFieldSet, type FieldSet, isEmptySet, isMember, isSubset, nodeOf } from './field-set.ts'
 import { elementOf, type PathElement } from './path-element.ts'
 import { atomOf, type TypeNode } from './type-node.ts'

@@ -1,4 +1,4 @@
-import { getOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
+import { getOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import {
   difference,
   emptyFieldSet,

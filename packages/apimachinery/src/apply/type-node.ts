@@ -1,5 +1,5 @@
-import { resolveSchema } from '../internal/schema-walk.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../schema/schema.ts'
+import { resolveSchema } from '../schema/schema-walk.ts'
 import { objectMetaSchema } from './object-meta.ts'
 
 /**

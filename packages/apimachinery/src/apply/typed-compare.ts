@@ -1,4 +1,4 @@
-import { isPlainObject, type PlainObject } from '../internal/plain.ts'
+import { isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepEqual } from '../json/value.ts'
 import { emptyFieldSet, type FieldSet, PathCollector } from './field-set.ts'
 import { elementOf, fieldElement, type PathElement, printElement, TypedValueError } from './path-element.ts'

@@ -1,4 +1,4 @@
-import { isPlainObject, type PlainObject } from '../internal/plain.ts'
+import { isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepEqual, setMember } from '../json/value.ts'
 import type { PathElement } from './path-element.ts'
 import { atomOf, type ListType, type MapType, type TypeNode } from './type-node.ts'

@@ -1,4 +1,4 @@
-import type { PlainObject } from '../internal/plain.ts'
+import type { PlainObject } from '../json/plain.ts'
 import type { FieldSet } from './field-set.ts'
 import type { TypeNode } from './type-node.ts'
 

@@ -1,4 +1,4 @@
-import type { PlainObject } from '../internal/plain.ts'
+import type { PlainObject } from '../json/plain.ts'
 import { difference, type FieldSet, intersection, isEmptySet, union } from './field-set.ts'
 import { type Manager, type Managers, withSet } from './managed-fields.ts'
 import { prune } from './prune.ts'

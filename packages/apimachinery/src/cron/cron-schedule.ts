@@ -1,5 +1,5 @@
-import { parseDuration } from '../duration.ts'
 import { isMachineryError } from '../errors.ts'
+import { parseDuration } from '../time/duration.ts'
 import { isTimeZone } from './time-zone.ts'
 
 /** When something has to happen, in a time zone: at certain minutes, or each so many milliseconds. */

@@ -1,4 +1,4 @@
-import type { StatusCause } from '../status/status.ts'
+import type { StatusCause } from '../meta/status.ts'
 import { aggregateMessages, type FieldError, formatFieldError, toCauses } from './error.ts'
 
 /** What an answer has room for: errors, and UTF-16 units of their texts. Upstream has no such limit. */

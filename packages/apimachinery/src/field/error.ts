@@ -1,6 +1,6 @@
-import { printJson, printValue } from '../internal/print-value.ts'
-import { quote } from '../internal/quote.ts'
-import type { StatusCause } from '../status/status.ts'
+import { printJson, printValue } from '../go/print-value.ts'
+import { quote } from '../go/quote.ts'
+import type { StatusCause } from '../meta/status.ts'
 import type { Path } from './path.ts'
 
 /** The machine-readable half of a field error; equal to the `reason` of the cause it becomes. */

@@ -1,5 +1,5 @@
 import { MachineryError } from '../errors.ts'
-import { quote } from '../internal/quote.ts'
+import { quote } from '../go/quote.ts'
 import { setMember } from './value.ts'
 
 /** As in Go's decoder: an array or object nested deeper than this is an error. */

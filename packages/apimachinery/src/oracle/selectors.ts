@@ -1,8 +1,8 @@
 /** Our half of the comparison with upstream: not part of the package, used by its test and by `tools/oracle`. */
+import type { LabelSelector } from '../meta/label-selector.ts'
 import { escapeFieldValue, parseFieldSelector, unescapeFieldValue } from '../selectors/field-selector.ts'
 import {
   formatLabelSelector,
-  type LabelSelector,
   labelSelectorAsSelector,
   parseLabelSelector,
   parseToLabelSelector,

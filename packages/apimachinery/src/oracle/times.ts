@@ -1,6 +1,6 @@
 /** Our half of the comparison with upstream: not part of the package, used by its test and by `tools/oracle`. */
-import { formatDuration, parseDuration } from '../duration.ts'
-import { canonicalizeMicroTime, canonicalizeTime } from '../time.ts'
+import { formatDuration, parseDuration } from '../time/duration.ts'
+import { canonicalizeMicroTime, canonicalizeTime } from '../time/time.ts'
 
 export interface TimeQuestion {
   readonly text: string

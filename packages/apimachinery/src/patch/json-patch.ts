@@ -1,5 +1,5 @@
 import { MachineryError } from '../errors.ts'
-import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
+import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepClone, deepEqual, setMember } from '../json/value.ts'
 
 /** More operations in one patch are refused. */

@@ -1,5 +1,5 @@
 import { MachineryError } from '../errors.ts'
-import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
+import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepEqual, setMember } from '../json/value.ts'
 import { checkDepth } from './depth.ts'
 

@@ -1,8 +1,8 @@
-import { goPrint, goTypeOf } from '../internal/go-print.ts'
-import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
-import { resolveSchema } from '../internal/schema-walk.ts'
+import { goPrint, goTypeOf } from '../go/go-print.ts'
+import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepEqual } from '../json/value.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../schema/schema.ts'
+import { resolveSchema } from '../schema/schema-walk.ts'
 import { deduplicate, elementTypeOf, sortPrinted } from './strategic-order.ts'
 import {
   directiveKey,

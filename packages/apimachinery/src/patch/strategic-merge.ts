@@ -1,9 +1,9 @@
 import { MachineryError } from '../errors.ts'
-import { goPrint, goTypeName, goTypeOf } from '../internal/go-print.ts'
-import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
-import { resolveSchema } from '../internal/schema-walk.ts'
+import { goPrint, goTypeName, goTypeOf } from '../go/go-print.ts'
+import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepEqual, setMember } from '../json/value.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../schema/schema.ts'
+import { resolveSchema } from '../schema/schema-walk.ts'
 import { checkDepth } from './depth.ts'
 import {
   deduplicate,

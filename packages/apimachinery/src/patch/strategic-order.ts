@@ -1,6 +1,6 @@
-import { type GoType, goPrint, goTypeOf } from '../internal/go-print.ts'
-import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../internal/plain.ts'
-import { compareCodePoints } from '../internal/print-value.ts'
+import { type GoType, goPrint, goTypeOf } from '../go/go-print.ts'
+import { compareCodePoints } from '../go/print-value.ts'
+import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { directiveKey, inapplicable, noMergeKey, wrongType } from './strategic-schema.ts'
 
 /**

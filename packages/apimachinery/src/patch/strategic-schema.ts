@@ -1,8 +1,8 @@
 import { MachineryError } from '../errors.ts'
-import { goPrint, goTypeName, goTypeOf } from '../internal/go-print.ts'
-import type { PlainObject } from '../internal/plain.ts'
-import { propertySchema, resolveSchema, shortTypeName } from '../internal/schema-walk.ts'
-import type { Schema } from '../schema.ts'
+import { goPrint, goTypeName, goTypeOf } from '../go/go-print.ts'
+import type { PlainObject } from '../json/plain.ts'
+import type { Schema } from '../schema/schema.ts'
+import { propertySchema, resolveSchema, shortTypeName } from '../schema/schema-walk.ts'
 
 export const directiveKey = '$patch'
 export const retainKeysKey = '$retainKeys'

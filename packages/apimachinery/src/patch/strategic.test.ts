@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isMachineryError, type MachineryErrorCode } from '../errors.ts'
-import type { PlainObject } from '../internal/plain.ts'
+import type { PlainObject } from '../json/plain.ts'
 import { readSchemas } from '../test-support/fixtures.ts'
 import { createThreeWayMergePatch, createTwoWayMergePatch } from './strategic-diff.ts'
 import { applyStrategicMergePatch, decodeStrategicMergePatch } from './strategic-merge.ts'

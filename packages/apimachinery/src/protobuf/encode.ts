@@ -1,6 +1,7 @@
 import { decodePaddedBase64 } from '@coxswain/kit'
 import { BackwardWriter } from '@coxswain/kit/protobuf'
 import { MachineryError } from '../errors.ts'
+import { compareCodePoints } from '../go/print-value.ts'
 import { writeJsonBytes } from '../json/write-json.ts'
 import { type ElementType, type Message, type MessageField, maxDepth, type ScalarType } from './message.ts'
 import { parseInstant } from './time.ts'
@@ -52,7 +53,7 @@ class Encoder {
     } else if (type.form === 'map') {
       if (isUnset) return
       const members = this.#asObject(value)
-      const keys = Object.keys(members).sort(byCodePoints)
+      const keys = Object.keys(members).sort(compareCodePoints)
       for (let i = keys.length - 1; i >= 0; i--) {
         const key = keys[i] as string
         this.#entry(type.element, number, [key, members[key]])
@@ -221,17 +222,6 @@ function isLeftOut(type: ElementType): boolean {
 
 function isBytes(type: ElementType): boolean {
   return type.form === 'scalar' && type.scalar === 'bytes'
-}
-
-/** Go sorts by bytes, which is by code points. */
-function byCodePoints(a: string, b: string): number {
-  for (let i = 0; i < a.length && i < b.length; ) {
-    const x = a.codePointAt(i) ?? 0
-    const y = b.codePointAt(i) ?? 0
-    if (x !== y) return x - y
-    i += x > 0xffff ? 2 : 1
-  }
-  return a.length - b.length
 }
 
 function readBase64(text: string): Uint8Array {

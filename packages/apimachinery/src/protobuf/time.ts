@@ -1,4 +1,4 @@
-import { parseTime } from '../time.ts'
+import { parseTime } from '../time/time.ts'
 import { malformed } from './malformed.ts'
 
 /** Seconds and nanoseconds since 1970; undefined for Go's zero time. */

@@ -3,7 +3,7 @@
  * overflow differently where a value has to become an int64; `arbitrary` says which one a value would have there.
  */
 import { MachineryError } from '../errors.ts'
-import { fitInt64 } from '../internal/parse-int.ts'
+import { fitInt64 } from '../go/parse-int.ts'
 
 export interface Amount {
   readonly unscaled: bigint

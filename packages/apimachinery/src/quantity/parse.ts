@@ -1,5 +1,5 @@
 import { MachineryError } from '../errors.ts'
-import { fitInt64 } from '../internal/parse-int.ts'
+import { fitInt64 } from '../go/parse-int.ts'
 import { type Amount, compareAmounts, dec, int64, maxInt64, negateAmount, roundUpTo } from './amount.ts'
 import { interpretSuffix, type QuantityFormat, type Suffix } from './suffix.ts'
 

@@ -1,4 +1,4 @@
-import { parseInt64 } from '../internal/parse-int.ts'
+import { parseInt64 } from '../go/parse-int.ts'
 
 /** How a quantity is written: `12e6`, `12Mi` or `12M`. Sums keep the form of their first non-zero term. */
 export type QuantityFormat = 'DecimalExponent' | 'BinarySI' | 'DecimalSI'

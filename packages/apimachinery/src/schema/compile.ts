@@ -1,11 +1,11 @@
 import type { FieldError } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
-import type { Schema } from '../schema.ts'
 import { type DecodeOptions, decodeTyped } from './decode.ts'
 import { applyDefaults, dropNulls } from './default.ts'
 import { type Coerced, coerceEmbedded, validateEmbedded } from './embedded.ts'
 import { validateListTypes } from './list-types.ts'
 import { type PruneOptions, prune } from './prune.ts'
+import type { Schema } from './schema.ts'
 import { type ValidateOptions, validateValue, walkValue } from './validate.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { quote } from '../internal/quote.ts'
-import type { Schema } from '../schema.ts'
+import { quote } from '../go/quote.ts'
 import type { Context, Validator } from './context.ts'
+import type { Schema } from './schema.ts'
 
 /** `allOf`, `anyOf`, `oneOf` and `not`. Of failed alternatives, the errors of the one that came closest are shown. */
 export function compositeValidator(

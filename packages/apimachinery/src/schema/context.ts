@@ -2,8 +2,8 @@ import type { FieldError } from '../field/error.ts'
 import * as field from '../field/error.ts'
 import { maxErrorLength, maxErrors } from '../field/error-list.ts'
 import type { Path } from '../field/path.ts'
-import { quote } from '../internal/quote.ts'
-import type { Schema } from '../schema.ts'
+import { quote } from '../go/quote.ts'
+import type { Schema } from './schema.ts'
 
 /** Checks one value. `old` is the value it replaces, undefined when there is none or it cannot be told. */
 export type Validator = (value: unknown, context: Context, old: unknown) => void

@@ -1,9 +1,9 @@
 import { type FieldError, invalid } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
 import { deepClone } from '../json/value.ts'
-import type { Schema } from '../schema.ts'
 import { coerceEmbedded, validateEmbedded } from './embedded.ts'
 import { prune } from './prune.ts'
+import type { Schema } from './schema.ts'
 import { validateValue } from './validate.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type FieldError, forbidden, invalid, notSupported, Printed, required } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
-import { printValue } from '../internal/print-value.ts'
-import type { Schema } from '../schema.ts'
+import { printValue } from '../go/print-value.ts'
+import type { Schema } from './schema.ts'
 
 function wantType(schema: Schema, type: 'object' | 'array', keyword: keyof Schema, path: Path): FieldError[] {
   if (schema.type === type) return []

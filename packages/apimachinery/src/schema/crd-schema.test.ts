@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatFieldError } from '../field/error.ts'
-import type { Schema } from '../schema.ts'
 import { validateCrdSchema } from './crd-schema.ts'
+import type { Schema } from './schema.ts'
 
 /** What is wrong with the schema of `spec.a`, paths from there. */
 function problems(a: unknown, root: Partial<Schema> = {}): string[] {

@@ -1,9 +1,9 @@
 import { type FieldError, forbidden, invalid, notSupported, required } from '../field/error.ts'
 import { Path } from '../field/path.ts'
-import type { Schema, ValidationRule } from '../schema.ts'
 import { validateDefaults } from './crd-schema-defaults.ts'
 import { checkListMapKeys, checkListType, checkMapType } from './crd-schema-lists.ts'
 import { followFieldPath } from './field-path.ts'
+import type { Schema, ValidationRule } from './schema.ts'
 import { checkStructural } from './structural.ts'
 
 /** Keywords of JSON schema that no CRD may use, and that `Schema` therefore does not have. */

@@ -1,7 +1,7 @@
 import { isMachineryError } from '../errors.ts'
 import type { Literals } from '../json/exact-reader.ts'
-import type { Schema } from '../schema.ts'
-import { parseTime } from '../time.ts'
+import { parseTime } from '../time/time.ts'
+import type { Schema } from './schema.ts'
 import { tooDeep } from './too-deep.ts'
 
 export interface DecodeOptions {

@@ -1,6 +1,6 @@
 import { deepClone, setMember } from '../json/value.ts'
-import type { Schema } from '../schema.ts'
 import { reaches } from './list-types.ts'
+import type { Schema } from './schema.ts'
 import { tooDeep } from './too-deep.ts'
 
 /**

@@ -1,16 +1,16 @@
 import { isMachineryError } from '../errors.ts'
 import { type FieldError, invalid, required } from '../field/error.ts'
 import { Path } from '../field/path.ts'
-import { parseGroupVersion } from '../gvk.ts'
 import { deepClone } from '../json/value.ts'
-import type { ObjectMeta } from '../meta.ts'
-import type { Schema } from '../schema.ts'
+import { parseGroupVersion } from '../meta/gvk.ts'
+import type { ObjectMeta } from '../meta/meta.ts'
 import { isDNS1035Label } from '../validation/dns.ts'
 import { nameIsPathSegment, validateObjectMeta } from '../validation/object-meta.ts'
 import { decodeTyped } from './decode.ts'
 import { reaches } from './list-types.ts'
 import { objectMetaSchema } from './object-meta-schema.ts'
 import { prune } from './prune.ts'
+import type { Schema } from './schema.ts'
 
 const memory = new WeakMap<Schema, boolean>()
 

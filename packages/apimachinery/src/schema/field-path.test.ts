@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Schema } from '../schema.ts'
 import { followFieldPath } from './field-path.ts'
+import type { Schema } from './schema.ts'
 
 const schema: Schema = {
   type: 'object',

@@ -1,5 +1,5 @@
 import { Path } from '../field/path.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from './schema.ts'
 
 /** Where a field path of a CustomResourceDefinition leads: `path` as errors print it, and the schema there. */
 export interface FieldPathTarget {

@@ -1,7 +1,7 @@
 import { duplicate, type FieldError, invalid } from '../field/error.ts'
 import { Path } from '../field/path.ts'
-import { printJson } from '../internal/print-value.ts'
-import type { Schema } from '../schema.ts'
+import { printJson } from '../go/print-value.ts'
+import type { Schema } from './schema.ts'
 import { tooDeep } from './too-deep.ts'
 
 /** Lists of type `set` hold no value twice, lists of type `map` no two objects with the same keys. */

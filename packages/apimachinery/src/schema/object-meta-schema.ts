@@ -1,4 +1,4 @@
-import type { Schema } from '../schema.ts'
+import type { Schema } from './schema.ts'
 
 const text: Schema = { type: 'string' }
 const flag: Schema = { type: 'boolean' }

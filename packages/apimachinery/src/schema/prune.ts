@@ -1,4 +1,4 @@
-import type { Schema } from '../schema.ts'
+import type { Schema } from './schema.ts'
 import { tooDeep } from './too-deep.ts'
 
 export interface PruneOptions {

@@ -1,9 +1,9 @@
-import { printFloat, printJson, printNumber } from '../internal/print-value.ts'
+import { printFloat, printJson, printNumber } from '../go/print-value.ts'
 import { deepEqual } from '../json/value.ts'
-import type { Schema } from '../schema.ts'
 import type { Context } from './context.ts'
 import { formatCheck } from './formats.ts'
 import { compilePattern } from './pattern.ts'
+import type { Schema } from './schema.ts'
 import { jsonType, usedFormat } from './type.ts'
 
 /** Length, pattern and format. Of length and pattern only the first violation is told, as upstream. */

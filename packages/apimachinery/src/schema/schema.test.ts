@@ -4,9 +4,9 @@ import { isMachineryError } from '../errors.ts'
 import { formatFieldError } from '../field/error.ts'
 import { Path } from '../field/path.ts'
 import { readJson } from '../json/read-json.ts'
-import type { Schema } from '../schema.ts'
 import { compileSchema } from './compile.ts'
 import { strictDecodingError } from './prune.ts'
+import type { Schema } from './schema.ts'
 import type { ValidateOptions } from './validate.ts'
 
 function object(properties: Record<string, Schema>, rest: Partial<Schema> = {}): Schema {

@@ -1,8 +1,8 @@
 import { type FieldError, forbidden, invalid, required } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
 import { deepEqual } from '../json/value.ts'
-import type { Schema } from '../schema.ts'
 import { checkPattern } from './pattern.ts'
+import type { Schema } from './schema.ts'
 
 /** The two places where alternatives may name types: the forms of an int-or-string. */
 interface Exceptions {

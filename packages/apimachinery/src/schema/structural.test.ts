@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatFieldError } from '../field/error.ts'
 import { Path } from '../field/path.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from './schema.ts'
 import { checkStructural } from './structural.ts'
 
 const at = Path.of('openAPIV3Schema')

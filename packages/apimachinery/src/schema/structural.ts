@@ -1,7 +1,7 @@
 import { type FieldError, forbidden, formatFieldError, invalid, required } from '../field/error.ts'
 import { Path } from '../field/path.ts'
-import { compareCodePoints } from '../internal/print-value.ts'
-import type { Schema } from '../schema.ts'
+import { compareCodePoints } from '../go/print-value.ts'
+import type { Schema } from './schema.ts'
 import { checkCompleteness, checkNested, isIntOrStringAnyOf } from './structural-nested.ts'
 
 type Level = 'root' | 'item' | 'field'

@@ -1,6 +1,6 @@
-import type { Schema } from '../schema.ts'
 import type { Context } from './context.ts'
 import { formatCheck } from './formats.ts'
+import type { Schema } from './schema.ts'
 
 /** The check of a value's JSON type, with upstream's quirks about formats. */
 export function typeValidator(schema: Schema): ((value: unknown, context: Context) => void) | undefined {

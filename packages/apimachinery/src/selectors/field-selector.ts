@@ -1,5 +1,5 @@
 import { MachineryError } from '../errors.ts'
-import { compareCodePoints } from '../internal/print-value.ts'
+import { compareCodePoints } from '../go/print-value.ts'
 
 /** One condition of a field selector. */
 export interface FieldRequirement {

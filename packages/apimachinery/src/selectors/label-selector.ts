@@ -1,7 +1,8 @@
 import { MachineryError } from '../errors.ts'
 import { Path } from '../field/path.ts'
-import { compareCodePoints } from '../internal/print-value.ts'
-import { quote } from '../internal/quote.ts'
+import { compareCodePoints } from '../go/print-value.ts'
+import { quote } from '../go/quote.ts'
+import type { LabelSelector, LabelSelectorRequirement } from '../meta/label-selector.ts'
 import { parseRequirements } from './parser.ts'
 import {
   createRequirement,
@@ -87,18 +88,6 @@ export function selectorFromLabels(labels: Labels | undefined): Selector {
   return Selector.of(
     Object.entries(labels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] })),
   )
-}
-
-export interface LabelSelectorRequirement {
-  key: string
-  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
-  values?: string[]
-}
-
-/** `metav1.LabelSelector`: a selector as it stands in an object. */
-export interface LabelSelector {
-  matchLabels?: Record<string, string>
-  matchExpressions?: LabelSelectorRequirement[]
 }
 
 const wireOperators: ReadonlyMap<string, LabelOperator> = new Map([

@@ -1,7 +1,7 @@
 import { MachineryError } from '../errors.ts'
 import { formatFieldError } from '../field/error.ts'
 import { Path } from '../field/path.ts'
-import { compareCodePoints } from '../internal/print-value.ts'
+import { compareCodePoints } from '../go/print-value.ts'
 import { Lexer, type Token, type TokenKind } from './lexer.ts'
 import { checkKey, createRequirement, type LabelOperator, type Requirement } from './requirement.ts'
 

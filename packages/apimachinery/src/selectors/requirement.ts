@@ -1,8 +1,8 @@
 import { MachineryError } from '../errors.ts'
 import { aggregate, type FieldError, invalid, notSupported } from '../field/error.ts'
 import { Path } from '../field/path.ts'
-import { parseInt64 } from '../internal/parse-int.ts'
-import { compareCodePoints } from '../internal/print-value.ts'
+import { parseInt64 } from '../go/parse-int.ts'
+import { compareCodePoints } from '../go/print-value.ts'
 import { isQualifiedName, isValidLabelValue } from '../validation/names.ts'
 
 /** How a requirement compares. `=` and `==` mean the same and print as they were written. */

@@ -1,15 +1,10 @@
 /** The failures a Kubernetes API server answers with, one constructor each: codes, reasons, details and words are upstream's. */
 import type { FieldError } from '../field/error.ts'
 import { ErrorList } from '../field/error-list.ts'
-import { formatGroupKind, formatGroupResource, type GroupKind, type GroupResource } from '../gvk.ts'
-import { quote } from '../internal/quote.ts'
-import type { Status, StatusCause } from './status.ts'
+import { quote } from '../go/quote.ts'
+import { formatGroupKind, formatGroupResource, type GroupKind, type GroupResource } from '../meta/gvk.ts'
+import type { Status, StatusCause } from '../meta/status.ts'
 import { type FailureInit, failureStatus, StatusError } from './status-error.ts'
-
-/** An error for a Status that was received, or built by hand. */
-export function fromStatus(status: Status): StatusError {
-  return new StatusError(status)
-}
 
 function failure(init: FailureInit, cause?: unknown): StatusError {
   return new StatusError(failureStatus(init), cause instanceof Error ? { cause } : undefined)
@@ -40,21 +35,6 @@ export function newAlreadyExists(resource: GroupResource, name: string): StatusE
     reason: 'AlreadyExists',
     message: `${formatGroupResource(resource)} ${quote(name)} already exists`,
     details: resourceDetails(resource, name),
-  })
-}
-
-/** 409: every name generated from `generateName` was taken. */
-export function newGenerateNameConflict(
-  resource: GroupResource,
-  name: string,
-  retryAfterSeconds: number,
-): StatusError {
-  const taken = `${formatGroupResource(resource)} ${quote(name)} already exists`
-  return failure({
-    code: 409,
-    reason: 'AlreadyExists',
-    message: `${taken}, the server was not able to generate a unique name for the object`,
-    details: { ...resourceDetails(resource, name), retryAfterSeconds },
   })
 }
 
@@ -126,11 +106,6 @@ export function newBadRequest(message: string): StatusError {
 /** 429 from an endpoint that is not accepting requests for a while. */
 export function newTooManyRequests(message: string, retryAfterSeconds: number): StatusError {
   return failure({ code: 429, reason: 'TooManyRequests', message, details: { retryAfterSeconds } })
-}
-
-/** 429 from flow control. */
-export function newTooManyRequestsError(message: string): StatusError {
-  return failure({ code: 429, reason: 'TooManyRequests', message: `Too many requests: ${message}` })
 }
 
 /** 503 */

@@ -1,5 +1,5 @@
-import { formatGroupResource, type GroupResource } from '../gvk.ts'
-import { quote } from '../internal/quote.ts'
+import { quote } from '../go/quote.ts'
+import { formatGroupResource, type GroupResource } from '../meta/gvk.ts'
 import { failureStatus, StatusError } from './status-error.ts'
 
 export interface GenericResponse {

@@ -2,7 +2,7 @@
  * What kind of failure an error is. All of them look through `cause`s, accept anything, and are false for what has no
  * Status. A Status without a reason that Kubernetes knows is judged by its code.
  */
-import type { StatusCause, StatusReason } from './status.ts'
+import type { StatusCause, StatusReason } from '../meta/status.ts'
 import { findStatusError } from './status-error.ts'
 
 const knownReasons: ReadonlySet<string> = new Set<StatusReason>([
@@ -122,10 +122,6 @@ export function isTooManyRequests(error: unknown): boolean {
 export function isRequestEntityTooLarge(error: unknown): boolean {
   const found = findStatusError(error)
   return found?.reason === 'RequestEntityTooLarge' || found?.code === 413
-}
-
-export function isStoreReadError(error: unknown): boolean {
-  return reasonOf(error) === 'StorageReadError'
 }
 
 /** The first cause with that reason, such as `NamespaceTerminating`. */

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { FieldError } from '../field/index.ts'
 import * as field from '../field/index.ts'
+import type { Status, StatusCause } from '../meta/status.ts'
 import {
   newAlreadyExists,
   newBadRequest,
@@ -20,7 +21,6 @@ import {
   optimisticLockMessage,
 } from './constructors.ts'
 import { newGenericServerResponse } from './generic-response.ts'
-import type { Status, StatusCause } from './status.ts'
 import type { StatusError } from './status-error.ts'
 
 const file = new URL('../../fixtures/statuses.json.gz', import.meta.url)

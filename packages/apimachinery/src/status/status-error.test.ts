@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { invalid, required } from '../field/error.ts'
 import { Path } from '../field/path.ts'
+import { isStatus } from '../meta/status.ts'
 import * as make from './constructors.ts'
 import { newGenericServerResponse } from './generic-response.ts'
 import * as is from './predicates.ts'
-import { isStatus } from './status.ts'
 import { failureStatus, isStatusError, StatusError } from './status-error.ts'
 
 const pods = { group: '', resource: 'pods' }

@@ -1,5 +1,5 @@
 import { brandErrors, type IsError } from '@coxswain/kit'
-import type { Status, StatusCause, StatusDetails } from './status.ts'
+import type { Status, StatusCause, StatusDetails } from '../meta/status.ts'
 
 /**
  * A failure that is, or becomes, the answer of an API server. Decide with `isNotFound(e)`, `isConflict(e)` and friends,

@@ -1,8 +1,8 @@
 import { createFieldManager } from '../apply/field-manager.ts'
-import type { PlainObject } from '../internal/plain.ts'
-import { printJson } from '../internal/print-value.ts'
+import { printJson } from '../go/print-value.ts'
+import type { PlainObject } from '../json/plain.ts'
 import { deepClone } from '../json/value.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../schema/schema.ts'
 import { isStatusError } from '../status/status-error.ts'
 import { readSchemas } from './fixtures.ts'
 

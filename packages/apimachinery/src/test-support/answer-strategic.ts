@@ -1,8 +1,8 @@
 import { isMachineryError } from '../errors.ts'
-import type { PlainObject } from '../internal/plain.ts'
+import type { PlainObject } from '../json/plain.ts'
 import { createThreeWayMergePatch, createTwoWayMergePatch } from '../patch/strategic-diff.ts'
 import { applyStrategicMergePatch } from '../patch/strategic-merge.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../schema/schema.ts'
 import { readSchemas } from './fixtures.ts'
 
 /** A patch to apply, or objects to make one of. */

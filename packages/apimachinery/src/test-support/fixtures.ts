@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../schema/schema.ts'
 
 const folder = new URL('../../fixtures/', import.meta.url)
 

@@ -1,14 +1,5 @@
 /** DNS names. Each function returns what is wrong, in upstream's words; an empty list means valid. */
-import {
-  dash,
-  digit,
-  isShaped,
-  isShapedBetween,
-  lower,
-  underscore,
-  upper,
-  utf8Length,
-} from '../internal/chars.ts'
+import { dash, digit, isShaped, isShapedBetween, lower, underscore, upper, utf8Length } from '../go/chars.ts'
 import { maxBytesError, maxLenError, regexError } from './messages.ts'
 
 export const dns1123LabelMaxLength = 63

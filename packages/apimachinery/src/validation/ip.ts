@@ -1,7 +1,7 @@
 /** IP addresses and CIDR blocks in objects. Older fields take what long was taken; newer ones the canonical form only. */
 import { type FieldError, invalid } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
-import { quote } from '../internal/quote.ts'
+import { quote } from '../go/quote.ts'
 import {
   type CIDR,
   formatCIDR,

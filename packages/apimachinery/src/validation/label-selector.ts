@@ -9,9 +9,9 @@ import {
   tooLong,
 } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
-import { digit, isShaped, lower, underscore, upper, utf8Length } from '../internal/chars.ts'
-import type { Condition, DeepReadonly } from '../meta.ts'
-import type { LabelSelector } from '../selectors/label-selector.ts'
+import { digit, isShaped, lower, underscore, upper, utf8Length } from '../go/chars.ts'
+import type { LabelSelector } from '../meta/label-selector.ts'
+import type { Condition, DeepReadonly } from '../meta/meta.ts'
 import { regexError } from './messages.ts'
 import { isValidLabelValue } from './names.ts'
 import { validateLabelName, validateLabels } from './object-meta.ts'

@@ -3,11 +3,11 @@
 import { isMachineryError } from '../errors.ts'
 import { type FieldError, forbidden, invalid, Printed, required, tooLong } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
-import { formatGroupVersionKind, gvkOf } from '../gvk.ts'
-import { utf8Length } from '../internal/chars.ts'
-import { printJson } from '../internal/print-value.ts'
-import { quoteList } from '../internal/quote.ts'
-import type { DeepReadonly, ObjectMeta, OwnerReference } from '../meta.ts'
+import { utf8Length } from '../go/chars.ts'
+import { printJson } from '../go/print-value.ts'
+import { quoteList } from '../go/quote.ts'
+import { formatGroupVersionKind, gvkOf } from '../meta/gvk.ts'
+import type { DeepReadonly, ObjectMeta, OwnerReference } from '../meta/meta.ts'
 import { isDNS1035Label, isDNS1123Label, isDNS1123Subdomain } from './dns.ts'
 import {
   isQualifiedName,

@@ -1,9 +1,9 @@
 /** What must hold for the options of a request and for managedFields entries. */
 import { type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../field/error.ts'
 import { Path } from '../field/path.ts'
-import { utf8Length } from '../internal/chars.ts'
-import { isPrintableCharacter } from '../internal/quote.ts'
-import type { DeepReadonly, ManagedFieldsEntry } from '../meta.ts'
+import { utf8Length } from '../go/chars.ts'
+import { isPrintableCharacter } from '../go/quote.ts'
+import type { DeepReadonly, ManagedFieldsEntry } from '../meta/meta.ts'
 
 export const fieldManagerMaxLength = 128
 const maxSubresourceNameLength = 256

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { UserInfo } from '../request/context.ts'
 import type { Attributes } from './attributes.ts'
 import { kindOf, namespaceOf, resourceOf } from './create-attributes.ts'

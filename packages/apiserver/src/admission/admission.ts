@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { Attributes } from './attributes.ts'
 import { keepManagedFields } from './managed-fields.ts'
 import type { AdmissionPorts } from './ports.ts'

@@ -1,4 +1,5 @@
-import type { GroupVersionKind, JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import type { Admission } from './admission.ts'

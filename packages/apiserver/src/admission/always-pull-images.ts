@@ -1,4 +1,5 @@
-import { field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 import type { Attributes } from './attributes.ts'
 import { forbidden } from './policies/policy-request.ts'

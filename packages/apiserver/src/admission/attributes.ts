@@ -1,4 +1,6 @@
-import type { GroupVersionKind, JsonObject, VersionInfo } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { VersionInfo } from '@coxswain/apimachinery/kinds'
+import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { UserInfo } from '../request/context.ts'
 import type { AdmissionPorts } from './ports.ts'

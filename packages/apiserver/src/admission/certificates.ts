@@ -1,4 +1,5 @@
-import { deepEqual, isObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newForbidden } from '@coxswain/apimachinery/status'
 import { readCertificateRequest } from '@coxswain/strategies'
 import type { RequestVerb } from '../request/request-info.ts'
 import type { AdmissionPlugin } from './admission.ts'

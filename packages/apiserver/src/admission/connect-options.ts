@@ -1,4 +1,5 @@
-import type { GroupVersionKind, JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
 

@@ -1,4 +1,5 @@
-import type { GroupVersionKind, GroupVersionResource, JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery/meta'
 import type { Endpoint } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
 import type { DeleteOptions } from '../request/write-options.ts'

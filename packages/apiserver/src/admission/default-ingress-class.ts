@@ -1,4 +1,4 @@
-import { childObject, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { defaultClassAnnotation } from '@coxswain/strategies'
 import type { AdmissionPlugin } from './admission.ts'
 

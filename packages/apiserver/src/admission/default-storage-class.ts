@@ -1,4 +1,4 @@
-import { childObject } from '@coxswain/apimachinery'
+import { childObject } from '@coxswain/apimachinery/json'
 import type { AdmissionPlugin } from './admission.ts'
 import { classOfClaim, defaultStorageClassOf, isClaimWrite } from './storage-classes.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { AdmissionPlugin } from './admission.ts'
 import { forbidden } from './policies/policy-request.ts'
 

@@ -1,4 +1,5 @@
-import { isObject, newForbidden } from '@coxswain/apimachinery'
+import { isObject } from '@coxswain/apimachinery/json'
+import { newForbidden } from '@coxswain/apimachinery/status'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 
 const hostname = 'kubernetes.io/hostname'

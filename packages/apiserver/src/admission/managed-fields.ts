@@ -1,10 +1,6 @@
-import {
-  decodeFieldSet,
-  deepEqual,
-  isMachineryError,
-  isObject,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import { decodeFieldSet } from '@coxswain/apimachinery/apply'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Attributes } from './attributes.ts'
 
 /** Puts `metadata.managedFields` back when admission has made something of them that cannot be read. */

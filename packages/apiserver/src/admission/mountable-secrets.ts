@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
 const yes = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])

@@ -1,4 +1,4 @@
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { encodeStored } from '../cache/stored-object.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'

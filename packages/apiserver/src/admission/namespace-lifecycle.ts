@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newForbidden, newNotFound, StatusError } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newForbidden, newNotFound, StatusError } from '@coxswain/apimachinery/status'
 import type { AdmissionPlugin } from './admission.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])

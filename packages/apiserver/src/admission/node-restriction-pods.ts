@@ -1,4 +1,5 @@
-import { deepEqual, isObject, type JsonObject, newNotFound } from '@coxswain/apimachinery'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newNotFound } from '@coxswain/apimachinery/status'
 import { findPodReferences } from '../authorization/node/references.ts'
 import type { RequestVerb } from '../request/request-info.ts'
 import type { Attributes } from './attributes.ts'

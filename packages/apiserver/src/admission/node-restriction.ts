@@ -1,4 +1,5 @@
-import { deepEqual, isObject, type JsonObject, newForbidden, type StatusError } from '@coxswain/apimachinery'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newForbidden, type StatusError } from '@coxswain/apimachinery/status'
 import { readCertificateRequest } from '@coxswain/strategies'
 import { nodeNameOf } from '../authorization/node/identity.ts'
 import type { AdmissionPlugin } from './admission.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, type OwnerReference, parseGroupVersion } from '@coxswain/apimachinery'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { type OwnerReference, parseGroupVersion } from '@coxswain/apimachinery/meta'
 import type { Decision } from '../authorization/authorizer.ts'
 import type { RequestVerb, ResourceRequestInfo } from '../request/request-info.ts'
 import type { AdmissionPlugin } from './admission.ts'

@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newForbidden, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
+import { newForbidden } from '@coxswain/apimachinery/status'
 import type { AdmissionPlugin } from './admission.ts'
 import { classOfClaim, findStorageClass, isClaimWrite } from './storage-classes.ts'
 

@@ -1,4 +1,4 @@
-import { childObject, isObject } from '@coxswain/apimachinery'
+import { childObject, isObject } from '@coxswain/apimachinery/json'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 import type { Attributes } from './attributes.ts'
 import { findNamespace } from './matching/selectors.ts'

@@ -1,4 +1,4 @@
-import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'
 

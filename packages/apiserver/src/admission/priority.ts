@@ -1,4 +1,5 @@
-import { childObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newForbidden } from '@coxswain/apimachinery/status'
 import { systemPriorityClasses } from '@coxswain/strategies'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 import type { Attributes } from './attributes.ts'

@@ -1,5 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepClone, deepEqual } from '@coxswain/apimachinery'
+import { deepClone, deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 
 /**
  * The memory of one request's mutating round: a webhook or policy that changes the object makes all plug-ins run a second

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import fc from 'fast-check'
 import { mergeTolerations } from './runtime-class.ts'
 

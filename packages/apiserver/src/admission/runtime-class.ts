@@ -1,4 +1,4 @@
-import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 import type { Attributes } from './attributes.ts'
 import { forbidden } from './policies/policy-request.ts'

@@ -1,4 +1,5 @@
-import { childObject, isObject, type JsonObject, newForbidden } from '@coxswain/apimachinery'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newForbidden } from '@coxswain/apimachinery/status'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 import { findForeignEphemeralSecret, findForeignSecret } from './mountable-secrets.ts'
 

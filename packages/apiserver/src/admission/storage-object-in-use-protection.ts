@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { AdmissionPlugin } from './admission.ts'
 
 const finalizers: Readonly<Record<string, string>> = {

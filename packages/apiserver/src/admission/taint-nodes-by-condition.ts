@@ -1,4 +1,4 @@
-import { childObject, isObject } from '@coxswain/apimachinery'
+import { childObject, isObject } from '@coxswain/apimachinery/json'
 import type { AdmissionPlugin } from './admission.ts'
 
 const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }

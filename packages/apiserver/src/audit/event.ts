@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { formatMicroTime } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { formatMicroTime } from '@coxswain/apimachinery/time'
 import { getHeader } from '@coxswain/wire'
 import type { RequestContext, UserInfo } from '../request/context.ts'
 import type { Level, Stage } from './policy.ts'

@@ -1,5 +1,6 @@
 import { builtinProtobuf } from '@coxswain/api'
-import { isObject, protobufMediaType, readJson } from '@coxswain/apimachinery'
+import { isObject, readJson } from '@coxswain/apimachinery/json'
+import { protobufMediaType } from '@coxswain/apimachinery/protobuf'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { concatBytes } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type AuditPolicy, levels, type PolicyRule, stages } from './policy.ts'
 
 /** Checks what a policy file holds. Throws an Error with everything that is wrong, each with its place. */

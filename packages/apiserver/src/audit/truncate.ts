@@ -1,4 +1,4 @@
-import { writeJsonBytes } from '@coxswain/apimachinery'
+import { writeJsonBytes } from '@coxswain/apimachinery/json'
 import type { AuditEvent } from './event.ts'
 
 const truncatedAnnotation = 'audit.k8s.io/truncated'

@@ -1,4 +1,5 @@
-import { isObject, parseTime } from '@coxswain/apimachinery'
+import { isObject } from '@coxswain/apimachinery/json'
+import { parseTime } from '@coxswain/apimachinery/time'
 import { decodeBase64Text } from '@coxswain/kit'
 import type { UserInfo } from '../request/context.ts'
 import { forOwnAudiences, type TokenAuthenticator } from './authenticator.ts'

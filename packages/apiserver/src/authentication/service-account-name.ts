@@ -1,4 +1,4 @@
-import { isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import { isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 
 const userPrefix = 'system:serviceaccount:'
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, readJson } from '@coxswain/apimachinery'
+import { isObject, type JsonObject, readJson } from '@coxswain/apimachinery/json'
 import type { Env } from '@coxswain/kit'
 import { encodeText } from '@coxswain/kit'
 import type { Outbound, Target } from '../outbound/outbound.ts'

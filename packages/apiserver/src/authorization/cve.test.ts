@@ -1,7 +1,7 @@
 /** Holes that other API servers had in who may do what; one test each. Those of nodes are in node/node.test.ts. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { type RunningServer, startServer, type TestUser } from './test-support/running-server.ts'
 
 const group = 'rbac.authorization.k8s.io'

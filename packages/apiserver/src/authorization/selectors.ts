@@ -1,10 +1,10 @@
 import {
   type FieldRequirement,
-  isValidPathSegmentName,
   parseFieldSelector,
   parseLabelSelector,
   type Requirement,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/selectors'
+import { isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import type { RequestContext } from '../request/context.ts'
 import type { RequestInfo, ResourceRequestInfo } from '../request/request-info.ts'
 

@@ -1,4 +1,4 @@
-import { joinErrors } from '@coxswain/apimachinery'
+import { joinErrors } from '@coxswain/apimachinery/errors'
 import type { UserInfo } from '@coxswain/strategies'
 import {
   type Access,

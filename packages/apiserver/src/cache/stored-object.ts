@@ -1,5 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { readJson, writeJsonBytes } from '@coxswain/apimachinery'
+import { type JsonObject, readJson, writeJsonBytes } from '@coxswain/apimachinery/json'
 import { decodeText, encodeText } from '@coxswain/kit'
 
 /**

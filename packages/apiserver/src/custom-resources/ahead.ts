@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { checkPattern } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { checkPattern } from '@coxswain/apimachinery/schema'
 import type { Clock } from '@coxswain/kit'
 import { Slices, Turns } from '../cache/slices.ts'
 import { eachSchema, readDefinition, versionsOf } from './definition.ts'

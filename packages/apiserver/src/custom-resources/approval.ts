@@ -1,4 +1,5 @@
-import { type FieldError, field } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
 
 export const approvalAnnotation = 'api-approved.kubernetes.io'
 

@@ -1,4 +1,7 @@
-import { type FieldError, field, isDNS1035Label, isObject, type JsonObject } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1035Label } from '@coxswain/apimachinery/validation'
 import { decodeBase64Text } from '@coxswain/kit'
 import { readPem } from '@coxswain/kit/x509'
 import { validateClientConfig } from '@coxswain/strategies'

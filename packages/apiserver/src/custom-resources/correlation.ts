@@ -1,4 +1,5 @@
-import { deepEqual, isObject, type JsonObject, type Schema } from '@coxswain/apimachinery'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { Schema } from '@coxswain/apimachinery/schema'
 
 /**
  * A value and what it was before an update, followed through the schema: by name in objects and maps, by key in lists

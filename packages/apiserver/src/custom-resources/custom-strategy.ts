@@ -1,13 +1,10 @@
-import {
-  type FieldError,
-  field,
-  isObject,
-  isQualifiedName,
-  type JsonObject,
-  newForbidden,
-  type ResourceInfo,
-  type VersionInfo,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { goPrint } from '@coxswain/apimachinery/go'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
+import { newForbidden } from '@coxswain/apimachinery/status'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import type { ConvertAll, Strategy } from '@coxswain/strategies'
 
 type Findings = Generator<FieldError, void, undefined>
@@ -100,7 +97,7 @@ function follow(
 
 /** In the words of Go's accessors for untyped objects. */
 function accessorError(path: string, value: unknown, expected: string): string {
-  return `${path} accessor error: ${printGo(value)} is of the type ${goType(value)}, expected ${expected}`
+  return `${path} accessor error: ${goPrint(value)} is of the type ${goType(value)}, expected ${expected}`
 }
 
 function goType(value: unknown): string {
@@ -110,17 +107,6 @@ function goType(value: unknown): string {
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'string') return 'string'
   return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64'
-}
-
-/** As Go's `%v` has it. */
-function printGo(value: unknown): string {
-  if (value === null || value === undefined) return '<nil>'
-  if (Array.isArray(value)) return `[${value.map(printGo).join(' ')}]`
-  if (!isObject(value)) return String(value)
-  const members = Object.keys(value)
-    .sort()
-    .map(key => `${key}:${printGo(value[key])}`)
-  return `map[${members.join(' ')}]`
 }
 
 const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])

@@ -1,4 +1,5 @@
-import { deepEqual, isObject, type JsonObject, type Schema } from '@coxswain/apimachinery'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { Schema } from '@coxswain/apimachinery/schema'
 
 /** The parts of a CustomResourceDefinition that its rules look at, as they come from a client: anything may be missing. */
 export interface Definition {

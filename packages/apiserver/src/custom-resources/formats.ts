@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { eachSchema, isShared, readDefinition, versionsOf } from './definition.ts'
 
 /** The formats of strings that mean something, without their dashes. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { checkPattern, field, type Schema } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { checkPattern, type Schema } from '@coxswain/apimachinery/schema'
 import { compileExpression, costLimits, schemaVariable } from '@coxswain/cel'
 import type { Clock } from '@coxswain/kit'
 import { compileAhead } from './ahead.ts'

@@ -1,4 +1,4 @@
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { CrdCondition } from './crd-condition.ts'
 import type { DefinitionNames } from './definition.ts'
 

@@ -1,4 +1,6 @@
-import { type FieldError, field, type Schema, type ValidationRule } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import type { Schema, ValidationRule } from '@coxswain/apimachinery/schema'
 import { costLimits, type SchemaType, schemaType } from '@coxswain/cel'
 import { plain, struct, text } from '@coxswain/strategies/go-form'
 import { runRulesOf } from './rule-run.ts'

@@ -1,4 +1,7 @@
-import { type FieldError, field, isObject, type Schema, type ValidationRule } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject } from '@coxswain/apimachinery/json'
+import type { Schema, ValidationRule } from '@coxswain/apimachinery/schema'
 import { costLimits, type Evaluation } from '@coxswain/cel'
 import { encodeText } from '@coxswain/kit'
 import { Correlation, itemsByKey } from './correlation.ts'

@@ -1,4 +1,4 @@
-import { followFieldPath, type Schema, type ValidationRule } from '@coxswain/apimachinery'
+import { followFieldPath, type Schema, type ValidationRule } from '@coxswain/apimachinery/schema'
 import {
   type Compilation,
   compileExpression,

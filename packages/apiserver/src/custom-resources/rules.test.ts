@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { field, type Schema, type ValidationRule } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { Schema, ValidationRule } from '@coxswain/apimachinery/schema'
 import { checkDefaults, checkRules } from './rule-checks.ts'
 import { runRules } from './rule-run.ts'
 import { findSkippedRules, hasRules } from './rules.ts'

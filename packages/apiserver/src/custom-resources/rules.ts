@@ -1,4 +1,6 @@
-import { type FieldError, field, type Schema } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { eachSchema } from './definition.ts'
 
 /** Where a schema has its rules. */

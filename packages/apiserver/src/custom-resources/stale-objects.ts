@@ -1,4 +1,5 @@
-import { compileSchema, deepClone, deepEqual } from '@coxswain/apimachinery'
+import { deepClone, deepEqual } from '@coxswain/apimachinery/json'
+import { compileSchema } from '@coxswain/apimachinery/schema'
 import type { ObjectReader } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
 import { apiVersionOf, type ServedResource } from '../registry/served-resource.ts'

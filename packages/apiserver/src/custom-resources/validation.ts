@@ -1,14 +1,8 @@
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  isDNS1035Label,
-  isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
-  type Schema,
-  validateImmutableField,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { Schema } from '@coxswain/apimachinery/schema'
+import { isDNS1035Label, isDNS1123Subdomain, validateImmutableField } from '@coxswain/apimachinery/validation'
 import { flag, list, number, plain, pointer, struct, text } from '@coxswain/strategies/go-form'
 import { isProtectedGroup, validateApproval } from './approval.ts'
 import { isConditionTrue } from './conditions.ts'

@@ -1,12 +1,7 @@
-import {
-  type FieldError,
-  field,
-  followFieldPath,
-  inspectCrdSchema,
-  isObject,
-  type JsonObject,
-  type Schema,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { followFieldPath, inspectCrdSchema, type Schema } from '@coxswain/apimachinery/schema'
 import { encodeText } from '@coxswain/kit'
 import type { DefinitionVersion } from './definition.ts'
 import { checkDefaults, checkRules } from './rule-checks.ts'

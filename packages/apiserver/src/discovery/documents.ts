@@ -13,7 +13,8 @@ import {
   openApiV3Place,
   writeMembers,
 } from '@coxswain/api'
-import { type ResourceInfo, writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import type { Turns } from '../cache/slices.ts'
 import type { Registry } from '../registry/registry.ts'

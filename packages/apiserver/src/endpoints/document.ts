@@ -1,4 +1,4 @@
-import { newMethodNotSupported } from '@coxswain/apimachinery'
+import { newMethodNotSupported } from '@coxswain/apimachinery/status'
 import { encodeText } from '@coxswain/kit'
 import type { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { WireResponse } from '@coxswain/wire'

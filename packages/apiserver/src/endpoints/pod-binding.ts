@@ -1,9 +1,7 @@
 import { decodeBuiltin } from '@coxswain/api'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  childObject,
-  field,
-  formatTime,
-  type JsonObject,
   newBadRequest,
   newConflict,
   newInvalid,

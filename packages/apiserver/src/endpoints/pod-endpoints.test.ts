@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { createInProcessTransport } from '@coxswain/wire'

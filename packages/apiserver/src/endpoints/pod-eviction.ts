@@ -1,12 +1,10 @@
 import { decodeBuiltin } from '@coxswain/api'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import {
-  field,
-  formatTime,
   isConflict,
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  labelSelectorAsSelector,
   newBadRequest,
   newForbidden,
   newInvalid,

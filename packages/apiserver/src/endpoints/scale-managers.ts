@@ -4,9 +4,9 @@ import {
   encodeFieldSet,
   hasPath,
   isEmptySet,
-  type ManagedFieldsEntry,
   setAt,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/apply'
+import type { ManagedFieldsEntry } from '@coxswain/apimachinery/meta'
 
 const scaleVersion = 'autoscaling/v1'
 const scaleFields = { 'f:spec': { 'f:replicas': {} } }

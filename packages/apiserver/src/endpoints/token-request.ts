@@ -1,17 +1,16 @@
 import { decodeBuiltin } from '@coxswain/api'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import {
-  field,
-  formatTime,
-  isMachineryError,
-  isObject,
-  type JsonObject,
   newBadRequest,
   newConflict,
   newInvalid,
   newNotFound,
   newUnknownError,
   StatusError,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { WireResponse } from '@coxswain/wire'
 import type { ResolvedAuthentication } from '../authentication/authentication.ts'
 import { signJwt } from '../authentication/jwt/jwt.ts'

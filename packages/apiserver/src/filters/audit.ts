@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { isStatusError, type Status } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { isStatusError, type Status } from '@coxswain/apimachinery/status'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import type { Auditing } from '../audit/auditing.ts'
 import { type AuditRecord, createEvent } from '../audit/event.ts'

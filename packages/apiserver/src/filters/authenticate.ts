@@ -1,4 +1,4 @@
-import { newUnauthorized } from '@coxswain/apimachinery'
+import { newUnauthorized } from '@coxswain/apimachinery/status'
 import type { WireResponse } from '@coxswain/wire'
 import { authenticateToken, type ResolvedAuthentication } from '../authentication/authentication.ts'
 import { type Authentication, anonymous, withAuthenticatedGroup } from '../authentication/authenticator.ts'

@@ -1,4 +1,4 @@
-import { newForbidden, newInternalError } from '@coxswain/apimachinery'
+import { newForbidden, newInternalError } from '@coxswain/apimachinery/status'
 import { type Authorizer, type Decision, describeRefusal } from '../authorization/authorizer.ts'
 import { infoForAuthorization } from '../authorization/selectors.ts'
 import type { RequestContext } from '../request/context.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { builtinProtobuf } from '@coxswain/api'
-import { newNotFound, newTooManyRequests } from '@coxswain/apimachinery'
+import { newNotFound, newTooManyRequests } from '@coxswain/apimachinery/status'
 import { VirtualWorld } from '@coxswain/kit'
 import { StoreError } from '@coxswain/storage'
 import type { RequestContext } from '../request/context.ts'

@@ -1,4 +1,4 @@
-import { isStatusError, newInternalError, newRequestEntityTooLarge } from '@coxswain/apimachinery'
+import { isStatusError, newInternalError, newRequestEntityTooLarge } from '@coxswain/apimachinery/status'
 import { isStoreError } from '@coxswain/storage'
 import { describeRequest, getHeader, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'

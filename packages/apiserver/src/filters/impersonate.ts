@@ -1,4 +1,4 @@
-import type { StatusError } from '@coxswain/apimachinery'
+import type { StatusError } from '@coxswain/apimachinery/status'
 import { BoundedMap } from '@coxswain/kit'
 import type { WireResponse } from '@coxswain/wire'
 import { type Mode, modes } from '../authentication/impersonation/modes.ts'

@@ -1,4 +1,4 @@
-import { newTooManyRequests } from '@coxswain/apimachinery'
+import { newTooManyRequests } from '@coxswain/apimachinery/status'
 import { type Filter, finallyDo } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 

@@ -1,4 +1,5 @@
-import { isMachineryError, newBadRequest } from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import { decodeText } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isStatusError, type StatusError } from '@coxswain/apimachinery'
+import { isStatusError, type StatusError } from '@coxswain/apimachinery/status'
 import { VirtualWorld } from '@coxswain/kit'
 import { parsePath, parseQuery, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'

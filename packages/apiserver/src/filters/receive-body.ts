@@ -1,4 +1,4 @@
-import { newTooManyRequests } from '@coxswain/apimachinery'
+import { newTooManyRequests } from '@coxswain/apimachinery/status'
 import type { WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 import type { Filter, Next } from '../request/filter.ts'

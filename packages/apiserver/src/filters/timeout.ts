@@ -1,10 +1,6 @@
-import {
-  durationToMilliseconds,
-  isMachineryError,
-  newBadRequest,
-  newTimeout,
-  parseDuration,
-} from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { newBadRequest, newTimeout } from '@coxswain/apimachinery/status'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import type { Clock, Timer } from '@coxswain/kit'
 import { discardBody, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { RequestContext, UserInfo } from '../request/context.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Clock } from '@coxswain/kit'
 import { FairQueues, type QueueSettings } from './fair-queues.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isMachineryError } from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
 import { createYamlThread } from './yaml-thread.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)

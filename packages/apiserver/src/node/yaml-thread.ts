@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { MachineryError } from '@coxswain/apimachinery'
+import { MachineryError } from '@coxswain/apimachinery/errors'
 import type { YamlAsJson, YamlReader } from '../filters/large-yaml.ts'
 import type { YamlAnswer, YamlQuestion } from './yaml-worker.ts'
 

@@ -1,6 +1,7 @@
 /** The thread that reads large YAML: takes `{ id, bytes }`, answers with JSON or with what is wrong. */
 import { parentPort } from 'node:worker_threads'
-import { isMachineryError, type MachineryErrorCode, writeJsonBytes } from '@coxswain/apimachinery'
+import { isMachineryError, type MachineryErrorCode } from '@coxswain/apimachinery/errors'
+import { writeJsonBytes } from '@coxswain/apimachinery/json'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 
 export interface YamlQuestion {

@@ -4,7 +4,7 @@ import {
   newInternalError,
   newUnknownError,
   type StatusError,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { decodeText } from '@coxswain/kit'
 import {
   discardBody,

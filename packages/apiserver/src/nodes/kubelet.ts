@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newNotFound, newUnknownError } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newNotFound, newUnknownError } from '@coxswain/apimachinery/status'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Dialer, DialTls } from './dialer.ts'

@@ -1,4 +1,5 @@
-import { newBadRequest, parseIP } from '@coxswain/apimachinery'
+import { newBadRequest } from '@coxswain/apimachinery/status'
+import { parseIP } from '@coxswain/apimachinery/validation'
 
 /**
  * Whether a proxy may connect to an address: only to global unicast ones. Loopback, link-local and the like are the API

@@ -1,4 +1,4 @@
-import { isStatusError, newInternalError, type Status } from '@coxswain/apimachinery'
+import { isStatusError, newInternalError, type Status } from '@coxswain/apimachinery/status'
 import { AsyncQueue, decodeText, encodeText } from '@coxswain/kit'
 import type { Conversation, MessageChannel } from '@coxswain/wire'
 import type { TerminalStreams } from './node-connection.ts'

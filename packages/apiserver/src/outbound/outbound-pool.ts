@@ -1,10 +1,5 @@
-import {
-  isObject,
-  newGenericServerResponse,
-  readJson,
-  type Status,
-  StatusError,
-} from '@coxswain/apimachinery'
+import { isObject, readJson } from '@coxswain/apimachinery/json'
+import { newGenericServerResponse, type Status, StatusError } from '@coxswain/apimachinery/status'
 import { decodeText, type Env, untilAborted } from '@coxswain/kit'
 import { discardBody, readBody, type Transport, type WireHeaders, type WireResponse } from '@coxswain/wire'
 import { describeFailure } from './go-errors.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Random } from '@coxswain/kit'
 import type { WatchCache } from '../cache/watch-cache.ts'
 

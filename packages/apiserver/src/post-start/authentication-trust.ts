@@ -1,4 +1,5 @@
-import { formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { AuthenticationTrust } from '../authentication/authentication.ts'
 import { ControlLoop } from '../cache/control-loop.ts'
 import { encodeStored } from '../cache/stored-object.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { formatTime } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { bootstrapApiServices, bootstrapFlowControl, systemPriorityClasses } from '@coxswain/strategies'
 import { encodeStored } from '../cache/stored-object.ts'
 import { nameOf } from '../registry/convert.ts'

@@ -1,4 +1,5 @@
-import { formatTime, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { ControlLoop } from '../cache/control-loop.ts'
 import { flowGroup } from '../flow-control/flow-control.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'

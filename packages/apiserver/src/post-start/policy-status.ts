@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { checkTypes } from '../admission/policies/type-checking.ts'
 import { ControlLoop } from '../cache/control-loop.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, formatTime } from '@coxswain/apimachinery'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { encodeText } from '@coxswain/kit'
 import type { Condition, Operation } from '@coxswain/storage'
 import { findUncovered, readRules } from '@coxswain/strategies'

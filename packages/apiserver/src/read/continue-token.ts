@@ -1,4 +1,5 @@
-import { isObject, newBadRequest, readJson } from '@coxswain/apimachinery'
+import { isObject, readJson } from '@coxswain/apimachinery/json'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import { decodeBase64, encodeBase64Url, encodeText } from '@coxswain/kit'
 
 /** Where a list goes on: after which key, and at which revision (-1: whatever is current). */

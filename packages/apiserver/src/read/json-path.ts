@@ -1,4 +1,4 @@
-import { writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
 import { BoundedMap } from '@coxswain/kit'
 
 /**

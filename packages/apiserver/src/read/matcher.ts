@@ -1,4 +1,5 @@
-import { newBadRequest, parseFieldSelector, parseLabelSelector } from '@coxswain/apimachinery'
+import { parseFieldSelector, parseLabelSelector } from '@coxswain/apimachinery/selectors'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import type { StoredObject } from '../cache/stored-object.ts'
 import { findServed } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'

@@ -1,4 +1,4 @@
-import type { ListEncoder } from '@coxswain/apimachinery'
+import type { ListEncoder } from '@coxswain/apimachinery/protobuf'
 import { createAbortError } from '@coxswain/kit'
 import type { WireBody, WireRequest } from '@coxswain/wire'
 import { Slices, type Turns } from '../cache/slices.ts'

@@ -3,7 +3,7 @@ import {
   newResourceExpired,
   newTooLargeResourceVersion,
   StatusError,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { isCompacted } from '@coxswain/storage'
 import type { WireResponse } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'

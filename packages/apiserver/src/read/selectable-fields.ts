@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { StoredObject } from '../cache/stored-object.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 

@@ -1,5 +1,8 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field, formatAge, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { PrinterColumn } from '@coxswain/apimachinery/kinds'
+import { newBadRequest } from '@coxswain/apimachinery/status'
+import { formatAge } from '@coxswain/apimachinery/time'
 import type { Endpoint } from '../registry/registry.ts'
 import { type JsonPath, printJsonPath, tryJsonPath } from './json-path.ts'
 

@@ -1,4 +1,4 @@
-import { isStatusError } from '@coxswain/apimachinery'
+import { isStatusError } from '@coxswain/apimachinery/status'
 import type { Env } from '@coxswain/kit'
 import { PushStream } from '@coxswain/wire'
 import type { CacheEvent, CacheWatcher, ResourceCache } from '../cache/resource-cache.ts'

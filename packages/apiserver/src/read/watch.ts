@@ -1,4 +1,4 @@
-import { newBadRequest, newResourceExpired, type StatusError } from '@coxswain/apimachinery'
+import { newBadRequest, newResourceExpired, type StatusError } from '@coxswain/apimachinery/status'
 import type { WireResponse } from '@coxswain/wire'
 import { serveAll } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'

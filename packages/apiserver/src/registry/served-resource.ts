@@ -1,4 +1,4 @@
-import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
 import type { Strategy } from '@coxswain/strategies'
 import type { ResourceCache } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'

@@ -1,4 +1,6 @@
-import { type FieldError, field, newBadRequest, newInvalid, newUnknownError } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { newBadRequest, newInvalid, newUnknownError } from '@coxswain/apimachinery/status'
 import type { QueryParameters } from '@coxswain/wire'
 import { readBoolean, readInteger } from './query.ts'
 

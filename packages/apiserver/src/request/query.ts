@@ -1,4 +1,4 @@
-import { newBadRequest } from '@coxswain/apimachinery'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import type { QueryParameters } from '@coxswain/wire'
 import { isTrue } from './request-info.ts'
 

@@ -1,6 +1,7 @@
 import { builtinProtobuf } from '@coxswain/api'
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newNotFound, protobufMediaType, type Status, StatusError, writeJson } from '@coxswain/apimachinery'
+import { type JsonObject, writeJson } from '@coxswain/apimachinery/json'
+import { protobufMediaType } from '@coxswain/apimachinery/protobuf'
+import { newNotFound, type Status, StatusError } from '@coxswain/apimachinery/status'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
 import { encodeText } from '@coxswain/kit'
 import {

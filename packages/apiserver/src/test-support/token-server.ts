@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { decodeText, encodeText, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import type { PeerCertificate, WireHeaders } from '@coxswain/wire'

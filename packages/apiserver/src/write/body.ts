@@ -1,8 +1,8 @@
 import { builtinProtobuf } from '@coxswain/api'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { isObject, type JsonObject, type Literals, maxJsonBytes, readJson } from '@coxswain/apimachinery/json'
+import { type DefaultKind, protobufMediaType } from '@coxswain/apimachinery/protobuf'
 import {
-  type DefaultKind,
-  isMachineryError,
-  isObject,
   isStatusError,
   maxJsonBytes,
   newBadRequest,

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apimachinery/status'
 import type { Claim } from '@coxswain/strategies'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { convertForStorage, parseServed } from '../registry/convert.ts'

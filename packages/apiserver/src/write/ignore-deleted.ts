@@ -1,4 +1,4 @@
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 
 /** For a write to an object that may be deleted meanwhile: then there is nothing left to do. */
 export function ignoreDeleted(error: unknown): void {

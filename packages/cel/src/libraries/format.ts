@@ -4,7 +4,7 @@ import {
   nameIsDNS1035Label,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { type Library, overload } from '../functions.ts'
 import { parseTimestamp } from '../time.ts'
 import { opaqueOf } from '../types.ts'

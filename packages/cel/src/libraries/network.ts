@@ -1,4 +1,4 @@
-import { formatIP, isIPv4In6, maskIP, parseIP } from '@coxswain/apimachinery'
+import { formatIP, isIPv4In6, maskIP, parseIP } from '@coxswain/apimachinery/validation'
 import { type Library, overload } from '../functions.ts'
 import { opaqueOf } from '../types.ts'
 import { fault, type OpaqueValue, type Value } from '../values.ts'

@@ -1,4 +1,4 @@
-import { Quantity } from '@coxswain/apimachinery'
+import { Quantity } from '@coxswain/apimachinery/quantity'
 import { type Library, overload } from '../functions.ts'
 import { opaqueOf } from '../types.ts'
 import { CelDouble, fault, type OpaqueValue, toInt, type Value } from '../values.ts'

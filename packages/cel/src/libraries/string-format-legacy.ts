@@ -1,6 +1,7 @@
+import { printFloat } from '@coxswain/apimachinery/go'
 import { decodeText, encodeHex, encodeText } from '@coxswain/kit'
 import { compareText, typeOfValue } from '../equality.ts'
-import { formatDouble, halfEven } from '../text.ts'
+import { halfEven } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
 import {
   CelDouble,
@@ -95,7 +96,7 @@ function whole(value: number | bigint | CelUint, base: number): string {
 function display(value: Value): string {
   if (value === null) return 'null'
   if (typeof value !== 'object') return String(value)
-  if (value instanceof CelDouble) return formatDouble(value.value)
+  if (value instanceof CelDouble) return printFloat(value.value)
   if (value instanceof CelUint) return String(value.value)
   if (value instanceof Uint8Array) return decodeText(value)
   if (value instanceof Timestamp) return formatTimestamp(value)
@@ -113,7 +114,7 @@ function literal(value: Value): string {
   if (typeof value === 'string') return JSON.stringify(value)
   if (value instanceof Uint8Array) return `b${JSON.stringify(display(value))}`
   if (value instanceof CelDouble)
-    return Number.isFinite(value.value) ? value.value.toFixed(6) : JSON.stringify(formatDouble(value.value))
+    return Number.isFinite(value.value) ? value.value.toFixed(6) : JSON.stringify(printFloat(value.value))
   if (value instanceof Timestamp) return `timestamp(${JSON.stringify(display(value))})`
   if (value instanceof Duration) return `duration(${JSON.stringify(display(value))})`
   return display(value)

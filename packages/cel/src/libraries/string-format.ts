@@ -1,6 +1,7 @@
+import { printFloat } from '@coxswain/apimachinery/go'
 import { decodeText, encodeHex, encodeText } from '@coxswain/kit'
 import { compareText, typeOfValue } from '../equality.ts'
-import { formatDouble, halfEven } from '../text.ts'
+import { halfEven } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time.ts'
 import {
   CelDouble,
@@ -94,7 +95,7 @@ function displayObject(value: Exclude<Value, null>): string {
 function displayDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
-  return formatDouble(value)
+  return printFloat(value)
 }
 
 function decimal(value: Value): string {

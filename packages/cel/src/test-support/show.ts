@@ -1,4 +1,4 @@
-import { formatDouble } from '../text.ts'
+import { printFloat } from '@coxswain/apimachinery/go'
 import { formatDuration, formatTimestamp } from '../time.ts'
 import {
   CelDouble,
@@ -19,7 +19,7 @@ export function show(value: Value): string {
   if (value instanceof Uint8Array) return `bytes(${Buffer.from(value).toString('hex')})`
   if (value instanceof CelUint) return `${value.value}u`
   if (value instanceof CelDouble) {
-    return `double(${Number.isInteger(value.value) ? value.value.toFixed(0) : formatDouble(value.value)})`
+    return `double(${Number.isInteger(value.value) ? value.value.toFixed(0) : printFloat(value.value)})`
   }
   if (value instanceof Timestamp) return `google.protobuf.Timestamp(${formatTimestamp(value)})`
   if (value instanceof Duration) return `google.protobuf.Duration(${formatDuration(value)})`

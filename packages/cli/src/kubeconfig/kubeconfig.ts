@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import { durationToMilliseconds, isStatusError, type KindOf, parseDuration } from '@coxswain/apimachinery'
+import type { KindOf } from '@coxswain/apimachinery/kinds'
+import { isStatusError } from '@coxswain/apimachinery/status'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
 import { type Client, isClientError, waitFor } from '@coxswain/client'
 import {

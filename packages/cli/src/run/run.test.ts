@@ -12,7 +12,7 @@ import { createRealEnv } from '@coxswain/kit'
 
 const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
 const runtime = import.meta.resolve('@coxswain/runtime')
-const machinery = import.meta.resolve('@coxswain/apimachinery')
+const machinery = import.meta.resolve('@coxswain/apimachinery/kinds')
 
 /** A command that runs, and what it has printed. */
 interface Running extends AsyncDisposable {

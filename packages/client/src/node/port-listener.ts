@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import type { ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import { type Logger, silentLogger } from '@coxswain/kit'
 import type { Client } from '../client.ts'
 import { forwardPort } from '../streams/port-forward.ts'

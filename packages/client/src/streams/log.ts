@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Client } from '../client.ts'
 import { podPath } from './pod-path.ts'
 

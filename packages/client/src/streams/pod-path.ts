@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import { kindFor } from '../kind-for.ts'
 import { resourcePath } from '../path.ts'
 

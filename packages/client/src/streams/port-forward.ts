@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import { decodeText } from '@coxswain/kit'
 import { TransportError } from '@coxswain/wire'
 import type { Client } from '../client.ts'

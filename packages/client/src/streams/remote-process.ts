@@ -1,4 +1,4 @@
-import type { Status } from '@coxswain/apimachinery'
+import type { Status } from '@coxswain/apimachinery/status'
 import { isStatus, StatusError } from '@coxswain/apimachinery/wire-format'
 import { decodeText, encodeText } from '@coxswain/kit'
 import { joinChunks, TransportError } from '@coxswain/wire'

@@ -1,5 +1,5 @@
 import { ConfigMap, Secret } from '@coxswain/api/core/v1'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import { encodeBase64Url, encodeText, minOf } from '@coxswain/kit'
 import {
   defineOperator,

@@ -1,5 +1,5 @@
 import { Secret } from '@coxswain/api/core/v1'
-import { isConflict, isNotFound } from '@coxswain/apimachinery'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import { defineOperator, type Operator, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 import { mayBeToken, readToken } from './token-secret.ts'
 

@@ -1,5 +1,6 @@
 import { Secret } from '@coxswain/api/core/v1'
-import { type DeepReadonly, type ObjectKey, parseTime } from '@coxswain/apimachinery'
+import type { DeepReadonly, ObjectKey } from '@coxswain/apimachinery/meta'
+import { parseTime } from '@coxswain/apimachinery/time'
 import { decodeBase64Text } from '@coxswain/kit'
 import type { OperatorClient, Predicate } from '@coxswain/runtime'
 

@@ -1,6 +1,7 @@
 import { SubjectAccessReview } from '@coxswain/api/authorization/v1'
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { decodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import type { CertificateIssuer, RequestedCertificate } from './signing-controller.ts'

@@ -1,5 +1,6 @@
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import { type DeepReadonly, isNotFound } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { decodeBase64Text, minOf } from '@coxswain/kit'
 import { defineOperator, type Operator, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { ConfigMap, Event, Node, Service } from '@coxswain/api/core/v1'
-import { parseCIDR } from '@coxswain/apimachinery'
+import { parseCIDR } from '@coxswain/apimachinery/validation'
 import {
   type CloudProvider,
   createCloudNodeController,

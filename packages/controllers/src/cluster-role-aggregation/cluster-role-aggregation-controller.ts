@@ -1,11 +1,8 @@
 import { ClusterRole } from '@coxswain/api/rbac/v1'
-import {
-  type ApplyOf,
-  type DeepReadonly,
-  deepEqual,
-  type KindOf,
-  labelSelectorAsSelector,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { ApplyOf, KindOf } from '@coxswain/apimachinery/kinds'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
 type Role = DeepReadonly<KindOf<typeof ClusterRole>>

@@ -1,5 +1,6 @@
 import type { CronJob } from '@coxswain/api/batch/v1'
-import { type CronSchedule, type DeepReadonly, nextCronTime } from '@coxswain/apimachinery'
+import { type CronSchedule, nextCronTime } from '@coxswain/apimachinery/cron'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type CronJobView = DeepReadonly<CronJob>
 

@@ -1,6 +1,8 @@
 import type { ReplicaSet } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type DeepReadonly, deepEqual, parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { type DeploymentView, fenceposts, wantedReplicas } from './strategy.ts'
 
 export type SetView = DeepReadonly<ReplicaSet>

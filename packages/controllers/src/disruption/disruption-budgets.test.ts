@@ -3,7 +3,8 @@ import { describe } from 'node:test'
 import { Deployment } from '@coxswain/api/apps/v1'
 import { ConfigMap, Event, Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import { formatTime, isTooManyRequests } from '@coxswain/apimachinery'
+import { isTooManyRequests } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   createDeploymentController,
   createDisruptionController,

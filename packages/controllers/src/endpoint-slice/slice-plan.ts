@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
-import { type DeepReadonly, deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type SliceView = DeepReadonly<EndpointSlice>
 

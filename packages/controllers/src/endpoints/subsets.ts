@@ -1,5 +1,5 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /** One address with one port, or none. */
 export interface AddressOnPort {

@@ -1,10 +1,6 @@
-import {
-  deepEqual,
-  isConflict,
-  isNotFound,
-  type ObjectMeta,
-  type OwnerReference,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { ObjectMeta, OwnerReference } from '@coxswain/apimachinery/meta'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
 import { metadataOf } from '@coxswain/client'
 import { type Env, TaskGroup } from '@coxswain/kit'

@@ -1,4 +1,4 @@
-import type { OwnerReference } from '@coxswain/apimachinery'
+import type { OwnerReference } from '@coxswain/apimachinery/meta'
 import { type AbsentOwners, type Identity, matches, partition, replacementFor } from './identity.ts'
 
 /** What an informer says of an object. */

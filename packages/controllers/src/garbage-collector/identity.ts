@@ -1,4 +1,4 @@
-import type { OwnerReference } from '@coxswain/apimachinery'
+import type { OwnerReference } from '@coxswain/apimachinery/meta'
 import { BoundedMap } from '@coxswain/kit'
 
 /** What a reference says of an object, besides its namespace. */

@@ -1,4 +1,4 @@
-import type { ApiObject, DeepReadonly, OwnerReference } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly, OwnerReference } from '@coxswain/apimachinery/meta'
 import type { Client } from '@coxswain/client'
 import { Informer } from '@coxswain/informers'
 import type { Env, TaskGroup } from '@coxswain/kit'

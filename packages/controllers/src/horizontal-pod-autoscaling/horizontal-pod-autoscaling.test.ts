@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { Deployment } from '@coxswain/api/apps/v1'
 import { HorizontalPodAutoscaler, type HorizontalPodAutoscalerSpec } from '@coxswain/api/autoscaling/v2'
 import { Event, Pod } from '@coxswain/api/core/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   createHorizontalPodAutoscalerController,
   createServiceAccountController,

@@ -1,11 +1,7 @@
 import type { MetricSpec, MetricStatus, MetricValueStatus } from '@coxswain/api/autoscaling/v2'
-import {
-  type DeepReadonly,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  parseQuantity,
-  Quantity,
-} from '@coxswain/apimachinery'
+import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import type { MetricsClient } from './metrics-client.ts'
 import {
   type Calculation,

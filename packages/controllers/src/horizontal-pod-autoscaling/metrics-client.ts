@@ -1,4 +1,6 @@
-import { durationToMilliseconds, isNotFound, parseDuration, parseQuantity } from '@coxswain/apimachinery'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { isNotFound } from '@coxswain/apimachinery/status'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import type { Client, QueryValues } from '@coxswain/client'
 
 /** What a pod uses, in thousandths, over `window` milliseconds before `timestamp`. */

@@ -1,6 +1,7 @@
 import type { Scale } from '@coxswain/api/autoscaling/v1'
 import type { HorizontalPodAutoscaler } from '@coxswain/api/autoscaling/v2'
-import { type DeepReadonly, isConflict, newNotFound } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isConflict, newNotFound } from '@coxswain/apimachinery/status'
 import { type Client, createDiscovery, type DynamicKind } from '@coxswain/client'
 
 export type ScaleView = DeepReadonly<Scale>

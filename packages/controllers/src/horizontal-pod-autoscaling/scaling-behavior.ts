@@ -1,5 +1,5 @@
 import type { HorizontalPodAutoscalerBehavior, HPAScalingRules } from '@coxswain/api/autoscaling/v2'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { maxOf, minOf } from '@coxswain/kit'
 import { maxInt32 } from './replica-calculation.ts'
 

@@ -1,5 +1,5 @@
 import type { SuccessPolicy } from '@coxswain/api/batch/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { countCommon, countIndexes, type Indexes, parseIndexes } from './indexes.ts'
 
 /** Which rule says that the indexes that have succeeded are enough, in words; undefined when none does. */

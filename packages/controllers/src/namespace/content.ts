@@ -1,4 +1,5 @@
-import { isMethodNotSupported, isNotFound, type ObjectMeta } from '@coxswain/apimachinery'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { isMethodNotSupported, isNotFound } from '@coxswain/apimachinery/status'
 import { type Client, metadataOf } from '@coxswain/client'
 import type { Served, ServedKind } from '../resource-kinds.ts'
 import type { Outcome } from './conditions.ts'

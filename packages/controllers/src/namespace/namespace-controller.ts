@@ -1,5 +1,6 @@
 import { Namespace } from '@coxswain/api/core/v1'
-import { formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { Client } from '@coxswain/client'
 import { defineOperator, type Operator, requeueAfter } from '@coxswain/runtime'
 import { createExponentialLimiter } from '@coxswain/workqueue'

@@ -1,5 +1,7 @@
 import { Node } from '@coxswain/api/core/v1'
-import { type CIDR, type DeepReadonly, isNotFound } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
+import type { CIDR } from '@coxswain/apimachinery/validation'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { parseRanges, RangeSet } from './range-set.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseCIDR } from '@coxswain/apimachinery'
+import { parseCIDR } from '@coxswain/apimachinery/validation'
 import { parseRanges, RangeSet } from './range-set.ts'
 
 const cut = (range: string, prefix: number) => new RangeSet(parseCIDR(range)!, prefix)

@@ -1,4 +1,4 @@
-import { type CIDR, formatCIDR, formatIP, parseCIDR } from '@coxswain/apimachinery'
+import { type CIDR, formatCIDR, formatIP, parseCIDR } from '@coxswain/apimachinery/validation'
 import { contains, overlap } from '../ip-range.ts'
 
 /** Ranges of IPv6 are not cut into more than 2 to the power of this. */

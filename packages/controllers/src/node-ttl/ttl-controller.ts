@@ -1,5 +1,6 @@
 import { Node } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { createChannel, defineOperator, type Operator } from '@coxswain/runtime'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'

@@ -1,5 +1,5 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { OperatorClient } from '@coxswain/runtime'
 import { bindCompleted, boundByController, type ClaimView, isMeantFor, type VolumeView } from './volumes.ts'
 

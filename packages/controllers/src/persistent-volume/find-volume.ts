@@ -1,4 +1,5 @@
-import { type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import {
   type ClaimView,
   classNameOf,

@@ -1,6 +1,7 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import { StorageClass } from '@coxswain/api/storage/v1'
-import { formatKey, isAlreadyExists, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
+import { formatKey, type ObjectKey } from '@coxswain/apimachinery/meta'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery/status'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { classNameOf, provisionedBy, requestOf, selectedNode, storageProvisioner } from './volumes.ts'
 

@@ -1,5 +1,6 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
-import { formatKey, parseQuantity } from '@coxswain/apimachinery'
+import { formatKey } from '@coxswain/apimachinery/meta'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { localPathProvisioner } from './local-path-provisioner.ts'
 import { isMeantFor, provisionedBy, requestOf, sizeOf } from './volumes.ts'

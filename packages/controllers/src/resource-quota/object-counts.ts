@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectKey } from '@coxswain/apimachinery'
+import type { ApiObject, ObjectKey } from '@coxswain/apimachinery/meta'
 import { Informer } from '@coxswain/informers'
 import { TaskGroup } from '@coxswain/kit'
 import { type Channel, createChannel, listerWatcherOf, type TaskContext } from '@coxswain/runtime'

@@ -1,5 +1,7 @@
 import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from '@coxswain/api/core/v1'
-import { type DeepReadonly, type Kind, type KindOf, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
 import {
   type Amounts,
   addAmounts,

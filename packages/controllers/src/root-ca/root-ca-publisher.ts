@@ -1,5 +1,5 @@
 import { ConfigMap, Namespace } from '@coxswain/api/core/v1'
-import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery/status'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
 const configMapName = 'kube-root-ca.crt'

@@ -1,5 +1,7 @@
 import { ConfigMap, Pod, Secret, ServiceAccount } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { defineOperator, type Operator, type OperatorClient, type TaskContext } from '@coxswain/runtime'
 import { secretNamesOf } from './pod-secrets.ts'
 

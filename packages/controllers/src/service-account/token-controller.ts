@@ -1,5 +1,7 @@
 import { Secret, ServiceAccount } from '@coxswain/api/core/v1'
-import { type DeepReadonly, isConflict, isNotFound, type KindOf } from '@coxswain/apimachinery'
+import type { KindOf } from '@coxswain/apimachinery/kinds'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import { encodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 

@@ -1,5 +1,5 @@
 import { Job } from '@coxswain/api/batch/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { defineOperator, type Operator, requeueAfter } from '@coxswain/runtime'
 import { finishedCondition, type JobView } from '../job/job-pods.ts'
 

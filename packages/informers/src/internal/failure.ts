@@ -6,7 +6,7 @@ import {
   isNotFound,
   isResourceExpired,
   isTooLargeResourceVersion,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import type { Failure } from '../transition.ts'
 
 /** What an error means for a reflector. */

@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Lane, Logger } from '@coxswain/kit'
 import type { Notification } from '../delta.ts'
 import type { EventHandler, Registration } from '../handler.ts'

@@ -1,4 +1,5 @@
-import { type ApiObject, isResourceExpired } from '@coxswain/apimachinery'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
+import { isResourceExpired } from '@coxswain/apimachinery/status'
 import type { Clock } from '@coxswain/kit'
 import { InformerError } from '../errors.ts'
 import type { ListerWatcher, ListQuery } from '../lister-watcher.ts'

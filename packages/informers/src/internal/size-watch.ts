@@ -1,4 +1,4 @@
-import type { ApiObject } from '@coxswain/apimachinery'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import type { Logger } from '@coxswain/kit'
 import type { ReadonlyStore } from '../store.ts'
 

@@ -1,12 +1,11 @@
+import type { ApiList, ApiObject } from '@coxswain/apimachinery/meta'
 import {
-  type ApiList,
-  type ApiObject,
   newInternalError,
   newInvalid,
   newResourceExpired,
   newTooLargeResourceVersion,
   newTooManyRequests,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { type Env, untilAborted } from '@coxswain/kit'
 import type { ListerWatcher, ListQuery, WatchEvent, WatchQuery } from '../lister-watcher.ts'
 

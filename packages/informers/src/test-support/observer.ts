@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { EventHandler } from '../handler.ts'
 import { isOlder } from '../resource-version.ts'
 import type { FakeCollection, Pod } from './fake-collection.ts'

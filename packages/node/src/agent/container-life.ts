@@ -1,5 +1,5 @@
 import type { Pod, Probe } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { TaskGroup } from '@coxswain/kit'
 import type { EventSubject } from '@coxswain/runtime'
 import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'

@@ -1,5 +1,5 @@
 import type { Container, Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { ContainerRole, ContainerSpec } from '../container-runtime.ts'
 import { expand } from './expand.ts'
 import { restartPolicyOf } from './restart-policy.ts'

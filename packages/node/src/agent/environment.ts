@@ -1,5 +1,6 @@
 import type { Container, Pod, ResourceFieldSelector } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseQuantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { decodeBase64Text } from '@coxswain/kit'
 import { expand } from './expand.ts'
 

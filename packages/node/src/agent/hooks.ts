@@ -1,5 +1,5 @@
 import type { Container, LifecycleHandler } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Env } from '@coxswain/kit'
 import type { ContainerRuntime, PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { portNumber } from './probes.ts'

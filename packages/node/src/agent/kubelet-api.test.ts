@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, newBadRequest } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import type { ContainerRuntime, ContainerUsage, LogOptions } from '../container-runtime.ts'
 import { createKubeletApi } from './kubelet-api.ts'
 

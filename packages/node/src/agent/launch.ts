@@ -1,5 +1,5 @@
 import type { Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { type ContainerRecord, partOf } from './container-record.ts'
 import { makeContainerSpec } from './container-spec.ts'

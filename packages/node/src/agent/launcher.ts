@@ -1,5 +1,5 @@
 import type { Pod, PodStatus } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { BackOff, formatSeconds } from './back-off.ts'
 import { type ContainerRecord, lastExitOf, partOf } from './container-record.ts'

@@ -1,4 +1,4 @@
-import { newBadRequest, newNotFound, newTooManyRequests } from '@coxswain/apimachinery'
+import { newBadRequest, newNotFound, newTooManyRequests } from '@coxswain/apimachinery/status'
 import type {
   ContainerRuntime,
   LogOptions,

@@ -1,5 +1,5 @@
 import type { Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodIdentity } from '../container-runtime.ts'
 import { needsRefresh, resolveVolumes, tellsOfItself } from './volumes.ts'
 import type { WorkerContext } from './worker-context.ts'

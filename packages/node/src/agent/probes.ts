@@ -1,5 +1,5 @@
 import type { Container, Probe } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Env, TaskGroup } from '@coxswain/kit'
 import type { ContainerRuntime, PodIdentity, ProbeOutcome, RunningContainer } from '../container-runtime.ts'
 

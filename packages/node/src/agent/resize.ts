@@ -1,5 +1,7 @@
 import type { Container, Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, deepEqual, parseQuantity } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import type { ContainerRecord } from './container-record.ts'
 import type { WorkerContext } from './worker-context.ts'
 

@@ -1,5 +1,5 @@
 import type { Service } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export interface NamedService {
   readonly metadata: { readonly name: string }

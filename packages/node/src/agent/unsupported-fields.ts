@@ -1,5 +1,5 @@
 import type { Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { WorkerContext } from './worker-context.ts'
 
 const longestText = 1_000

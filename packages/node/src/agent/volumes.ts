@@ -6,7 +6,7 @@ import type {
   Volume,
   VolumeProjection,
 } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { decodeBase64, encodeText } from '@coxswain/kit'
 import type { PodVolume, VolumeFile } from '../container-runtime.ts'
 import { ConfigError, type PodSources, readField, readResource } from './environment.ts'

@@ -1,5 +1,5 @@
 import type { Pod } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Env } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
 import type { ContainerRuntime } from '../container-runtime.ts'

@@ -1,4 +1,4 @@
-import type { DeepReadonly, ObjectMeta } from '@coxswain/apimachinery'
+import type { DeepReadonly, ObjectMeta } from '@coxswain/apimachinery/meta'
 
 export const mirrorAnnotation = 'kubernetes.io/config.mirror'
 /** Where the parts of a control plane show themselves. */

@@ -1,5 +1,5 @@
 import type { Container, Pod, PodSecurityContext, SecurityContext } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /** What processes of a machine cannot be given without rights. */
 const ofSecurity: readonly (keyof SecurityContext)[] = [

@@ -1,6 +1,6 @@
 import type { Service } from '@coxswain/api/core/v1'
 import type { EndpointSlice } from '@coxswain/api/discovery/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Audience } from './listeners.ts'
 import { type Machine, nodePortHost } from './proxy-rules.ts'
 import type { HealthAnswer, OpenSocket, ServiceSockets } from './service-sockets.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Pod, Service } from '@coxswain/api/core/v1'
 import type { EndpointSlice } from '@coxswain/api/discovery/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { loopbackAddressOf } from './loopback-address.ts'
 import { findRivals, type Machine, makeRules } from './proxy-rules.ts'
 

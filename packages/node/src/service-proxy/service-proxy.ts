@@ -1,6 +1,6 @@
 import { Pod, Service } from '@coxswain/api/core/v1'
 import { EndpointSlice } from '@coxswain/api/discovery/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { aborted } from '@coxswain/kit'
 import {
   defineOperator,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigMap, Node, Pod } from '@coxswain/api/core/v1'
-import { isStatusError } from '@coxswain/apimachinery'
+import { isStatusError } from '@coxswain/apimachinery/status'
 import { createNodeLifecycleController } from '@coxswain/controllers'
 import { createNodeAgent, createSimulatedRuntime, type SimulatedRuntimeOptions } from '@coxswain/node'
 import type { Cluster } from '@coxswain/testing'

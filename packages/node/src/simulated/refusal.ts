@@ -1,4 +1,4 @@
-import { newBadRequest, type StatusError } from '@coxswain/apimachinery'
+import { newBadRequest, type StatusError } from '@coxswain/apimachinery/status'
 
 const refusals = {
   exec: 'commands cannot be run',

@@ -1,4 +1,4 @@
-import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import type { ContainerSpec } from '../container-runtime.ts'
 import { meaningOf } from './command.ts'
 

@@ -1,4 +1,4 @@
-import { parseKey } from '@coxswain/apimachinery'
+import { parseKey } from '@coxswain/apimachinery/meta'
 import type { LogFields, Logger, Timer } from '@coxswain/kit'
 import type { ControllerDependencies } from '../controller-dependencies.ts'
 import { RuntimeError } from '../errors.ts'

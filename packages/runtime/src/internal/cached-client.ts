@@ -1,15 +1,12 @@
+import type { ApplyOf, CreateOf, Kind, KindOf } from '@coxswain/apimachinery/kinds'
 import {
   type ApiList,
   type ApiObject,
-  type ApplyOf,
-  type CreateOf,
   type DeepReadonly,
   formatKey,
-  type Kind,
-  type KindOf,
   type ObjectKey,
-  reasonOf,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/meta'
+import { reasonOf } from '@coxswain/apimachinery/status'
 import type {
   ApplyOptions,
   CallOptions,

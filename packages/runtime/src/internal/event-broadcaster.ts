@@ -1,4 +1,5 @@
-import { formatMicroTime, formatTime, isNotFound, isStatusError } from '@coxswain/apimachinery'
+import { isNotFound, isStatusError } from '@coxswain/apimachinery/status'
+import { formatMicroTime, formatTime } from '@coxswain/apimachinery/time'
 import type { Client } from '@coxswain/client'
 import { AsyncQueue, type Env, isAbort } from '@coxswain/kit'
 import type { EventRecorder, EventSource, EventSubject } from '../event-recorder.ts'

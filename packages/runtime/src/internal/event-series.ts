@@ -1,4 +1,4 @@
-import { formatMicroTime } from '@coxswain/apimachinery'
+import { formatMicroTime } from '@coxswain/apimachinery/time'
 import type { Clock, Timer } from '@coxswain/kit'
 import type { SeriesEventInput } from './kinds.ts'
 

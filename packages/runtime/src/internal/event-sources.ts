@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Registration } from '@coxswain/informers'
 import type { Env, Timer } from '@coxswain/kit'
 import type { Cache } from '../cache.ts'

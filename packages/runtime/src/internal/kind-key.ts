@@ -1,4 +1,4 @@
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 
 /** Tells kinds apart, whichever handle names them. */
 export function kindKey({ group, version, resource }: Kind): string {

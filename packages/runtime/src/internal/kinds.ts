@@ -1,4 +1,6 @@
-import type { ApiObject, Kind, ObjectMeta, Schema } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
+import type { Schema } from '@coxswain/apimachinery/schema'
 
 /** The built-in kinds the runtime itself speaks, so that importing it loads no table of built-in kinds. */
 

@@ -1,4 +1,4 @@
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import type { Env, Timer } from '@coxswain/kit'
 import type { Cache } from '../cache.ts'
 import { RuntimeError } from '../errors.ts'

@@ -1,4 +1,5 @@
-import type { ApiObject, DeepReadonly, Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { FinalizerDefinition } from '../controller-builder.ts'
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../finalizer.ts'
 import type { ReconcileContext, Reconciler } from '../reconcile.ts'

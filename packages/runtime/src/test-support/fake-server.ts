@@ -1,7 +1,6 @@
+import type { ApiObject, GroupResource } from '@coxswain/apimachinery/meta'
+import { applyMergePatch } from '@coxswain/apimachinery/patch'
 import {
-  type ApiObject,
-  applyMergePatch,
-  type GroupResource,
   newAlreadyExists,
   newConflict,
   newInternalError,
@@ -10,7 +9,7 @@ import {
   newServiceUnavailable,
   optimisticLockMessage,
   type StatusError,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { decodeText, type Env, encodeText } from '@coxswain/kit'
 import { type Handler, parseQuery, type WireRequest, type WireResponse } from '@coxswain/wire'
 

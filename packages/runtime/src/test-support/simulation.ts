@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ApiObject, Kind, ObjectMeta } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
 import { createLogger, type LogRecord, type StepRecord, VirtualWorld } from '@coxswain/kit'
 import { createInProcessTransport, type Transport } from '@coxswain/wire'
 import { Manager, type ManagerOptions } from '../manager.ts'

@@ -1,11 +1,11 @@
+import type * as field from '@coxswain/apimachinery/field'
 import type {
   ApiObject,
   DeepReadonly,
-  field,
   GroupVersionKind,
   GroupVersionResource,
   LabelSelector,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/meta'
 import type { Clock, Logger } from '@coxswain/kit'
 import type { OperatorClient } from '../operator-client.ts'
 

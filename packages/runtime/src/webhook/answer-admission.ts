@@ -1,14 +1,12 @@
+import { deepClone, writeJsonBytes } from '@coxswain/apimachinery/json'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import {
-  type ApiObject,
-  type DeepReadonly,
-  deepClone,
   failureStatus,
   isStatusError,
   newInternalError,
   newInvalid,
   type Status,
-  writeJsonBytes,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { type Env, encodeBase64 } from '@coxswain/kit'
 import type { OperatorClient } from '../operator-client.ts'
 import type { AdmissionContext, AdmissionSubject, Incoming, Verdict } from './admission.ts'

@@ -1,13 +1,11 @@
+import { deepClone } from '@coxswain/apimachinery/json'
 import {
   type ApiObject,
-  deepClone,
-  failureStatus,
   formatGroupVersion,
-  isStatusError,
   type ObjectMeta,
   parseGroupVersion,
-  successStatus,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/meta'
+import { failureStatus, isStatusError, successStatus } from '@coxswain/apimachinery/status'
 import type { Logger } from '@coxswain/kit'
 import { type ConversionRequest, type ConversionResponse, isMembers } from './review.ts'
 import type { ConversionStep, WebhookDefinition } from './webhook-builder.ts'

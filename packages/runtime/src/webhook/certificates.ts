@@ -1,4 +1,5 @@
-import { isAlreadyExists, isConflict, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
+import { isAlreadyExists, isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import type { CallOptions, Client } from '@coxswain/client'
 import { type Clock, decodeBase64Text, encodeBase64Text, type Logger } from '@coxswain/kit'
 import { type Secret, secretKind } from './kinds.ts'

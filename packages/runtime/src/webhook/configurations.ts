@@ -1,4 +1,4 @@
-import type { CustomResourceConversion, Kind } from '@coxswain/apimachinery'
+import type { CustomResourceConversion, Kind } from '@coxswain/apimachinery/kinds'
 import type { AdmissionOptions } from './admission.ts'
 import type { WebhookClientConfig, WebhookEntry } from './kinds.ts'
 import type { WebhookDefinition } from './webhook-builder.ts'

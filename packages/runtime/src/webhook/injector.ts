@@ -1,11 +1,6 @@
-import {
-  type CustomResourceConversion,
-  deepEqual,
-  isAlreadyExists,
-  isConflict,
-  isNotFound,
-  type Kind,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { CustomResourceConversion, Kind } from '@coxswain/apimachinery/kinds'
+import { isAlreadyExists, isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
 import type { Logger } from '@coxswain/kit'
 import {

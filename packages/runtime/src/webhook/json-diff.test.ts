@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { applyJsonPatch, deepClone } from '@coxswain/apimachinery'
+import { deepClone } from '@coxswain/apimachinery/json'
+import { applyJsonPatch } from '@coxswain/apimachinery/patch'
 import fc from 'fast-check'
 import { createJsonPatch } from './json-diff.ts'
 

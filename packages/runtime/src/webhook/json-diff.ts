@@ -1,4 +1,5 @@
-import { deepEqual, type JsonPatchOperation } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { JsonPatchOperation } from '@coxswain/apimachinery/patch'
 
 /**
  * The JSON patch (RFC 6902) that makes `modified` of `original`. A member that is undefined counts as absent. Lists are

@@ -1,5 +1,6 @@
-import type { GroupVersionKind, GroupVersionResource, Status } from '@coxswain/apimachinery'
-import { readJson, writeJsonBytes } from '@coxswain/apimachinery'
+import { readJson, writeJsonBytes } from '@coxswain/apimachinery/json'
+import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery/meta'
+import type { Status } from '@coxswain/apimachinery/status'
 import { encodeText } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireRequest, type WireResponse } from '@coxswain/wire'
 import type { AdmissionOperation, AdmissionUser } from './admission.ts'

@@ -1,4 +1,5 @@
-import type { ApiObject, Kind, KindOf, ObjectMeta } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
 import { RuntimeError } from '../errors.ts'
 import type { AdmissionOptions, Defaulter, Validator } from './admission.ts'
 

@@ -1,4 +1,4 @@
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { Env } from '@coxswain/kit'
 import type { Handler, WireRequest, WireResponse } from '@coxswain/wire'
 import type { MetricsRegistry } from '../metrics/registry.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newServiceUnavailable } from '@coxswain/apimachinery'
+import { newServiceUnavailable } from '@coxswain/apimachinery/status'
 import type { Handler } from '@coxswain/wire'
 import { defineOperator } from '../operator.ts'
 import { Simulation, widgetKind } from '../test-support/simulation.ts'

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Client } from '@coxswain/client'
 import {
   type Backoff,

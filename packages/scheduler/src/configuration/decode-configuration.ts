@@ -1,4 +1,6 @@
-import { compileSchema, deepClone, parseDuration, type Schema } from '@coxswain/apimachinery'
+import { deepClone } from '@coxswain/apimachinery/json'
+import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
+import { parseDuration } from '@coxswain/apimachinery/time'
 import { badConfiguration } from '../errors.ts'
 import { argsSchemas, configurationSchema } from './schema.ts'
 import type { KubeSchedulerConfiguration, PluginConfig } from './types.ts'

@@ -1,4 +1,4 @@
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import { defaultSchedulerName, type SchedulerOptions } from '../create-scheduler.ts'
 import {
   builtinPlugins,

@@ -1,5 +1,5 @@
 import { builtinSchema } from '@coxswain/api'
-import type { Schema } from '@coxswain/apimachinery'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { extensionPoints } from '../profile.ts'
 
 const text: Schema = { type: 'string' }

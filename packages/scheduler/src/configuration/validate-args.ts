@@ -1,11 +1,7 @@
-import {
-  createRequirement,
-  durationToMilliseconds,
-  field,
-  type LabelOperator,
-  parseDuration,
-  validateLabelName,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { createRequirement, type LabelOperator } from '@coxswain/apimachinery/selectors'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
+import { validateLabelName } from '@coxswain/apimachinery/validation'
 import type { PluginArgs } from '../default-plugins.ts'
 import type { DynamicResourcesArgs } from '../plugins/dynamic-resources.ts'
 

@@ -1,10 +1,7 @@
-import {
-  deepEqual,
-  durationToMilliseconds,
-  field,
-  isQualifiedName,
-  parseDuration,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import type { ExtenderConfiguration } from '../extender.ts'
 import type {
   KubeSchedulerConfiguration,

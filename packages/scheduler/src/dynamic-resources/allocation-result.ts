@@ -3,7 +3,8 @@ import type {
   DeviceConfiguration,
   DeviceRequestAllocationResult,
 } from '@coxswain/api/resource/v1'
-import type { DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import type { Quantity } from '@coxswain/apimachinery/quantity'
 import type { ClaimView } from './device-id.ts'
 import { type Alternatives, type Candidate, fullNameOf, type RequestPlan } from './request-plan.ts'
 import type { AllocationResult, NodeSelector } from './types.ts'

@@ -1,4 +1,4 @@
-import { isStatusConditionTrue } from '@coxswain/apimachinery'
+import { isStatusConditionTrue } from '@coxswain/apimachinery/meta'
 import type { ClaimView } from './device-id.ts'
 
 /** Whether a driver has to make any of the devices ready before a pod may be bound. */

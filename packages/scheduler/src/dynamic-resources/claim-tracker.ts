@@ -1,5 +1,5 @@
 import { ResourceClaim } from '@coxswain/api/resource/v1'
-import { formatKey, type ObjectKey } from '@coxswain/apimachinery'
+import { formatKey, type ObjectKey } from '@coxswain/apimachinery/meta'
 import { isOlder } from '@coxswain/informers'
 import type { SchedulerHandle } from '../plugin.ts'
 import type { ClaimView } from './device-id.ts'

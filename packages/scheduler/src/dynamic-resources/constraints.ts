@@ -1,5 +1,5 @@
 import type { DeviceAttribute, DeviceConstraint } from '@coxswain/api/resource/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { DeviceView } from './device-id.ts'
 
 /** For which request of a claim a device is meant. */

@@ -5,7 +5,7 @@ import type {
   ResourceClaim,
   ResourceSlice,
 } from '@coxswain/api/resource/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type ClaimView = DeepReadonly<ResourceClaim>
 export type SliceView = DeepReadonly<ResourceSlice>

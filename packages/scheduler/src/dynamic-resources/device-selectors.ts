@@ -1,5 +1,5 @@
 import type { DeviceSelector } from '@coxswain/api/resource/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import {
   type Compilation,
   compileExpression,

@@ -8,7 +8,7 @@ import {
   ResourceClaimTemplate,
   ResourceSlice,
 } from '@coxswain/api/resource/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { createResourceClaimController } from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { createScheduler, readSchedulerConfiguration } from '@coxswain/scheduler'

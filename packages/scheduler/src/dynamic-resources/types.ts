@@ -3,7 +3,7 @@ import type {
   AllocationResult as ResourceAllocationResult,
   CounterSet as ResourceCounterSet,
 } from '@coxswain/api/resource/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type NodeSelector = DeepReadonly<CoreNodeSelector>
 export type CounterSet = DeepReadonly<ResourceCounterSet>

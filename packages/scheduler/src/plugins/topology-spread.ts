@@ -1,5 +1,6 @@
 import { ReplicaSet, StatefulSet } from '@coxswain/api/apps/v1'
 import { ReplicationController, Service, type TopologySpreadConstraint } from '@coxswain/api/core/v1'
+import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
 import {
   createRequirement,
   type DeepReadonly,

@@ -5,8 +5,6 @@ import type {
   ServiceReference,
 } from '@coxswain/api/apiregistration/v1'
 import {
-  field,
-  formatTime,
   isDNS1035Label,
   isDNS1123Subdomain,
   isValidPathSegmentName,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { localStatus } from './api-service.ts'
 
 /** How much a group and a version count, for what this server serves itself: `GROUP/VERSION`, or `VERSION` for the core. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, writeJson } from '@coxswain/apimachinery'
+import { isObject, type JsonObject, writeJson } from '@coxswain/apimachinery/json'
 import { list, number, plain, pointer, struct, text } from '../shared/go-form.ts'
 import { listOf } from '../shared/reading.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { objectOf } from '../shared/reading.ts'
 
 const shown = 2

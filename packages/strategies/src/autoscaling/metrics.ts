@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, parseQuantity } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { objectOf, textOf } from '../shared/reading.ts'
 
 /** Leaves out what is not there; members keep the order in which upstream's types have them. */

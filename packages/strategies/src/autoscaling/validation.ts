@@ -1,12 +1,9 @@
-import {
-  field,
-  isMachineryError,
-  isObject,
-  isValidPathSegmentName,
-  type JsonObject,
-  parseGroupVersion,
-  parseQuantity,
-} from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseGroupVersion } from '@coxswain/apimachinery/meta'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import { validateContainerResourceName } from '../core/pod/validation/resources.ts'
 import {
   type Findings,

@@ -1,5 +1,5 @@
 import { decodeBuiltin } from '@coxswain/api'
-import { deepClone, isObject, type JsonObject, writeJson } from '@coxswain/apimachinery'
+import { deepClone, isObject, type JsonObject, writeJson } from '@coxswain/apimachinery/json'
 import { listOf, objectOf, recordOf, textOf } from '../shared/reading.ts'
 import { behaviorFromText, behaviorToText } from './behavior.ts'
 import { metricFromV1, metricStatusFromV1, metricStatusToV1, metricToV1 } from './metrics.ts'

@@ -1,4 +1,4 @@
-import { parseCronSchedule } from '@coxswain/apimachinery'
+import { parseCronSchedule } from '@coxswain/apimachinery/cron'
 
 /** Why a text is no schedule in the five-field notation of cron; undefined when it is one. */
 export function scheduleProblem(text: string): string | undefined {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { StrategyContext } from '../strategy.ts'
 import { certificateSigningRequestStrategy as strategy } from './certificate-signing-request.ts'
 import type { VerifySignature } from './signature.ts'

@@ -1,4 +1,5 @@
-import { field, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import { type Findings, invalidBecause } from '../shared/reading.ts'
 
 const maxDomainLength = 253

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { Strategy, StrategyContext } from '../strategy.ts'
 import { configMapStrategy } from './config-map.ts'
 import { limitRangeStrategy } from './limit-range.ts'

@@ -1,11 +1,6 @@
 import type { Event } from '@coxswain/api/core/v1'
 import {
-  deepEqual,
-  type FieldError,
-  field,
-  formatAge,
   isDNS1123Subdomain,
-  isObject,
   isQualifiedName,
   nameIsDNSSubdomain,
   nameIsPathSegment,

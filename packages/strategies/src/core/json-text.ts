@@ -1,4 +1,5 @@
-import { isMachineryError, readJson } from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { readJson } from '@coxswain/apimachinery/json'
 import { encodeText } from '@coxswain/kit'
 
 /** What Go says about text that is not the JSON of an object; undefined when it is. */

@@ -16,7 +16,6 @@ import {
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   parseCIDR,
-  parseQuantity,
   validateLabelName,
   warningsForCIDR,
 } from '@coxswain/apimachinery'

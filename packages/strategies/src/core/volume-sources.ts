@@ -1,4 +1,6 @@
-import { field, isObject, type JsonObject, nameIsDNSLabel } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { nameIsDNSLabel } from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

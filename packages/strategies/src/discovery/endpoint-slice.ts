@@ -1,7 +1,5 @@
 import type { Endpoint, EndpointHints, EndpointSlice } from '@coxswain/api/discovery/v1'
 import {
-  deepEqual,
-  field,
   isDNS1123Label,
   isDNS1123Subdomain,
   isValidIP,
@@ -10,7 +8,7 @@ import {
   validateImmutableField,
   validateLabels,
   warningsForIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { portProtocols } from '../core/endpoints.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

@@ -1,7 +1,5 @@
 import type { IngressStatus } from '@coxswain/api/networking/v1'
 import {
-  type FieldError,
-  field,
   isValidCIDRForLegacyField,
   isValidIPForLegacyField,
   parseIP,

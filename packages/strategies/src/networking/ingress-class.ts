@@ -1,6 +1,5 @@
 import type { IngressClass, IngressClassParametersReference } from '@coxswain/api/networking/v1'
 import {
-  field,
   isDNS1123Subdomain,
   nameIsDNSLabel,
   regexError,

@@ -10,8 +10,6 @@ import type {
   IngressTLS,
 } from '@coxswain/api/networking/v1'
 import {
-  type FieldError,
-  field,
   isDNS1123Subdomain,
   isValidPathSegmentName,
   isValidPortName,

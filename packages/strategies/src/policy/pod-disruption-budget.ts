@@ -1,8 +1,5 @@
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '@coxswain/api/policy/v1'
 import {
-  type Condition,
-  field,
-  type LabelSelector,
   nameIsPathSegment,
   validateConditions,
   validateLabelSelector,

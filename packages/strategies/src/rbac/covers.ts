@@ -1,3 +1,4 @@
+import { quoteAll } from '@coxswain/apimachinery/go'
 import type { PolicyRule } from './rule.ts'
 
 const none: readonly string[] = []
@@ -262,9 +263,4 @@ function describeRule(rule: PolicyRule): string {
   ]
   const texts = parts.flatMap(([title, items]) => (items?.length ? [`${title}:${quoteAll(items)}`] : []))
   return `{${texts.join(', ')}}`
-}
-
-/** As Go's `%q` prints a list. */
-export function quoteAll(items: readonly string[]): string {
-  return `[${items.map(item => JSON.stringify(item)).join(' ')}]`
 }

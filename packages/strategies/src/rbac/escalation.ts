@@ -10,7 +10,7 @@ import type { Decoded } from '../decoded.ts'
 import type { ObjectMeta } from '@coxswain/apimachinery'
 import { deepEqual, joinErrors, newForbidden, newNotFound } from '@coxswain/apimachinery'
 import type { StrategyContext } from '../strategy.ts'
-import { describeUncovered, findUncovered, quoteAll } from './covers.ts'
+import { describeUncovered, findUncovered } from './covers.ts'
 import { type PolicyRule, readRules } from './rule.ts'
 
 const group = 'rbac.authorization.k8s.io'

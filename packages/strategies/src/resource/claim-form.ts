@@ -1,4 +1,4 @@
-import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { embedded, type GoForm, list, number, plain, pointer, struct, text } from '../shared/go-form.ts'
 
 const selectors = list(

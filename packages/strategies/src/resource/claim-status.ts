@@ -8,14 +8,11 @@ import type {
   ResourceClaimConsumerReference,
 } from '@coxswain/api/resource/v1'
 import {
-  type Condition,
-  deepEqual,
-  field,
   fieldImmutableMessage,
   isValidInterfaceAddress,
   validateConditions,
   validateLabelName,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, printed, requireMembers } from '../shared/reading.ts'

@@ -11,14 +11,11 @@ import type {
   ExactDeviceRequest,
 } from '@coxswain/api/resource/v1'
 import {
-  field,
   isDNS1123Label,
   isDNS1123Subdomain,
-  isObject,
   isValidLabelValue,
   validateLabelName,
-  writeJson,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { encodeText } from '@coxswain/kit'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, invalidBecause, numberOf } from '../shared/reading.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { findProblems } from '../test-support/find-problems.ts'
 import { deviceClassStrategy } from './device-class.ts'
 import { resourceClaimStrategy } from './resource-claim.ts'

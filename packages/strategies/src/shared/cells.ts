@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { formatAge } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { formatAge } from '@coxswain/apimachinery/time'
 
 interface PrintedMetadata {
   readonly name: string

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 
 /**
  * Upstream validates Go structs without JSON names, and some messages print them. A form says what such a struct looks

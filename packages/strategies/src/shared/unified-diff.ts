@@ -1,3 +1,5 @@
+import { escapeHtml } from '@coxswain/apimachinery/go'
+
 /** Two texts line by line, as `diff -u` shows them: the longest common runs stay, three lines of them around a change. */
 
 const context = 3
@@ -25,12 +27,9 @@ export function diffValues(old: unknown, value: unknown): string {
 const raw = JSON as unknown as { rawJSON(text: string): unknown }
 
 function printLines(value: unknown): string[] {
-  const escapeSign = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
   const digits = (_key: string, member: unknown) =>
     typeof member === 'bigint' ? raw.rawJSON(member.toString()) : member
-  return JSON.stringify(value, digits, 1)
-    .replace(/[<>&\u2028\u2029]/g, escapeSign)
-    .split('\n')
+  return escapeHtml(JSON.stringify(value, digits, 1)).split('\n')
 }
 
 export function unifiedDiff(before: readonly string[], after: readonly string[]): string {

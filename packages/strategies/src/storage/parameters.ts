@@ -1,4 +1,4 @@
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import { textLength } from '../core/data.ts'
 import { type Findings, validateQualifiedName } from '../shared/reading.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { runtimeClassStrategy } from '../node-k8s-io/runtime-class.ts'
 import { priorityClassStrategy } from '../scheduling/priority-class.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { Strategy, StrategyContext } from '../strategy.ts'
 
 const context = {} as StrategyContext

@@ -1,4 +1,4 @@
-import type { ApiObject } from '@coxswain/apimachinery'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import type { ListerWatcher } from '@coxswain/informers'
 import { applyDelta, type InformerParts, transition } from '@coxswain/informers/parts'
 

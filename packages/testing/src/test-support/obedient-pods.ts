@@ -1,5 +1,6 @@
 import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import { formatTime, isConflict, isNotFound } from '@coxswain/apimachinery'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { defineOperator, type Operator, type ReconcileContext, requeueAfter } from '@coxswain/runtime'
 
 /** How long a pod takes to start, and to go. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { createGarbageCollector, createNamespaceController } from '@coxswain/controllers'
 import { scenariosOf } from './play.ts'
 import { ConfigMap, Secret, Stage } from './stage.ts'

@@ -1,7 +1,8 @@
 import { CustomResourceDefinition } from '@coxswain/api/apiextensions/v1'
 import { ConfigMap, Event, Namespace, Secret } from '@coxswain/api/core/v1'
 import { PriorityClass } from '@coxswain/api/scheduling/v1'
-import type { ApiObject, Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { type Client, type DeleteOptions, type DynamicKind, kindFor } from '@coxswain/client'
 import type { Cluster } from '../cluster.ts'
 

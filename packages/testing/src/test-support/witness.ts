@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import { type EventHandler, isOlder } from '@coxswain/informers'
 
 type Seen = DeepReadonly<ApiObject>

@@ -2,7 +2,8 @@
 import type { Create } from '../../variants.ts'
 import type { PersistentVolumeClaim as core_v1_PersistentVolumeClaim, PodTemplateSpec as core_v1_PodTemplateSpec } from './core.v1.ts'
 import type { LabelSelector as meta_v1_LabelSelector } from './meta.v1.ts'
-import type { ApiObject, ListMap, ListMeta } from '@coxswain/apimachinery'
+import type { ListMap } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, ListMeta } from '@coxswain/apimachinery/meta'
 
 export interface ControllerRevision extends ApiObject {
   kind: 'ControllerRevision'

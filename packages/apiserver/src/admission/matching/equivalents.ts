@@ -1,4 +1,4 @@
-import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery'
+import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery/meta'
 import type { Endpoint } from '../../registry/registry.ts'
 import type { Attributes } from '../attributes.ts'
 import { kindOf, resourceOf } from '../create-attributes.ts'

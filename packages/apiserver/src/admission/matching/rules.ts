@@ -1,4 +1,4 @@
-import type { GroupVersionResource } from '@coxswain/apimachinery'
+import type { GroupVersionResource } from '@coxswain/apimachinery/meta'
 
 /** `RuleWithOperations` of webhooks, and `NamedRuleWithOperations` of policies. */
 export interface Rule {

@@ -1,11 +1,7 @@
-import {
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  newNotFound,
-  type Selector,
-} from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector, type Selector } from '@coxswain/apimachinery/selectors'
+import { newNotFound } from '@coxswain/apimachinery/status'
 import type { StoredObject } from '../../cache/stored-object.ts'
 import type { Attributes } from '../attributes.ts'
 import { isNamespaceResource, namespaceOf } from '../create-attributes.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { listOf, numberOf, objectOf, recordOf, stringsOf, textOf } from '@coxswain/strategies'
 
 /** The least strict first. */

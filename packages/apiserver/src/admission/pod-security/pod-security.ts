@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newForbidden } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newForbidden } from '@coxswain/apimachinery/status'
 import { byName, listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { AdmissionPlugin } from '../admission.ts'
 import type { Attributes } from '../attributes.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Attributes } from '../attributes.ts'
 import { isNamespaceResource } from '../create-attributes.ts'
 import { type Equivalent, otherResources, ownResource } from '../matching/equivalents.ts'

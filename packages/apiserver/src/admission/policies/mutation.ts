@@ -1,13 +1,9 @@
 import { builtinSchema } from '@coxswain/api'
-import {
-  applyJsonPatch,
-  decodeJsonPatch,
-  isMachineryError,
-  isObject,
-  type JsonObject,
-  mergeConfiguration,
-  type Schema,
-} from '@coxswain/apimachinery'
+import { mergeConfiguration } from '@coxswain/apimachinery/apply'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { applyJsonPatch, decodeJsonPatch } from '@coxswain/apimachinery/patch'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { toJson, typeNameErrors, type Value } from '@coxswain/cel'
 import { type CompiledExpression, compileAdmissionExpression } from '@coxswain/strategies'
 import type { Attributes } from '../attributes.ts'

@@ -1,10 +1,6 @@
-import {
-  isObject,
-  type JsonObject,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  parseGroupVersion,
-} from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { type LabelSelector, parseGroupVersion } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import { parseServed } from '../../registry/convert.ts'
 import type { Endpoint } from '../../registry/registry.ts'
 import { objectKey } from '../../registry/served-resource.ts'

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, newForbidden, StatusError } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newForbidden, StatusError } from '@coxswain/apimachinery/status'
 import { isAdmissionConfiguration } from '../admission-request.ts'
 import type { Attributes } from '../attributes.ts'
 import { isNamespaceResource } from '../create-attributes.ts'

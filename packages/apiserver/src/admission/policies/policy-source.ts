@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type CompiledExpression, type ExpressionOptions, PolicyVariables } from '@coxswain/strategies'
 import { CachedView } from '../../cache/cached-view.ts'
 import type { Endpoint } from '../../registry/registry.ts'

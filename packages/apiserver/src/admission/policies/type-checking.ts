@@ -1,5 +1,5 @@
-import type { Schema } from '@coxswain/apimachinery'
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { Schema } from '@coxswain/apimachinery/schema'
 import { schemaVariable, type VariableDeclaration } from '@coxswain/cel'
 import { compileAdmissionExpression, PolicyVariables } from '@coxswain/strategies'
 import type { Endpoint, Registry } from '../../registry/registry.ts'

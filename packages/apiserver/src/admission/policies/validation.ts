@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type CompiledExpression, compileAdmissionExpression } from '@coxswain/strategies'
 import { budgets, type ExpressionResult, evaluateAll, type Inputs } from '../expressions/activation.ts'
 import { matchConditions } from '../expressions/match-conditions.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { createRealEnv, createSeededRandom, decodeText, encodeText, TaskGroup } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, readBody, type WireRequest } from '@coxswain/wire'

@@ -1,4 +1,4 @@
-import { newBadRequest, newForbidden } from '@coxswain/apimachinery'
+import { newBadRequest, newForbidden } from '@coxswain/apimachinery/status'
 import { createAdmissionRequest } from '../admission-request.ts'
 import type { Attributes } from '../attributes.ts'
 import { type ConditionResult, matchConditions } from '../expressions/match-conditions.ts'

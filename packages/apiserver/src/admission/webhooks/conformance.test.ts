@@ -1,7 +1,7 @@
 /** What upstream's conformance tests say of admission webhooks, by behaviour, with real HTTPS webhooks. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import {
   allow,
   type HookServer,

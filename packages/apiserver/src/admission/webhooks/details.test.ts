@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { createSeededRandom } from '@coxswain/kit'
 import type { Handler } from '@coxswain/wire'
 import { createCertificate, serve } from '@coxswain/wire/node'

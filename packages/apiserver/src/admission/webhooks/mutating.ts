@@ -1,11 +1,6 @@
-import {
-  applyJsonPatch,
-  decodeJsonPatch,
-  deepEqual,
-  type JsonPatchOperation,
-  newInternalError,
-  readJson,
-} from '@coxswain/apimachinery'
+import { deepEqual, readJson } from '@coxswain/apimachinery/json'
+import { applyJsonPatch, decodeJsonPatch, type JsonPatchOperation } from '@coxswain/apimachinery/patch'
+import { newInternalError } from '@coxswain/apimachinery/status'
 import type { AdmissionPlugin } from '../admission.ts'
 import { isAdmissionConfiguration } from '../admission-request.ts'
 import type { Attributes } from '../attributes.ts'

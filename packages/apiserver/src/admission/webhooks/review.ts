@@ -1,11 +1,5 @@
-import {
-  isObject,
-  type JsonObject,
-  readJson,
-  type Status,
-  StatusError,
-  writeJsonBytes,
-} from '@coxswain/apimachinery'
+import { isObject, type JsonObject, readJson, writeJsonBytes } from '@coxswain/apimachinery/json'
+import { type Status, StatusError } from '@coxswain/apimachinery/status'
 import { decodeBase64 } from '@coxswain/kit'
 import { createAdmissionRequest } from '../admission-request.ts'
 import type { Attributes } from '../attributes.ts'

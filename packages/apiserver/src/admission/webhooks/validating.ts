@@ -1,4 +1,4 @@
-import { newInternalError } from '@coxswain/apimachinery'
+import { newInternalError } from '@coxswain/apimachinery/status'
 import type { AdmissionPlugin } from '../admission.ts'
 import { isAdmissionConfiguration } from '../admission-request.ts'
 import type { Attributes } from '../attributes.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { CompiledExpression } from '@coxswain/strategies'
 import { CachedView } from '../../cache/cached-view.ts'
 import type { WebhookClientConfig } from '../../outbound/webhook-client.ts'

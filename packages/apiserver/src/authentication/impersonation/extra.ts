@@ -1,4 +1,4 @@
-import { isDNS1123Subdomain } from '@coxswain/apimachinery'
+import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 
 /** Why a constrained mode takes no such extra; undefined when it does. */
 export function checkExtra(extra: Readonly<Record<string, readonly string[]>>): string | undefined {

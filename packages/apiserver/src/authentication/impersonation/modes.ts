@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { nameIsDNSSubdomain, newForbidden, type StatusError } from '@coxswain/apimachinery'
+import { newForbidden, type StatusError } from '@coxswain/apimachinery/status'
+import { nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import {
   type Authorizer,
   type Access as AuthorizerAccess,

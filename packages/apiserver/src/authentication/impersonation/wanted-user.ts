@@ -1,4 +1,4 @@
-import { newBadRequest } from '@coxswain/apimachinery'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import { getHeader, getHeaderValues, type WireHeaders } from '@coxswain/wire'
 import type { UserInfo } from '../../request/context.ts'
 import { headerText, unescapeHeaderKey } from '../header-text.ts'

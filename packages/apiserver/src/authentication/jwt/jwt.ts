@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { decodeBase64Url, decodeText, encodeBase64Url, encodeText } from '@coxswain/kit'
 import type { SignatureAlgorithm, SigningKey, VerificationKey } from './keys.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { Env } from '@coxswain/kit'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { forOwnAudiences, intersect, type TokenAuthenticator } from '../authenticator.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 
 /** AuthenticationConfiguration (`apiserver.config.k8s.io/v1`), as far as it is used. */
 export interface AuthenticationConfiguration {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { BoundedMap } from '@coxswain/kit'
 import { isSignedBy, type Jwt, parseJwt } from '../jwt/jwt.ts'
 import type { Jwk, VerificationKey } from '../jwt/keys.ts'

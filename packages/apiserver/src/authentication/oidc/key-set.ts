@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Jwk, VerificationKey } from '../jwt/keys.ts'
 import { type FetchOptions, fetchText } from './fetch-text.ts'
 

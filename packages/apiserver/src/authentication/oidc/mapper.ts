@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import {
   type Compilation,
   compileExpression,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { VirtualWorld } from '@coxswain/kit'
 import { createInProcessTransport, type WireRequest, type WireResponse } from '@coxswain/wire'
 import { importJwk } from '../../node/keys.ts'

@@ -1,4 +1,5 @@
-import { field, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import type { ClaimValidationRule, JwtAuthenticator, PrefixedClaimOrExpression } from './configuration.ts'
 
 type FieldErrors = ReturnType<typeof field.invalid>[]

@@ -1,3 +1,4 @@
+import { quoteAll } from '@coxswain/apimachinery/go'
 import { BoundedMap } from '@coxswain/kit'
 import type { TokenAnswer, TokenAuthenticator, TokenQuestion } from '../authenticator.ts'
 import { credentialIdKey, intersect } from '../authenticator.ts'
@@ -60,9 +61,8 @@ export function createServiceAccountAuthenticators(accounts: ServiceAccounts): T
       }
       const audiences = intersect(meant, question.audiences)
       if (audiences.length === 0 && own.length > 0) {
-        const print = (list: readonly string[]) => `[${list.map(item => JSON.stringify(item)).join(' ')}]`
         return {
-          error: `token audiences ${print(meant)} is invalid for the target audiences ${print(question.audiences)}`,
+          error: `token audiences ${quoteAll(meant)} is invalid for the target audiences ${quoteAll(question.audiences)}`,
         }
       }
       const finish = (result: CheckResult): TokenAnswer =>

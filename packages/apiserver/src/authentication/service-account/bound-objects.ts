@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery/status'
 import type { StoredObject } from '../../cache/stored-object.ts'
 import type { WatchCache } from '../../cache/watch-cache.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { serviceAccountUser } from '../service-account-name.ts'
 
 export interface Reference {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { CacheEvent } from '../../cache/resource-cache.ts'
 import type { StoredObject } from '../../cache/stored-object.ts'
 import type { WatchCache } from '../../cache/watch-cache.ts'

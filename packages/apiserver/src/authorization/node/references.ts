@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 
 /** Objects that a pod needs where it runs, by kind; all of its namespace. */
 export interface PodReferences {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore } from '@coxswain/storage'
 import { type RunningServer, startServer, type TestUser } from '../test-support/running-server.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { joinErrors } from '@coxswain/apimachinery'
+import { joinErrors } from '@coxswain/apimachinery/errors'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import {
   boolType,
   type CelType,

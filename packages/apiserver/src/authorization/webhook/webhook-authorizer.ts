@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, readJson, writeJsonBytes } from '@coxswain/apimachinery'
+import { isObject, type JsonObject, readJson, writeJsonBytes } from '@coxswain/apimachinery/json'
 import type { Clock } from '@coxswain/kit'
 import type { WireHeaders } from '@coxswain/wire'
 import type { Target } from '../../outbound/outbound.ts'

@@ -1,4 +1,6 @@
-import { type FieldError, field, isObject, type JsonObject } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { validateSelectorAttributes } from './selector-attributes.ts'
 
 type Findings = Generator<FieldError, void, undefined>

@@ -5,7 +5,7 @@ import type { Review, ReviewPorts } from './review.ts'
  * @module
  */
 
-import { newNotAcceptable } from '@coxswain/apimachinery'
+import { newNotAcceptable } from '@coxswain/apimachinery/status'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import type { Endpoint } from '../../registry/registry.ts'
 import { negotiate } from '../../request/accept.ts'

@@ -1,4 +1,4 @@
-import { isStatusError } from '@coxswain/apimachinery'
+import { isStatusError } from '@coxswain/apimachinery/status'
 import { isTransportError, TransportError } from '@coxswain/wire'
 import { describeFailure } from '../../outbound/go-errors.ts'
 import type { Backend } from './backend.ts'

@@ -1,4 +1,4 @@
-import { isStatusError, newUnknownError } from '@coxswain/apimachinery'
+import { isStatusError, newUnknownError } from '@coxswain/apimachinery/status'
 import {
   type ByteStream,
   type Conversation,

@@ -1,4 +1,4 @@
-import { newServiceUnavailable } from '@coxswain/apimachinery'
+import { newServiceUnavailable } from '@coxswain/apimachinery/status'
 import {
   discardBody,
   getHeader,

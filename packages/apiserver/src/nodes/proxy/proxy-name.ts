@@ -1,4 +1,4 @@
-import { newBadRequest } from '@coxswain/apimachinery'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 
 /** Whom a proxy request names: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. */
 export interface ProxyName {

@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
 import type { AuditBackend, AuditEvent } from '@coxswain/apiserver/audit'
 import type { Env } from '@coxswain/kit'
 import { makeDirectories } from '@coxswain/kit/node'

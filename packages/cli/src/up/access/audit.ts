@@ -1,4 +1,5 @@
-import { durationToMilliseconds, parseDuration, writeJsonBytes } from '@coxswain/apimachinery'
+import { writeJsonBytes } from '@coxswain/apimachinery/json'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import {
   type AuditBackend,

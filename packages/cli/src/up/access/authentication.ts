@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import {
   type AuthenticationOptions,
   createTokenAuthenticator,

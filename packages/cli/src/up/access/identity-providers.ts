@@ -4,7 +4,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs'
-import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { AuthenticationOptions, SignatureAlgorithm, TokenAuthenticator } from '@coxswain/apiserver'
 import {

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formatIP, maskIP, parseCIDR } from '@coxswain/apimachinery'
+import { formatIP, maskIP, parseCIDR } from '@coxswain/apimachinery/validation'
 import type { Env } from '@coxswain/kit'
 import { loopbackAddressOf } from '@coxswain/node/host'
 import { createCertificate, type KeyPair, readCertificate } from '@coxswain/wire/node'

@@ -1,5 +1,5 @@
 import { StorageClass } from '@coxswain/api/storage/v1'
-import { isAlreadyExists } from '@coxswain/apimachinery'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
 import { localPathProvisioner } from '@coxswain/controllers'
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import type { Env } from '@coxswain/kit'
 import type { LeaderElectionOptions } from '@coxswain/runtime'
 import { CommandError } from '../../exit.ts'

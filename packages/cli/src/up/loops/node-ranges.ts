@@ -1,4 +1,4 @@
-import { type CIDR, parseCIDR } from '@coxswain/apimachinery'
+import { type CIDR, parseCIDR } from '@coxswain/apimachinery/validation'
 import type { NodeIpamOptions } from '@coxswain/controllers'
 import { CommandError } from '../../exit.ts'
 import type { ControllerFlags } from '../options/controller-options.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { decodeText, type Env, encodeText } from '@coxswain/kit'
 import {

@@ -1,4 +1,4 @@
-import { newBadRequest } from '@coxswain/apimachinery'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import type { NodeConnection } from '@coxswain/apiserver'
 import { type LogBuffer, mirrorName, mirrorNamespace } from '@coxswain/node/host'
 import { type ComponentLogs, components } from './component-logs.ts'

@@ -1,4 +1,4 @@
-import { newBadRequest, newNotFound } from '@coxswain/apimachinery'
+import { newBadRequest, newNotFound } from '@coxswain/apimachinery/status'
 import type { NodeConnection } from '@coxswain/apiserver'
 import { decodeText } from '@coxswain/kit'
 import { refuseToSimulate } from '@coxswain/node/host'

@@ -1,3 +1,4 @@
+import { quoteAll } from '@coxswain/apimachinery/go'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { CommandError } from '../../exit.ts'
 
@@ -86,6 +87,6 @@ function findProblem(options: AuthorizationFlags): string | undefined {
   if (webhookFile !== undefined && !modes.includes('Webhook'))
     return 'cannot specify --authorization-webhook-config-file without mode Webhook'
   if (new Set(modes).size !== modes.length)
-    return `authorization-mode [${modes.map(mode => JSON.stringify(mode)).join(' ')}] has mode specified more than once`
+    return `authorization-mode ${quoteAll(modes)} has mode specified more than once`
   return undefined
 }

@@ -1,4 +1,4 @@
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import type { Findings } from '../../shared/reading.ts'
 import type { CompiledExpression } from './compile.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { cpuUsage } from 'node:process'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepClone, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepClone, type JsonObject } from '@coxswain/apimachinery/json'
 import type { StrategyContext } from '../../strategy.ts'
 import { podStrategy } from './pod.ts'
 

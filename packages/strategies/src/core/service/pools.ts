@@ -1,9 +1,9 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   type CIDR,
   formatCIDR,
   formatIP,
-  formatTime,
   maskIP,
   parseCIDR,
   parseIP,

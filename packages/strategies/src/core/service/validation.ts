@@ -1,6 +1,5 @@
 import type { Service } from '@coxswain/api/core/v1'
 import {
-  field,
   isDNS1123Subdomain,
   isValidPortName,
   isValidPortNum,

@@ -1,5 +1,6 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
-import { type ApiObject, isAlreadyExists, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
+import type { ApiObject, ObjectKey } from '@coxswain/apimachinery/meta'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
 import { type Given, namespace, outcomeOf, type Scenario, type Step } from './scenario.ts'
 

@@ -3,7 +3,7 @@
  * one beside ours on a running server.
  */
 import { Node, Pod } from '@coxswain/api/core/v1'
-import type { Kind } from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { SchedulerPlugin } from '@coxswain/scheduler'
 
 /** An object to create. A status in it is written too. */

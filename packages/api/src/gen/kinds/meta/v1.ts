@@ -16,7 +16,7 @@ export type APIResourceList = T.APIResourceList
 export const APIResourceList: Ref<T.APIResourceList> = ref('APIResourceList')
 export type APIVersions = T.APIVersions
 export const APIVersions: Ref<T.APIVersions> = ref('APIVersions')
-export type { Condition } from '@coxswain/apimachinery'
+export type { Condition } from '@coxswain/apimachinery/meta'
 export type CreateOptions = T.CreateOptions
 export const CreateOptions: Ref<T.CreateOptions> = ref('CreateOptions')
 export type DeleteOptions = T.DeleteOptions
@@ -39,12 +39,12 @@ export type LabelSelectorRequirement = T.LabelSelectorRequirement
 export const LabelSelectorRequirement: Ref<T.LabelSelectorRequirement> = ref('LabelSelectorRequirement')
 export type List = T.List
 export const List: Ref<T.List> = ref('List')
-export type { ListMeta } from '@coxswain/apimachinery'
+export type { ListMeta } from '@coxswain/apimachinery/meta'
 export type ListOptions = T.ListOptions
 export const ListOptions: Ref<T.ListOptions> = ref('ListOptions')
-export type { ManagedFieldsEntry } from '@coxswain/apimachinery'
-export type { ObjectMeta } from '@coxswain/apimachinery'
-export type { OwnerReference } from '@coxswain/apimachinery'
+export type { ManagedFieldsEntry } from '@coxswain/apimachinery/meta'
+export type { ObjectMeta } from '@coxswain/apimachinery/meta'
+export type { OwnerReference } from '@coxswain/apimachinery/meta'
 export type PartialObjectMetadata = T.PartialObjectMetadata
 export const PartialObjectMetadata: Ref<T.PartialObjectMetadata> = ref('PartialObjectMetadata')
 export type PatchOptions = T.PatchOptions

@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { type FieldError, field } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { containersWithPath, type Findings, objectOf, recordOf, textOf } from '../../../shared/reading.ts'
 import { validateDescendingPath } from './paths.ts'
 

@@ -6,7 +6,6 @@ import type {
 import {
   field,
   nameIsDNSSubdomain,
-  parseQuantity,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,

@@ -1,11 +1,6 @@
-import {
-  field,
-  isHTTPHeaderName,
-  isObject,
-  isValidPortName,
-  isValidPortNum,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isHTTPHeaderName, isValidPortName, isValidPortNum } from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

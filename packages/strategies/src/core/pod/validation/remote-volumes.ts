@@ -1,10 +1,6 @@
-import {
-  field,
-  isDNS1123Subdomain,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Subdomain, nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

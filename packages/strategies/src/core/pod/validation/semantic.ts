@@ -1,4 +1,5 @@
-import { deepEqual, isObject, isQuantity, type JsonObject, parseQuantity } from '@coxswain/apimachinery'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isQuantity, parseQuantity } from '@coxswain/apimachinery/quantity'
 
 /** Members that Go leaves out when they are empty, and amounts that are written differently, do not count. */
 export function sameSpec(one: unknown, other: unknown): boolean {

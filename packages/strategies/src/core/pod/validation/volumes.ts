@@ -1,11 +1,8 @@
-import {
-  type FieldError,
-  field,
-  isObject,
-  type JsonObject,
-  nameIsDNSSubdomain,
-  parseQuantity,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import {
   type Findings,
   invalidBecause,

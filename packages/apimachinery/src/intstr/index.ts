@@ -1,0 +1,2 @@
+/** A number or a percentage. */
+export { type IntOrString, intValue, scaledValueFromIntOrPercent } from './int-or-string.ts'

@@ -1,0 +1,262 @@
+import { MachineryError } from '../errors.ts'
+import type { ApiObject, ObjectMeta } from '../meta/meta.ts'
+import { validateCrdSchema } from '../schema/crd-schema.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { Builder, CelOptions } from './builder.ts'
+import type { ApplyFields, Carried, CreateFields, Fields, ReadFields } from './builder-types.ts'
+import type { Kind } from './kind.ts'
+import type { PrinterColumn } from './resource-info.ts'
+import { objectSchema, schemaOf } from './s.ts'
+
+/** A column of `kubectl get`. The type is taken from the schema where it is not given. */
+export interface ColumnDefinition extends Omit<Partial<PrinterColumn>, 'name' | 'jsonPath'> {
+  readonly jsonPath: string
+}
+
+export interface ScaleDefinition {
+  readonly specReplicasPath: string
+  readonly statusReplicasPath: string
+  readonly labelSelectorPath?: string
+}
+
+export interface VersionDefinition {
+  /** Objects are stored in this version. Exactly one has it; a single version needs not say so. */
+  readonly storage?: boolean
+  /** @default true */
+  readonly served?: boolean
+  /** True, or the text of the warning that clients get. */
+  readonly deprecated?: boolean | string
+  readonly spec?: Carried
+  /** Gives the kind a status subresource unless `statusSubresource` is false. */
+  readonly status?: Carried
+  /** Fields beside spec and status, such as `data`. */
+  readonly fields?: Fields
+  /** Rules for the object as a whole: `{ rule: 'self.metadata.name.size() < 40' }`. */
+  readonly cel?: readonly ({ readonly rule: string } & CelOptions)[]
+  /** Restricts names: only `name` and `generateName` may be given. */
+  readonly metadata?: { readonly name?: Carried; readonly generateName?: Carried }
+  readonly doc?: string
+  /** In the order of the columns: a JSON path, or more. */
+  readonly columns?: Readonly<Record<string, string | ColumnDefinition>>
+  /** @default true when there is a status */
+  readonly statusSubresource?: boolean
+  readonly scale?: ScaleDefinition
+  /** JSON paths that field selectors may use. */
+  readonly selectableFields?: readonly string[]
+}
+
+export interface KindDefinition<
+  G extends string,
+  K extends string,
+  V extends Record<string, VersionDefinition>,
+> {
+  readonly group: G
+  readonly kind: K
+  /** In the order of preference. */
+  readonly versions: V
+  /** @default 'Namespaced' */
+  readonly scope?: 'Namespaced' | 'Cluster'
+  /** @default the kind in lower case */
+  readonly singular?: string
+  /** @default the singular's plural */
+  readonly plural?: string
+  /** @default kind + 'List' */
+  readonly listKind?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  /** Of the CustomResourceDefinition itself. */
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+interface Names {
+  readonly kind: string
+  readonly listKind: string
+  readonly plural: string
+  readonly singular: string
+}
+
+/** A definition with everything filled in. */
+export interface ResolvedKind extends KindDefinition<string, string, Record<string, VersionDefinition>> {
+  readonly names: Names
+  readonly namespaced: boolean
+  readonly schemas: Readonly<Record<string, Schema>>
+}
+
+/** Where a defined kind keeps its definition, out of the way of its versions' names. */
+export const resolved: unique symbol = Symbol.for('coxswain.apimachinery.resolvedKind') as never
+
+/** A defined kind: one handle a version, `At.v1alpha1`. */
+export type DefinedKind<G extends string, K extends string, V extends Record<string, VersionDefinition>> = {
+  readonly [N in keyof V & string]: Kind<
+    KindObject<G, K, N, V[N]>,
+    KindCreate<G, K, N, V[N]>,
+    KindApply<G, K, N, V[N]>
+  >
+} & { readonly [resolved]: ResolvedKind } & Versionless
+
+/** What all versions of a defined kind have in common; a client needs one of them. */
+export interface Versionless extends Omit<Kind, 'version' | 'schema' | 'types'> {
+  /** Never there: where a handle such as `At.v1alpha1` has its version, the compiler says what to write. */
+  readonly version?: readonly ['name a version of the kind, as in At.v1']
+  /** Never there, as `version`. */
+  readonly schema?: never
+}
+
+/** Any defined kind. */
+export interface AnyDefinedKind {
+  readonly [resolved]: ResolvedKind
+}
+
+/** `example.com/v1`, or `v1` in the core group. */
+type ApiVersion<G extends string, N extends string> = G extends '' ? N : `${G}/${N}`
+
+/** `View` of the fields beside spec and status. */
+type Extra<D extends VersionDefinition, View extends '~read' | '~create' | '~apply'> = D extends {
+  readonly fields: infer F extends Fields
+}
+  ? View extends '~read'
+    ? ReadFields<F>
+    : View extends '~create'
+      ? CreateFields<F>
+      : ApplyFields<F>
+  : unknown
+
+type Spec<D extends VersionDefinition, View extends '~read' | '~create'> = D extends {
+  readonly spec: infer B extends Carried
+}
+  ? B['~presence'] extends 'optional'
+    ? { spec?: B[View] }
+    : { spec: B[View] }
+  : unknown
+
+type Status<D extends VersionDefinition, View extends '~read' | '~create' | '~apply'> = D extends {
+  readonly status: infer B extends Carried
+}
+  ? { status?: B[View] }
+  : unknown
+
+export type KindObject<G extends string, K extends string, N extends string, D extends VersionDefinition> = {
+  apiVersion: ApiVersion<G, N>
+  kind: K
+  metadata: ApiObject['metadata']
+} & Spec<D, '~read'> &
+  Status<D, '~read'> &
+  Extra<D, '~read'>
+
+export type KindCreate<G extends string, K extends string, N extends string, D extends VersionDefinition> = {
+  apiVersion?: ApiVersion<G, N>
+  kind?: K
+  metadata?: ObjectMeta
+} & Spec<D, '~create'> &
+  Status<D, '~create'> &
+  Extra<D, '~create'>
+
+export type KindApply<G extends string, K extends string, N extends string, D extends VersionDefinition> = {
+  apiVersion?: ApiVersion<G, N>
+  kind?: K
+  metadata: ObjectMeta & { name: string }
+} & (D extends { readonly spec: infer B extends Carried } ? { spec?: B['~apply'] } : unknown) &
+  Status<D, '~apply'> &
+  Extra<D, '~apply'>
+
+/**
+ * Defines a kind: the TypeScript type, the CustomResourceDefinition, the validator and the defaults in one value, with a
+ * handle for each version. Throws a MachineryError `BadKind` for a definition that no server would accept.
+ */
+export function defineKind<G extends string, K extends string, V extends Record<string, VersionDefinition>>(
+  definition: KindDefinition<G, K, V>,
+): DefinedKind<G, K, V> {
+  const kind = resolveKind(definition)
+  const { names, namespaced } = kind
+  const common = {
+    group: kind.group,
+    kind: names.kind,
+    listKind: names.listKind,
+    resource: names.plural,
+    singular: names.singular,
+    namespaced,
+  }
+  const handles = Object.keys(definition.versions).map((version): [string, Kind] => [
+    version,
+    { ...common, version, schema: () => kind.schemas[version]! },
+  ])
+  const members = { ...Object.fromEntries(handles), [resolved]: kind }
+  // Beside the versions, for whoever asks; a list of the members is one of the versions.
+  const beside = Object.entries(common).map(([name, value]) => [name, { value }] as const)
+  const defined = Object.freeze(
+    Object.defineProperties(members, Object.fromEntries(beside)),
+  ) as unknown as DefinedKind<G, K, V>
+  for (const [, handle] of handles) definitions.set(handle, defined)
+  return defined
+}
+
+const definitions = new WeakMap<Kind, AnyDefinedKind>()
+
+/** The definition that a handle such as `At.v1alpha1` belongs to; undefined for a kind that `defineKind` did not make. */
+export function definedKindOf(handle: Kind): AnyDefinedKind | undefined {
+  return definitions.get(handle)
+}
+
+function resolveKind(
+  definition: KindDefinition<string, string, Record<string, VersionDefinition>>,
+): ResolvedKind {
+  const { group, kind, versions } = definition
+  const fail = (problem: string): never => {
+    throw new MachineryError('BadKind', `${kind}.${group}: ${problem}`)
+  }
+  const entries = Object.entries(versions)
+  const stored = entries.filter(([, version]) => version.storage ?? entries.length === 1)
+  if (stored.length !== 1) fail('exactly one version must have storage: true')
+  const singular = definition.singular ?? kind.toLowerCase()
+  const schemas: Record<string, Schema> = {}
+  for (const [name, version] of entries) {
+    const schema = rootSchema(version)
+    const [problem] = validateCrdSchema(schema)
+    if (problem !== undefined) fail(`${name}: ${problem.field}: ${problem.body}`)
+    schemas[name] = schema
+  }
+  return {
+    ...definition,
+    names: {
+      kind,
+      listKind: definition.listKind ?? `${kind}List`,
+      plural: definition.plural ?? pluralOf(singular),
+      singular,
+    },
+    namespaced: definition.scope !== 'Cluster',
+    schemas,
+  }
+}
+
+/** The plural as controller-gen and Kubernetes guess it. */
+function pluralOf(singular: string): string {
+  if (/(?:s|x|z|ch|sh)$/.test(singular)) return `${singular}es`
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`
+  return `${singular}s`
+}
+
+function rootSchema(version: VersionDefinition): Schema {
+  const fields: Record<string, Carried> = {}
+  if (version.spec !== undefined) fields.spec = version.spec
+  if (version.status !== undefined) fields.status = (version.status as Builder).optional()
+  const own = objectSchema({ ...fields, ...version.fields })
+  const properties: Record<string, Schema> = {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: version.metadata === undefined ? { type: 'object' } : metadataSchema(version.metadata),
+    ...own.properties,
+  }
+  return {
+    type: 'object',
+    ...(version.doc === undefined ? {} : { description: version.doc }),
+    properties,
+    ...(own.required === undefined ? {} : { required: own.required }),
+    ...(version.cel === undefined ? {} : { 'x-kubernetes-validations': version.cel }),
+  }
+}
+
+function metadataSchema(names: NonNullable<VersionDefinition['metadata']>): Schema {
+  const properties = Object.entries(names).map(([key, builder]) => [key, schemaOf(builder)] as const)
+  return { type: 'object', properties: Object.fromEntries(properties) }
+}

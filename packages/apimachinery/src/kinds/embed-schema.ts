@@ -1,0 +1,108 @@
+import { MachineryError } from '../errors.ts'
+import type { Schema } from '../schema/schema.ts'
+
+/** Keywords of built-in schemas that a CRD cannot hold or, as with controller-gen, does not. */
+const dropped = new Set<string>([
+  'name',
+  'description',
+  'title',
+  'example',
+  'externalDocs',
+  'enum',
+  'x-kubernetes-patch-strategy',
+  'x-kubernetes-patch-merge-key',
+])
+
+const embedded = new WeakMap<Schema, Schema>()
+
+/** A built-in schema as it may stand inside a CRD: without prose, enums and patch strategies; structural. */
+export function embedSchema(schema: Schema): Schema {
+  return embed(schema, [])
+}
+
+function embed(schema: Schema, open: readonly Schema[]): Schema {
+  const done = embedded.get(schema)
+  if (done !== undefined) return done
+  if (schema.name?.endsWith('.meta.v1.ObjectMeta') === true) return embeddedObjectMeta
+  if (open.includes(schema)) {
+    throw new MachineryError(
+      'BadKind',
+      `${schema.name ?? 'the type'} refers to itself and cannot be part of a CRD`,
+    )
+  }
+  const inside = [...open, schema]
+  const result = withForm(
+    schema,
+    Object.fromEntries(
+      Object.entries(schema)
+        .filter(([keyword]) => !dropped.has(keyword))
+        .map(([keyword, value]) => [keyword, embedKeyword(keyword, value, inside)]),
+    ),
+  )
+  embedded.set(schema, result)
+  return result
+}
+
+function embedKeyword(keyword: string, value: unknown, open: readonly Schema[]): unknown {
+  switch (keyword) {
+    case 'properties':
+      return Object.fromEntries(
+        Object.entries(value as Record<string, Schema>).map(([key, property]) => [
+          key,
+          embed(property, open),
+        ]),
+      )
+    case 'items':
+      return embed(value as Schema, open)
+    case 'additionalProperties':
+      return typeof value === 'object' ? embed(value as Schema, open) : value
+    default:
+      return value
+  }
+}
+
+/** The form of quantities that controller-gen writes into CRDs. */
+export const quantityPattern: string =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$'
+
+const text: Schema = { type: 'string' }
+
+/** Metadata inside of an object, as controller-gen writes it: the part that means something there. */
+export const embeddedObjectMeta: Schema = {
+  type: 'object',
+  properties: {
+    annotations: { type: 'object', additionalProperties: text },
+    finalizers: { type: 'array', items: text },
+    labels: { type: 'object', additionalProperties: text },
+    name: text,
+    namespace: text,
+  },
+}
+
+/** A map of anything would be pruned to nothing inside a CRD, and a node needs a type. */
+function withForm(source: Schema, schema: Schema): Schema {
+  if (source['x-kubernetes-int-or-string'] === true) {
+    const form: Schema = { ...schema, anyOf: [{ type: 'integer' }, { type: 'string' }] }
+    return source.name?.endsWith('.resource.Quantity') === true ? { ...form, pattern: quantityPattern } : form
+  }
+  if (source['x-kubernetes-list-type'] === 'map' && schema.items !== undefined) {
+    return { ...schema, items: withDefaultKeys(schema.items, schema['x-kubernetes-list-map-keys'] ?? []) }
+  }
+  const hasFields = schema.properties !== undefined || typeof schema.additionalProperties === 'object'
+  if ((schema.type === 'object' && !hasFields) || schema.type === undefined) {
+    const { additionalProperties: _, ...rest } = schema
+    return { ...rest, 'x-kubernetes-preserve-unknown-fields': true }
+  }
+  return schema
+}
+
+/** A CRD wants list map keys to be required or to have a default; where a Go type has neither, it has the zero value. */
+function withDefaultKeys(items: Schema, keys: readonly string[]): Schema {
+  const properties = { ...items.properties }
+  for (const key of keys) {
+    const property = properties[key]
+    if (property === undefined || property.default !== undefined || items.required?.includes(key)) continue
+    properties[key] = { ...property, default: property.type === 'string' ? '' : 0 }
+  }
+  return { ...items, properties }
+}

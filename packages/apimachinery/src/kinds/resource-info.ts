@@ -1,0 +1,63 @@
+import type { Schema } from '../schema/schema.ts'
+
+/** Everything a server or a tool knows about one resource as data. Built-in kinds and CRDs become the same thing. */
+export interface ResourceInfo {
+  readonly group: string
+  /** The plural. */
+  readonly resource: string
+  readonly singular: string
+  readonly kind: string
+  readonly listKind: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly namespaced: boolean
+  /** In the order of preference. */
+  readonly versions: readonly VersionInfo[]
+  /** What discovery's storage hash is made of, when it is not the group and the version marked as storage. */
+  readonly storedAs?: { readonly group: string; readonly version: string }
+}
+
+export interface VersionInfo {
+  readonly name: string
+  readonly served: boolean
+  /** Exactly one version of a resource is stored. */
+  readonly storage: boolean
+  readonly verbs: readonly Verb[]
+  readonly schema: () => Schema
+  readonly columns: readonly PrinterColumn[]
+  /** Field selectors beyond metadata.name and metadata.namespace, such as `spec.nodeName`. */
+  readonly selectableFields: readonly string[]
+  readonly subresources: readonly SubresourceInfo[]
+  /** Where a custom resource keeps what its `scale` subresource shows. */
+  readonly scale?: {
+    readonly specReplicasPath: string
+    readonly statusReplicasPath: string
+    readonly labelSelectorPath?: string
+  }
+  /** The text of the warning a client gets, when the version is deprecated. */
+  readonly deprecated?: string
+}
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
+
+export interface SubresourceInfo {
+  /** `status`, `scale`, `eviction`, ... */
+  readonly name: string
+  readonly verbs: readonly Verb[]
+  /** The kind it speaks, when it is not the parent's: `autoscaling/v1 Scale`. */
+  readonly group?: string
+  readonly version?: string
+  readonly kind?: string
+}
+
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  /** `name` marks the column of names. */
+  readonly format?: string
+  readonly description?: string
+  /** Over 0: shown with `-o wide` only. */
+  readonly priority: number
+  /** Where the cell's value is. Absent for built-in kinds whose cells are computed by the server. */
+  readonly jsonPath?: string
+}

@@ -1,0 +1,107 @@
+import { MachineryError } from '../errors.ts'
+
+export interface GroupVersion {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly version: string
+}
+
+export interface GroupKind {
+  readonly group: string
+  readonly kind: string
+}
+
+export interface GroupResource {
+  readonly group: string
+  /** The plural, as in URLs. */
+  readonly resource: string
+}
+
+export interface GroupVersionKind extends GroupVersion, GroupKind {}
+
+export interface GroupVersionResource extends GroupVersion, GroupResource {}
+
+/**
+ * Splits an `apiVersion`: `v1` is version v1 of the core group, `apps/v1` is version v1 of apps. The empty string and
+ * `/` give empty parts, as upstream.
+ * @throws MachineryError `BadGroupVersion` when there is more than one slash
+ */
+export function parseGroupVersion(apiVersion: string): GroupVersion {
+  if (apiVersion === '' || apiVersion === '/') return { group: '', version: '' }
+  const slash = apiVersion.indexOf('/')
+  if (slash < 0) return { group: '', version: apiVersion }
+  if (apiVersion.indexOf('/', slash + 1) >= 0) {
+    throw new MachineryError('BadGroupVersion', `unexpected GroupVersion string: ${apiVersion}`)
+  }
+  return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
+}
+
+/** The `apiVersion` of objects of this group and version: `apps/v1`, or `v1` for the core group. */
+export function formatGroupVersion({ group, version }: GroupVersion): string {
+  return group === '' ? version : `${group}/${version}`
+}
+
+/** `Deployment.apps`, or `Pod` for the core group: the form in which messages name a kind. */
+export function formatGroupKind({ group, kind }: GroupKind): string {
+  return group === '' ? kind : `${kind}.${group}`
+}
+
+/** `deployments.apps`, or `pods` for the core group: the form in which messages name a resource. */
+export function formatGroupResource({ group, resource }: GroupResource): string {
+  return group === '' ? resource : `${resource}.${group}`
+}
+
+/** `apps/v1, Kind=Deployment`; for the core group `/v1, Kind=Pod`. */
+export function formatGroupVersionKind({ group, version, kind }: GroupVersionKind): string {
+  return `${group}/${version}, Kind=${kind}`
+}
+
+/** `apps/v1, Resource=deployments`; for the core group `/v1, Resource=pods`. */
+export function formatGroupVersionResource({ group, version, resource }: GroupVersionResource): string {
+  return `${group}/${version}, Resource=${resource}`
+}
+
+/** `Deployment.apps` back to its parts: what follows the first dot is the group. */
+export function parseGroupKind(text: string): GroupKind {
+  const [kind, group] = cut(text)
+  return { group, kind }
+}
+
+/** `deployments.apps` back to its parts: what follows the first dot is the group. */
+export function parseGroupResource(text: string): GroupResource {
+  const [resource, group] = cut(text)
+  return { group, resource }
+}
+
+/**
+ * Both readings of what a user typed as a kind: `Kind.version.group` (only with two dots or more) and `Kind.group`. Who
+ * knows the served kinds decides which one was meant.
+ */
+export function parseKindArg(arg: string): { gvk?: GroupVersionKind; groupKind: GroupKind } {
+  const groupKind = parseGroupKind(arg)
+  if (!groupKind.group.includes('.')) return { groupKind }
+  const [version, group] = cut(groupKind.group)
+  return { gvk: { group, version, kind: groupKind.kind }, groupKind }
+}
+
+/** Both readings of what a user typed as a resource: `resource.version.group` and `resource.group`. */
+export function parseResourceArg(arg: string): { gvr?: GroupVersionResource; groupResource: GroupResource } {
+  const groupResource = parseGroupResource(arg)
+  if (!groupResource.group.includes('.')) return { groupResource }
+  const [version, group] = cut(groupResource.group)
+  return { gvr: { group, version, resource: groupResource.resource }, groupResource }
+}
+
+/**
+ * What an object says it is. An absent `apiVersion` or `kind` gives empty parts.
+ * @throws MachineryError `BadGroupVersion`
+ */
+export function gvkOf(object: { readonly apiVersion?: string; readonly kind?: string }): GroupVersionKind {
+  const { group, version } = parseGroupVersion(object.apiVersion ?? '')
+  return { group, version, kind: object.kind ?? '' }
+}
+
+function cut(text: string): [string, string] {
+  const dot = text.indexOf('.')
+  return dot < 0 ? [text, ''] : [text.slice(0, dot), text.slice(dot + 1)]
+}

@@ -1,0 +1,11 @@
+export interface LabelSelectorRequirement {
+  key: string
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
+  values?: string[]
+}
+
+/** `metav1.LabelSelector`: a selector as it stands in an object. */
+export interface LabelSelector {
+  matchLabels?: Record<string, string>
+  matchExpressions?: LabelSelectorRequirement[]
+}

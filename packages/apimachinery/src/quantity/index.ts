@@ -1,0 +1,2 @@
+/** Quantities: `100m`, `1Gi`. */
+export { canonicalizeQuantity, isQuantity, parseQuantity, Quantity } from './quantity.ts'

@@ -1,0 +1,32 @@
+import type { Schema } from './schema.ts'
+
+/**
+ * The steps every walk over an object and its schema takes. `undefined` stands for a place the schema says nothing
+ * about.
+ */
+
+/** The node that describes the value itself: a lone `allOf` entry stands for its holder. */
+export function resolveSchema(schema: Schema | undefined): Schema | undefined {
+  let node = schema
+  while (node?.allOf?.length === 1 && node.type === undefined && node.properties === undefined) {
+    node = node.allOf[0]
+  }
+  return node
+}
+
+export function propertySchema(schema: Schema | undefined, key: string): Schema | undefined {
+  const properties = schema?.properties
+  return properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined
+}
+
+/** The schema of the values of a map; `undefined` when the node is no map or its values may be anything. */
+export function mapValueSchema(schema: Schema | undefined): Schema | undefined {
+  const values = schema?.additionalProperties
+  return typeof values === 'object' ? values : undefined
+}
+
+/** `io.k8s.api.core.v1.PodSpec` is `PodSpec`. */
+export function shortTypeName(schema: Schema | undefined): string {
+  const name = schema?.name ?? ''
+  return name.slice(name.lastIndexOf('.') + 1)
+}

@@ -1,0 +1,53 @@
+/** What a server answers when it refuses: `metav1.Status` as errors, made and recognized. */
+
+export { isStatus, type Status } from '../meta/status.ts'
+export {
+  newAlreadyExists,
+  newBadRequest,
+  newConflict,
+  newForbidden,
+  newInternalError,
+  newInvalid,
+  newMethodNotSupported,
+  newNotAcceptable,
+  newNotFound,
+  newRequestEntityTooLarge,
+  newResourceExpired,
+  newServiceUnavailable,
+  newTimeout,
+  newTooLargeResourceVersion,
+  newTooManyRequests,
+  newUnauthorized,
+  newUnknownError,
+  newUnsupportedMediaType,
+  optimisticLockMessage,
+  successStatus,
+} from './constructors.ts'
+export { newGenericServerResponse } from './generic-response.ts'
+export {
+  findStatusCause,
+  isAlreadyExists,
+  isBadRequest,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isGone,
+  isInternalError,
+  isInvalid,
+  isMethodNotSupported,
+  isNotAcceptable,
+  isNotFound,
+  isRequestEntityTooLarge,
+  isResourceExpired,
+  isServerTimeout,
+  isServiceUnavailable,
+  isTimeout,
+  isTooLargeResourceVersion,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnexpectedServerError,
+  isUnsupportedMediaType,
+  reasonOf,
+  suggestsClientDelay,
+} from './predicates.ts'
+export { failureStatus, isStatusError, StatusError } from './status-error.ts'
