@@ -1,5 +1,5 @@
 import { builtinResources } from '@coxswain/api'
-import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery'
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
 import { sampleNames, samples } from '../../tools/coverage/samples.ts'
 
 /** A kind that clients write, and the smallest valid object of it. */

@@ -1,7 +1,9 @@
 /** Long lists take no more time than their length: no check looks at every pair of elements. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { field, type JsonObject, validateCrdSchema } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { validateCrdSchema } from '@coxswain/apimachinery/schema'
 import { denyServiceExternalIPs } from './admission/deny-service-external-ips.ts'
 import { checkRules } from './custom-resources/rule-checks.ts'
 import { validateDefinition } from './custom-resources/validation.ts'

@@ -1,4 +1,4 @@
-import { parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
 
 /** Quantities by the name of the resource. */
 export type Amounts = ReadonlyMap<string, Quantity>

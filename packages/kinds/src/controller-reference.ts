@@ -1,9 +1,5 @@
-import {
-  formatGroupVersion,
-  type Kind,
-  newControllerReference,
-  type OwnerReference,
-} from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import { formatGroupVersion, newControllerReference, type OwnerReference } from '@coxswain/apimachinery/meta'
 
 /** The reference by which objects that a controller creates for `owner` belong to it. */
 export function controllerReference(

@@ -1,4 +1,4 @@
-import { type IntOrString, isPercentage, scaledValueFromIntOrPercent } from '@coxswain/apimachinery'
+import { type IntOrString, isPercentage, scaledValueFromIntOrPercent } from '@coxswain/apimachinery/intstr'
 
 /** A number, or that share of `total`: what `maxSurge` and `minAvailable` mean. Anything else counts as 0. */
 export function scaleIntOrPercent(

@@ -1,5 +1,6 @@
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { NodeView } from './node.ts'
 
 /** The value of a label. Inherited properties such as `constructor` are not labels. */

@@ -1,5 +1,5 @@
 import type { Node, NodeCondition } from '@coxswain/api/core/v1'
-import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery'
+import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery/meta'
 
 /** A Node as caches and listers return it. */
 export type NodeView = DeepReadonly<Node>

@@ -1,5 +1,6 @@
 import type { Container, PodSpec, PodStatus } from '@coxswain/api/core/v1'
-import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { Quantity } from '@coxswain/apimachinery/quantity'
 import { type Amounts, addAmounts, addTo, type ResourceList, raiseTo, readAmounts } from './amounts.ts'
 import { findContainerStatus, isSidecar, podCondition } from './pod.ts'
 import { isPodLevelResource } from './resource-names.ts'

@@ -1,5 +1,5 @@
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '@coxswain/api/core/v1'
-import { type DeepReadonly, findStatusCondition, isStatusConditionTrue } from '@coxswain/apimachinery'
+import { type DeepReadonly, findStatusCondition, isStatusConditionTrue } from '@coxswain/apimachinery/meta'
 import { setCondition } from './conditions.ts'
 
 /** A Pod as caches and listers return it. */

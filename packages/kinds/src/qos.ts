@@ -1,5 +1,6 @@
 import type { PodSpec, ResourceRequirements } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
 import type { ResourceList } from './amounts.ts'
 
 /** How a Pod ranks when a node runs out of resources. */

@@ -1,5 +1,6 @@
 import type { PersistentVolumeClaim, ResourceQuota } from '@coxswain/api/core/v1'
-import { type DeepReadonly, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import type { PodView } from './pod.ts'
 import { qosClassOf } from './qos.ts'
 

@@ -1,5 +1,6 @@
 import type { Container, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { Quantity } from '@coxswain/apimachinery/quantity'
 import { type Amounts, readAmounts } from './amounts.ts'
 import { isPodTerminal } from './pod.ts'
 import { podLimits, podRequests } from './pod-resources.ts'

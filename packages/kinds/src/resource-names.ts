@@ -1,4 +1,4 @@
-import { isQualifiedName } from '@coxswain/apimachinery'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 
 /** Whether a resource is huge pages of some size. */
 export function isHugePages(name: string): boolean {

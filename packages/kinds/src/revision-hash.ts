@@ -1,5 +1,6 @@
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type DeepReadonly, writeJson } from '@coxswain/apimachinery'
+import { writeJson } from '@coxswain/apimachinery/json'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /** No vowels and none of the digits that look like them, so that no word comes out; the same as upstream's. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'

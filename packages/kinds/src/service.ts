@@ -1,5 +1,5 @@
 import type { Service } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /** A Service as caches and listers return it. */
 export type ServiceView = DeepReadonly<Service>

@@ -1,5 +1,5 @@
 import type { Taint } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { NodeView } from './node.ts'
 
 /** A toleration of a Pod, or of a request for devices. */

@@ -2,16 +2,17 @@ import { deepEqual } from '@coxswain/apimachinery/json'
 import {
   type CustomResourceDefinition,
   definedKindOf,
-  formatGroupVersion,
-  isConflict,
-  isForbidden,
-  isInvalid,
-  isNotFound,
   type Kind,
   toCustomResourceDefinition,
 } from '@coxswain/apimachinery/kinds'
 import { formatGroupVersion } from '@coxswain/apimachinery/meta'
-import { isConflict, isNotFound, type StatusError } from '@coxswain/apimachinery/status'
+import {
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  type StatusError,
+} from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
 import { RuntimeError } from './errors.ts'
 import { describeOperator, type Operator, type OperatorDefinition } from './operator.ts'

@@ -1,4 +1,4 @@
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { NodeView, PodView } from '@coxswain/kinds'
 import type { Change } from './plugin.ts'
 import { computeRequests } from './resources.ts'

@@ -1,11 +1,6 @@
 import type { PodAffinityTerm } from '@coxswain/api/core/v1'
-import {
-  createRequirement,
-  type DeepReadonly,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  Selector,
-} from '@coxswain/apimachinery'
+import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
+import { createRequirement, labelSelectorAsSelector, Selector } from '@coxswain/apimachinery/selectors'
 import type { PodView } from '@coxswain/kinds'
 import { computeRequests, type PodRequests } from './resources.ts'
 

@@ -1,6 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import { type DeepReadonly, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import { type PodView, podCondition } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import {

@@ -1,4 +1,4 @@
-import { Quantity } from '@coxswain/apimachinery'
+import { Quantity } from '@coxswain/apimachinery/quantity'
 import {
   isPodLevelResource,
   type PodView,

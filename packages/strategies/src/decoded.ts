@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery'
+import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
 
 /**
  * A `T` as the decoder leaves it, before anything is validated. Every member may be absent: Go leaves out empty values,

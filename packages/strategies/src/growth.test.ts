@@ -1,8 +1,8 @@
 /** Long lists take no more time than their length: no check looks at every pair of elements. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 
 import { findOverlap } from './batch/indexes.ts'
 import { certificateSigningRequestStrategy } from './certificates/certificate-signing-request.ts'

@@ -9,14 +9,10 @@
  *                    | more list elements than maxElements
  *                    +-> StatusError 413
  */
-import {
-  canonicalizeQuantity,
-  type Literals,
-  MachineryError,
-  newRequestEntityTooLarge,
-  parseQuantity,
-  setMember,
-} from '@coxswain/apimachinery'
+import { MachineryError } from '@coxswain/apimachinery/errors'
+import { type Literals, setMember } from '@coxswain/apimachinery/json'
+import { canonicalizeQuantity, parseQuantity } from '@coxswain/apimachinery/quantity'
+import { newRequestEntityTooLarge } from '@coxswain/apimachinery/status'
 import { findTable, findType } from '../registry.ts'
 import {
   type FieldRow,

@@ -1,2 +1,2 @@
 /** A number or a percentage. */
-export { type IntOrString, intValue, scaledValueFromIntOrPercent } from './int-or-string.ts'
+export { type IntOrString, intValue, isPercentage, scaledValueFromIntOrPercent } from './int-or-string.ts'

@@ -1,4 +1,4 @@
-import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { isExtendedResource } from '@coxswain/kinds'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 

@@ -1,12 +1,8 @@
 import type { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import {
-  childObject,
-  field,
-  isObject,
-  type JsonObject,
-  newForbidden,
-  type Quantity,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { Quantity } from '@coxswain/apimachinery/quantity'
+import { newForbidden } from '@coxswain/apimachinery/status'
 import { type Amounts, podLimits, podRequests, type ResourceList, readAmounts } from '@coxswain/kinds'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'

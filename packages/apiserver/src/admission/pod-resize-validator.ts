@@ -1,5 +1,7 @@
 import type { Node, PodSpec } from '@coxswain/api/core/v1'
-import { isObject, newForbidden, Quantity, StatusError } from '@coxswain/apimachinery'
+import { isObject } from '@coxswain/apimachinery/json'
+import { Quantity } from '@coxswain/apimachinery/quantity'
+import { newForbidden, StatusError } from '@coxswain/apimachinery/status'
 import { podRequests, readAmounts } from '@coxswain/kinds'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'

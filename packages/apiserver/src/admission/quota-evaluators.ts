@@ -1,5 +1,6 @@
 import type { PersistentVolumeClaim, Pod, Service } from '@coxswain/api/core/v1'
-import { type JsonObject, parseQuantity } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import {
   type Amounts,
   hasActiveDeadline,

@@ -1,12 +1,7 @@
 import type { ResourceQuota } from '@coxswain/api/core/v1'
-import {
-  childObject,
-  type JsonObject,
-  newConflict,
-  newForbidden,
-  optimisticLockMessage,
-  Quantity,
-} from '@coxswain/apimachinery'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { Quantity } from '@coxswain/apimachinery/quantity'
+import { newConflict, newForbidden, optimisticLockMessage } from '@coxswain/apimachinery/status'
 import { type Amounts, quotaScopesOf, readAmounts } from '@coxswain/kinds'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import type { AdmissionPlugin } from './admission.ts'

@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import type { StorageClass } from '@coxswain/api/storage/v1'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { findDefaultStorageClass, storageClassNameOf } from '@coxswain/kinds'
 import type { Attributes } from './attributes.ts'
 import type { AdmissionPorts } from './ports.ts'

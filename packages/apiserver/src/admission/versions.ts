@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { decodeAs } from '../registry/builtin-conventions.ts'
 import { serveOne } from '../registry/convert.ts'
 import type { Attributes } from './attributes.ts'

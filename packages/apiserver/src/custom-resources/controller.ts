@@ -1,12 +1,6 @@
-import {
-  type CustomResourceDefinition,
-  childObject,
-  deepEqual,
-  formatTime,
-  isObject,
-  type JsonObject,
-  resourceInfoFromCrd,
-} from '@coxswain/apimachinery'
+import { childObject, deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { type CustomResourceDefinition, resourceInfoFromCrd } from '@coxswain/apimachinery/kinds'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { Env, Timer } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
 import { ControlLoop } from '../cache/control-loop.ts'

@@ -1,16 +1,10 @@
 import { decodeObjectMeta } from '@coxswain/api'
-import {
-  compileSchema,
-  type FieldError,
-  field,
-  type JsonObject,
-  newBadRequest,
-  newInvalid,
-  newMethodNotSupported,
-  newNotFound,
-  type ResourceInfo,
-  type Schema,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
+import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
+import { newBadRequest, newInvalid, newMethodNotSupported, newNotFound } from '@coxswain/apimachinery/status'
 import { decodeText } from '@coxswain/kit'
 import type {
   BodyConventions,

@@ -1,5 +1,7 @@
 import type { WebhookClientConfig } from '@coxswain/api/apiextensions/v1'
-import { deepEqual, field, isObject, type JsonObject, newInvalid } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newInvalid } from '@coxswain/apimachinery/status'
 import type { Decoded, Strategy } from '@coxswain/strategies'
 import { defaultClientConfig } from '@coxswain/strategies'
 import { compileAhead } from './ahead.ts'

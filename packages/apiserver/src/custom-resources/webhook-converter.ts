@@ -1,14 +1,7 @@
-import {
-  deepClone,
-  field,
-  isObject,
-  type JsonObject,
-  readJson,
-  StatusError,
-  validateAnnotations,
-  validateLabels,
-  writeJsonBytes,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepClone, isObject, type JsonObject, readJson, writeJsonBytes } from '@coxswain/apimachinery/json'
+import { StatusError } from '@coxswain/apimachinery/status'
+import { validateAnnotations, validateLabels } from '@coxswain/apimachinery/validation'
 import type { Env } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
 import type { WebhookClient, WebhookClientConfig } from '../outbound/webhook-client.ts'

@@ -1,4 +1,5 @@
-import { deepClone, newInvalid } from '@coxswain/apimachinery'
+import { deepClone } from '@coxswain/apimachinery/json'
+import { newInvalid } from '@coxswain/apimachinery/status'
 import { validateNamespaceFinalizers } from '@coxswain/strategies'
 import type { WireResponse } from '@coxswain/wire'
 import type { Endpoint } from '../registry/registry.ts'

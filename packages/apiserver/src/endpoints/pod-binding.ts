@@ -7,7 +7,8 @@ import {
   newInvalid,
   type StatusError,
   successStatus,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { setPodCondition } from '@coxswain/kinds'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { builtinBodies } from '../registry/builtin-conventions.ts'

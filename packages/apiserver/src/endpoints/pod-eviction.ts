@@ -12,7 +12,8 @@ import {
   newTooManyRequests,
   StatusError,
   successStatus,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   type ConditionLike,
   isPodReady,

@@ -1,13 +1,8 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import {
-  field,
-  isMachineryError,
-  newBadRequest,
-  newForbidden,
-  newInternalError,
-  newInvalid,
-  parseTime,
-} from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newBadRequest, newForbidden, newInternalError, newInvalid } from '@coxswain/apimachinery/status'
+import { parseTime } from '@coxswain/apimachinery/time'
 import type { Env } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'

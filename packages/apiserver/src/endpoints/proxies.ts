@@ -4,7 +4,7 @@ import {
   newNotFound,
   newRequestEntityTooLarge,
   newServiceUnavailable,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import type { Env } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import { parsePath, parseQuery, type WireResponse } from '@coxswain/wire'

@@ -1,4 +1,5 @@
-import { isValidPathSegmentName, newBadRequest, newUnknownError, StatusError } from '@coxswain/apimachinery'
+import { newBadRequest, newUnknownError, StatusError } from '@coxswain/apimachinery/status'
+import { isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import type { ReadPorts } from '../read/ports.ts'
 import { handleWatch } from '../read/watch.ts'
 import { methodNotAllowed } from '../registry/builtin-conventions.ts'

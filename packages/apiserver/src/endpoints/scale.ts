@@ -1,20 +1,12 @@
 import { builtinSchema } from '@coxswain/api'
-import {
-  childObject,
-  createFieldManager,
-  deepClone,
-  type FieldManager,
-  field,
-  formatAge,
-  formatTime,
-  isObject,
-  type JsonObject,
-  labelSelectorAsSelector,
-  type ManagedFieldsEntry,
-  newBadRequest,
-  newInvalid,
-  type Schema,
-} from '@coxswain/apimachinery'
+import { createFieldManager, type FieldManager } from '@coxswain/apimachinery/apply'
+import * as field from '@coxswain/apimachinery/field'
+import { childObject, deepClone, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { ManagedFieldsEntry } from '@coxswain/apimachinery/meta'
+import type { Schema } from '@coxswain/apimachinery/schema'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
+import { newBadRequest, newInvalid } from '@coxswain/apimachinery/status'
+import { formatAge, formatTime } from '@coxswain/apimachinery/time'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { StoredObject } from '../cache/stored-object.ts'
 import { builtinBodies, createBuiltinConventions } from '../registry/builtin-conventions.ts'

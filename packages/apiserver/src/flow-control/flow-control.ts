@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newTooManyRequests } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newTooManyRequests } from '@coxswain/apimachinery/status'
 import type { Env } from '@coxswain/kit'
 import type { WireHeaders, WireResponse } from '@coxswain/wire'
 import { CachedView } from '../cache/cached-view.ts'

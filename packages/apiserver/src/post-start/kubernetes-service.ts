@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepEqual, formatTime } from '@coxswain/apimachinery'
+import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { ipFamilyOf } from '@coxswain/kinds'
 import type { Operation } from '@coxswain/storage'
 import { objectOf, stringsOf, textOf } from '@coxswain/strategies'

@@ -1,5 +1,5 @@
 import type { Service } from '@coxswain/api/core/v1'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import { maxOf } from '@coxswain/kit'
 import type { Transaction } from '@coxswain/storage'
 import type { Decoded } from '@coxswain/strategies'

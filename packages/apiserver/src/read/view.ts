@@ -1,13 +1,7 @@
 import { builtinProtobuf } from '@coxswain/api'
-import {
-  type JsonObject,
-  type ListHead,
-  newNotAcceptable,
-  protobufMediaType,
-  StatusError,
-  writeJson,
-  writeJsonBytes,
-} from '@coxswain/apimachinery'
+import { type JsonObject, writeJson, writeJsonBytes } from '@coxswain/apimachinery/json'
+import { type ListHead, protobufMediaType } from '@coxswain/apimachinery/protobuf'
+import { newNotAcceptable, StatusError } from '@coxswain/apimachinery/status'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
 import { encodeText } from '@coxswain/kit'
 import {

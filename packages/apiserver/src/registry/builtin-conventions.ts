@@ -1,14 +1,8 @@
 import { decodeBuiltin } from '@coxswain/api'
-import {
-  childObject,
-  type GroupVersionKind,
-  type JsonObject,
-  newBadRequest,
-  newMethodNotSupported,
-  type ResourceInfo,
-  StatusError,
-  type VersionInfo,
-} from '@coxswain/apimachinery'
+import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
+import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
+import { newBadRequest, newMethodNotSupported, StatusError } from '@coxswain/apimachinery/status'
 import type { Strategy } from '@coxswain/strategies'
 import { unknownResource } from '../request/response.ts'
 import type {

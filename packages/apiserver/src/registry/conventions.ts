@@ -1,12 +1,7 @@
-import type {
-  FieldError,
-  JsonObject,
-  Literals,
-  PrinterColumn,
-  ResourceInfo,
-  StatusError,
-  VersionInfo,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import type { JsonObject, Literals } from '@coxswain/apimachinery/json'
+import type { PrinterColumn, ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
+import type { StatusError } from '@coxswain/apimachinery/status'
 import type { StrategyContext } from '@coxswain/strategies'
 import type { ResourceRequestInfo } from '../request/request-info.ts'
 

@@ -1,10 +1,6 @@
-import {
-  childObject,
-  compileSchema,
-  deepClone,
-  type JsonObject,
-  type ResourceInfo,
-} from '@coxswain/apimachinery'
+import { childObject, deepClone, type JsonObject } from '@coxswain/apimachinery/json'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
+import { compileSchema } from '@coxswain/apimachinery/schema'
 import { StoredObject } from '../cache/stored-object.ts'
 import type { Endpoint } from './registry.ts'
 import { apiVersionOf, type ServedResource } from './served-resource.ts'

@@ -1,4 +1,5 @@
-import { isMachineryError, newBadRequest, type StatusError } from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { newBadRequest, type StatusError } from '@coxswain/apimachinery/status'
 import { decodeText, encodeHex } from '@coxswain/kit'
 
 /** What becomes of an error of a decoder: a 400 where the body is to blame. */

@@ -1,4 +1,4 @@
-import type { VersionInfo } from '@coxswain/apimachinery'
+import type { VersionInfo } from '@coxswain/apimachinery/kinds'
 import { apiVersionOf, type ServedResource } from './served-resource.ts'
 
 /** A resource at a version that clients may use. */

@@ -1,5 +1,8 @@
 import { decodeBuiltin } from '@coxswain/api'
-import { isMachineryError, type JsonObject, newBadRequest, type PrinterColumn } from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { PrinterColumn } from '@coxswain/apimachinery/kinds'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import type { ScaleConventions } from './conventions.ts'
 
 export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const

@@ -1,4 +1,4 @@
-import type { FieldRequirement, Requirement } from '@coxswain/apimachinery'
+import type { FieldRequirement, Requirement } from '@coxswain/apimachinery/selectors'
 import type { QueryParameters } from '@coxswain/wire'
 
 /** What a request asks for, read off its method, path and query once. Authorization and routing use this same value. */

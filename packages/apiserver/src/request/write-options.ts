@@ -1,4 +1,6 @@
-import { field, newBadRequest, newInvalid, validateFieldManager } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { newBadRequest, newInvalid } from '@coxswain/apimachinery/status'
+import { validateFieldManager } from '@coxswain/apimachinery/validation'
 import { getHeader } from '@coxswain/wire'
 import type { RequestContext } from './context.ts'
 

@@ -1,4 +1,5 @@
-import { field, newConflict, newInvalid } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { newConflict, newInvalid } from '@coxswain/apimachinery/status'
 import type { WireResponse } from '@coxswain/wire'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'

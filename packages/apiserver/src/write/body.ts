@@ -1,16 +1,13 @@
 import { builtinProtobuf } from '@coxswain/api'
 import { isMachineryError } from '@coxswain/apimachinery/errors'
-import { isObject, type JsonObject, type Literals, maxJsonBytes, readJson } from '@coxswain/apimachinery/json'
+import { isObject, maxJsonBytes, readJson } from '@coxswain/apimachinery/json'
 import { type DefaultKind, protobufMediaType } from '@coxswain/apimachinery/protobuf'
 import {
   isStatusError,
-  maxJsonBytes,
   newBadRequest,
   newRequestEntityTooLarge,
   newUnsupportedMediaType,
-  protobufMediaType,
-  readJson,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { getHeader, parseMediaType } from '@coxswain/wire'
 import type { BodyConventions, DecodedBody } from '../registry/conventions.ts'

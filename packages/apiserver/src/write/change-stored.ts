@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { StoredObject } from '../cache/stored-object.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { guaranteedUpdate, type UpdateOutcome } from './guaranteed-update.ts'

@@ -1,12 +1,12 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import {
-  field,
   newBadRequest,
   newConflict,
   newInvalid,
   optimisticLockMessage,
   type StatusError,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'

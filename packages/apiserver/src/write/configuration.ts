@@ -1,10 +1,6 @@
-import {
-  isMachineryError,
-  isObject,
-  type JsonObject,
-  newBadRequest,
-  newRequestEntityTooLarge,
-} from '@coxswain/apimachinery'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newBadRequest, newRequestEntityTooLarge } from '@coxswain/apimachinery/status'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { Endpoint } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/served-resource.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newBadRequest, newMethodNotSupported } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newBadRequest, newMethodNotSupported } from '@coxswain/apimachinery/status'
 import type { WireResponse } from '@coxswain/wire'
 import type { StoredObject } from '../cache/stored-object.ts'
 import type { Endpoint } from '../registry/registry.ts'

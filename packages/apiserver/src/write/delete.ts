@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newBadRequest, newConflict, newNotFound, successStatus } from '@coxswain/apimachinery/status'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { createMatcher } from '../read/matcher.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { formatTime } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { Attributes } from '../admission/attributes.ts'
 import { createAttributes, deleteOptionsObject } from '../admission/create-attributes.ts'
 import { serveOne } from '../registry/convert.ts'

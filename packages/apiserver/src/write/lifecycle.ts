@@ -1,18 +1,14 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepClone, deepEqual, type JsonObject, writeJson } from '@coxswain/apimachinery/json'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { newBadRequest, newInvalid } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
-  deepClone,
-  deepEqual,
-  type FieldError,
-  field,
-  formatTime,
   nameIsDNSSubdomain,
-  newBadRequest,
-  newInvalid,
-  type ObjectMeta,
   validateObjectMeta,
   validateObjectMetaUpdate,
-  writeJson,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Endpoint } from '../registry/registry.ts'
 import { ownerGroup } from '../registry/served-resource.ts'
 import { metadataOf } from './metadata.ts'

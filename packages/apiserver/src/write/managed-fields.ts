@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { createFieldManager, type FieldManager, formatTime } from '@coxswain/apimachinery'
+import { createFieldManager, type FieldManager } from '@coxswain/apimachinery/apply'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { Clock } from '@coxswain/kit'
 import { convertForServing } from '../registry/convert.ts'
 import type { Endpoint, Registry } from '../registry/registry.ts'

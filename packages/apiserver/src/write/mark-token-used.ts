@@ -1,4 +1,4 @@
-import { childObject } from '@coxswain/apimachinery'
+import { childObject } from '@coxswain/apimachinery/json'
 import type { Logger } from '@coxswain/kit'
 import type { MarkTokenUsed } from '../authentication/authenticator.ts'
 import { lastUsedLabel } from '../authentication/service-account/legacy.ts'

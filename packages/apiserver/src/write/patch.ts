@@ -1,4 +1,6 @@
-import { type JsonObject, newUnsupportedMediaType, type Schema } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { Schema } from '@coxswain/apimachinery/schema'
+import { newUnsupportedMediaType } from '@coxswain/apimachinery/status'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import { applyPatch } from '../registry/media-types.ts'
 import type { Endpoint } from '../registry/registry.ts'

@@ -1,12 +1,5 @@
-import {
-  applyJsonPatch,
-  decodeJsonPatch,
-  deepClone,
-  isObject,
-  type JsonObject,
-  readJson,
-  writeJson,
-} from '@coxswain/apimachinery'
+import { deepClone, isObject, type JsonObject, readJson, writeJson } from '@coxswain/apimachinery/json'
+import { applyJsonPatch, decodeJsonPatch } from '@coxswain/apimachinery/patch'
 import { jsonPatch, mergePatch } from '../registry/media-types.ts'
 import type { Endpoint } from '../registry/registry.ts'
 

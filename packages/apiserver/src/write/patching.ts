@@ -1,3 +1,7 @@
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import * as field from '@coxswain/apimachinery/field'
+import { goPrint } from '@coxswain/apimachinery/go'
+import { deepClone, isObject, type JsonObject, readJson } from '@coxswain/apimachinery/json'
 import {
   applyJsonPatch,
   applyMergePatch,
@@ -5,21 +9,16 @@ import {
   decodeJsonPatch,
   decodeMergePatch,
   decodeStrategicMergePatch,
-  deepClone,
-  field,
-  goPrint,
-  isMachineryError,
-  isObject,
+  unknownJsonPatchFields,
+} from '@coxswain/apimachinery/patch'
+import type { Schema } from '@coxswain/apimachinery/schema'
+import {
   isStatusError,
-  type JsonObject,
   newBadRequest,
   newInvalid,
   newRequestEntityTooLarge,
-  readJson,
-  type Schema,
   StatusError,
-  unknownJsonPatchFields,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/status'
 import { jsonPatch, mergePatch, strategicPatch } from '../registry/media-types.ts'
 import { bytesOf } from './body.ts'
 import { metadataOf } from './metadata.ts'

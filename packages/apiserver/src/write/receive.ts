@@ -1,4 +1,4 @@
-import { newBadRequest } from '@coxswain/apimachinery'
+import { newBadRequest } from '@coxswain/apimachinery/status'
 import type { DecodedBody } from '../registry/conventions.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { readBody } from './body.ts'

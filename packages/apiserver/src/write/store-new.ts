@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepClone, newAlreadyExists, newBadRequest, newConflict, StatusError } from '@coxswain/apimachinery'
+import { deepClone, type JsonObject } from '@coxswain/apimachinery/json'
+import { newAlreadyExists, newBadRequest, newConflict, StatusError } from '@coxswain/apimachinery/status'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { convertForStorage } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'

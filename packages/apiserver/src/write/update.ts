@@ -1,4 +1,5 @@
-import { deepClone, newNotFound } from '@coxswain/apimachinery'
+import { deepClone } from '@coxswain/apimachinery/json'
+import { newNotFound } from '@coxswain/apimachinery/status'
 import type { WireResponse } from '@coxswain/wire'
 import type { Endpoint } from '../registry/registry.ts'
 import { objectKey } from '../registry/served-resource.ts'

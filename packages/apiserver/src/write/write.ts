@@ -1,4 +1,5 @@
-import type { GroupVersionKind, JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
 import type { Claim, StrategyContext } from '@coxswain/strategies'
 import type { Attributes } from '../admission/attributes.ts'
 import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'

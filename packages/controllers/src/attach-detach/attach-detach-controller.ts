@@ -1,6 +1,7 @@
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { CSIDriver, VolumeAttachment } from '@coxswain/api/storage/v1'
-import { deepEqual, isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery/status'
 import { type NodeView, nodeReadyCondition, type PodView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import {

@@ -1,6 +1,6 @@
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import type { DeepReadonly, KindOf } from '@coxswain/apimachinery'
-import { isStatusConditionTrue } from '@coxswain/apimachinery'
+import type { KindOf } from '@coxswain/apimachinery/kinds'
+import { type DeepReadonly, isStatusConditionTrue } from '@coxswain/apimachinery/meta'
 import { decodeBase64Text, encodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 

@@ -1,5 +1,5 @@
 import { Node } from '@coxswain/api/core/v1'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { NodeView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { wantedAddresses } from './node-addresses.ts'

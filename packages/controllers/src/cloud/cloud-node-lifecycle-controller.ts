@@ -1,5 +1,5 @@
 import { Node } from '@coxswain/api/core/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { type NodeView, nodeReadyCondition } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import type { CloudProvider, Instances } from './provider.ts'

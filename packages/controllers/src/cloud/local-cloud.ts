@@ -1,5 +1,6 @@
 import { ConfigMap } from '@coxswain/api/core/v1'
-import { deepEqual, isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery/status'
 import type { NodeView, ServiceView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 import {

@@ -1,5 +1,5 @@
 import type { LoadBalancerStatus, NodeAddress } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { NodeView, ServiceView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 

@@ -1,5 +1,6 @@
 import { Node, Service } from '@coxswain/api/core/v1'
-import { deepEqual, isNotFound } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import type { ServiceView } from '@coxswain/kinds'
 import {
   defineOperator,

@@ -1,13 +1,9 @@
 import { CronJob, type CronJobStatus, Job } from '@coxswain/api/batch/v1'
-import {
-  type CronSchedule,
-  deepEqual,
-  formatTime,
-  getControllerOf,
-  isAlreadyExists,
-  isTimeZone,
-  parseCronSchedule,
-} from '@coxswain/apimachinery'
+import { type CronSchedule, isTimeZone, parseCronSchedule } from '@coxswain/apimachinery/cron'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { getControllerOf } from '@coxswain/apimachinery/meta'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   defineOperator,
   type Operator,

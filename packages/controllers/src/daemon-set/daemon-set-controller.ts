@@ -1,6 +1,7 @@
 import { ControllerRevision, DaemonSet } from '@coxswain/api/apps/v1'
 import { Node, Pod } from '@coxswain/api/core/v1'
-import { deepEqual, getControllerOf, type ObjectKey } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { getControllerOf, type ObjectKey } from '@coxswain/apimachinery/meta'
 import { type PodView, podSelectorOf, untilPodAvailable } from '@coxswain/kinds'
 import {
   defineOperator,

@@ -1,6 +1,6 @@
 import { ControllerRevision, DaemonSet } from '@coxswain/api/apps/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { isAlreadyExists } from '@coxswain/apimachinery'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import { controllerReference, hashPodTemplate, type PodView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 import {

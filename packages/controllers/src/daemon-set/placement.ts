@@ -1,6 +1,7 @@
 import type { DaemonSet } from '@coxswain/api/apps/v1'
 import type { PodSpec, Toleration } from '@coxswain/api/core/v1'
-import { type DeepReadonly, parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import {
   findTaintAgainstScheduling,
   findUntoleratedTaint,

@@ -1,5 +1,5 @@
 import type { DeploymentCondition } from '@coxswain/api/apps/v1'
-import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery'
+import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery/meta'
 import { keepTransitionTime } from '@coxswain/kinds'
 
 export type ConditionView = DeepReadonly<DeploymentCondition>

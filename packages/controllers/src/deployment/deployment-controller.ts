@@ -1,6 +1,6 @@
 import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { getControllerOf, type ObjectKey } from '@coxswain/apimachinery'
+import { getControllerOf, type ObjectKey } from '@coxswain/apimachinery/meta'
 import { isPodTerminal, podSelectorOf } from '@coxswain/kinds'
 import {
   defineOperator,

@@ -1,14 +1,13 @@
 import { Deployment, ReplicaSet } from '@coxswain/api/apps/v1'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import {
   type DeepReadonly,
-  deepEqual,
   findStatusCondition,
-  formatTime,
   getControllerOf,
-  isAlreadyExists,
-  isNotFound,
   type LabelSelector,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/meta'
+import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { controllerReference, hashPodTemplate } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { isNamespaceGoing } from '../pods/pod-control.ts'

@@ -1,4 +1,5 @@
-import { deepEqual, findStatusCondition } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { findStatusCondition } from '@coxswain/apimachinery/meta'
 import { type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 import { type ConditionView, removeCondition, setCondition } from './conditions.ts'
 import type { SetView } from './revisions.ts'

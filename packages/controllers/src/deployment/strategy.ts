@@ -1,5 +1,5 @@
 import type { Deployment } from '@coxswain/api/apps/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { scaleIntOrPercent } from '@coxswain/kinds'
 
 export type DeploymentView = DeepReadonly<Deployment>

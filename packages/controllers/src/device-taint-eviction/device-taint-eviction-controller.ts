@@ -1,12 +1,8 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { type DeviceTaint, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
-import {
-  type DeepReadonly,
-  deepEqual,
-  getControllerOf,
-  isNotFound,
-  type ObjectKey,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { type DeepReadonly, getControllerOf, type ObjectKey } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { type PodView, tolerates } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import {

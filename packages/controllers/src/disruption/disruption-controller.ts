@@ -1,6 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import { isConflict, type ObjectKey } from '@coxswain/apimachinery'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
+import { isConflict } from '@coxswain/apimachinery/status'
 import { type PodView, podSelectorOf } from '@coxswain/kinds'
 import {
   defineOperator,

@@ -6,7 +6,7 @@ import {
   getControllerOf,
   type OwnerReference,
   parseGroupVersion,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/meta'
 import { type PodView, scaleIntOrPercent } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 import { ResourceKinds } from '../resource-kinds.ts'

@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { isPodActive, type PodView, podCondition } from '@coxswain/kinds'
 import { type ReconcileContext, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 

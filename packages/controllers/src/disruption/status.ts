@@ -1,5 +1,6 @@
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
-import { type Condition, deepClone, deepEqual, setStatusCondition } from '@coxswain/apimachinery'
+import { deepClone, deepEqual } from '@coxswain/apimachinery/json'
+import { type Condition, setStatusCondition } from '@coxswain/apimachinery/meta'
 import { isPodReady, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 import type { BudgetView, Expectation } from './expected-pods.ts'

@@ -6,7 +6,9 @@ import {
   Service,
 } from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
-import { type DeepReadonly, deepEqual, formatIP, formatKey, parseIP } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { type DeepReadonly, formatKey } from '@coxswain/apimachinery/meta'
+import { formatIP, parseIP } from '@coxswain/apimachinery/validation'
 import { type IPFamily, ipFamilyOf } from '@coxswain/kinds'
 import { defineOperator, type MapFunction, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { type EndpointGroup, planSlices, portsKey, type SliceView } from '../endpoint-slice/slice-plan.ts'

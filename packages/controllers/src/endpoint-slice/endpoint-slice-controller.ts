@@ -1,6 +1,7 @@
 import { Node, Pod, Service } from '@coxswain/api/core/v1'
 import { type Endpoint, type EndpointPort, EndpointSlice } from '@coxswain/api/discovery/v1'
-import { deepEqual, formatKey, parseKey } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { formatKey, parseKey } from '@coxswain/apimachinery/meta'
 import {
   type IPFamily,
   ipFamiliesOf,

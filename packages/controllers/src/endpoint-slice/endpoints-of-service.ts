@@ -1,6 +1,6 @@
 import type { Node } from '@coxswain/api/core/v1'
 import type { Endpoint, EndpointPort } from '@coxswain/api/discovery/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import {
   type IPFamily,
   ipFamilyOf,

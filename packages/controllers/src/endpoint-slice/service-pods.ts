@@ -1,5 +1,6 @@
 import { Pod, Service, type ServicePort } from '@coxswain/api/core/v1'
-import { type DeepReadonly, type ObjectKey, selectorFromLabels } from '@coxswain/apimachinery'
+import type { DeepReadonly, ObjectKey } from '@coxswain/apimachinery/meta'
+import { selectorFromLabels } from '@coxswain/apimachinery/selectors'
 import {
   isPodReady,
   isPodTerminal,

@@ -1,6 +1,7 @@
 import type { Node } from '@coxswain/api/core/v1'
 import type { Endpoint } from '@coxswain/api/discovery/v1'
-import { type DeepReadonly, formatKey, keyOf, parseQuantity, Quantity } from '@coxswain/apimachinery'
+import { type DeepReadonly, formatKey, keyOf } from '@coxswain/apimachinery/meta'
+import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
 import { type IPFamily, isNodeReady, type ServiceView } from '@coxswain/kinds'
 import type { SliceDraft, SlicePlan } from './slice-plan.ts'
 

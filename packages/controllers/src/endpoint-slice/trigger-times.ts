@@ -1,4 +1,5 @@
-import { formatKey, formatTime, keyOf } from '@coxswain/apimachinery'
+import { formatKey, keyOf } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { type PodView, podCondition, type ServiceView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 

@@ -1,11 +1,8 @@
 import { EndpointSlice } from '@coxswain/api/discovery/v1'
-import {
-  type ApiObject,
-  type DeepReadonly,
-  isDNS1123Subdomain,
-  isNotFound,
-  type Kind,
-} from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
+import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import { controllerReference } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 import { isNamespaceGoing } from '../pods/pod-control.ts'

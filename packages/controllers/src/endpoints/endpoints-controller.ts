@@ -1,5 +1,7 @@
 import { type EndpointPort, Endpoints, Pod, Service } from '@coxswain/api/core/v1'
-import { type DeepReadonly, deepEqual, formatKey, isNotFound } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { type DeepReadonly, formatKey } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { ipFamilyOf, isHeadless, isPodReady, type PodView, podIPsOf, type ServiceView } from '@coxswain/kinds'
 import { defineOperator, type ObjectEvent, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import {

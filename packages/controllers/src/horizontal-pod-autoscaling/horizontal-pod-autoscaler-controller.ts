@@ -1,14 +1,10 @@
 import { HorizontalPodAutoscaler, type MetricStatus } from '@coxswain/api/autoscaling/v2'
 import { Pod } from '@coxswain/api/core/v1'
-import {
-  type DeepReadonly,
-  deepEqual,
-  formatKey,
-  formatTime,
-  parseLabelSelector,
-  parseQuantity,
-  type Selector,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { type DeepReadonly, formatKey } from '@coxswain/apimachinery/meta'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { parseLabelSelector, type Selector } from '@coxswain/apimachinery/selectors'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { setCondition } from '@coxswain/kinds'
 import {
   defineOperator,

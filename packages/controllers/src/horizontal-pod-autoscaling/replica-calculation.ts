@@ -1,4 +1,4 @@
-import { parseQuantity } from '@coxswain/apimachinery'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { isPodReady, longRunningContainers, type PodView, podCondition, podRequests } from '@coxswain/kinds'
 import type { PodMetric, PodMetrics } from './metrics-client.ts'
 

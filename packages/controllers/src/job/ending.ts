@@ -1,4 +1,4 @@
-import { findStatusCondition } from '@coxswain/apimachinery'
+import { findStatusCondition } from '@coxswain/apimachinery/meta'
 import { containerStatusesOf, type PodView } from '@coxswain/kinds'
 import { judgeFailure } from './failure-policy.ts'
 import { countIndexes } from './indexes.ts'

@@ -3,7 +3,7 @@ import type {
   PodFailurePolicyOnExitCodesRequirement,
   PodFailurePolicyRule,
 } from '@coxswain/api/batch/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { containerStatusesOf, type PodView } from '@coxswain/kinds'
 
 type Rule = DeepReadonly<PodFailurePolicyRule>

@@ -1,6 +1,7 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { findStatusCondition, formatTime, getControllerOf } from '@coxswain/apimachinery'
+import { findStatusCondition, getControllerOf } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { type PodView, podSelectorOf, setCondition } from '@coxswain/kinds'
 import {
   defineOperator,

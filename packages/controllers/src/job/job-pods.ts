@@ -1,6 +1,7 @@
 import type { Job, JobCondition } from '@coxswain/api/batch/v1'
 import type { Container, PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type DeepReadonly, isStatusConditionTrue, parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import { type DeepReadonly, isStatusConditionTrue } from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import { judgeFailure } from './failure-policy.ts'
 

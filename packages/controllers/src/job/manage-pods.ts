@@ -1,6 +1,6 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { isPodReady, isPodTerminating, type PodView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import { type OperatorClient, type ReconcileContext, slowStart } from '@coxswain/runtime'

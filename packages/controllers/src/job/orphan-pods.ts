@@ -1,6 +1,6 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
-import { getControllerOf } from '@coxswain/apimachinery'
+import { getControllerOf } from '@coxswain/apimachinery/meta'
 import type { OperatorBuilder, ReconcileContext } from '@coxswain/runtime'
 import { listPodKeysOf } from '../pods/pod-index.ts'
 import { finishedCondition, isManagedElsewhere, isTracked } from './job-pods.ts'

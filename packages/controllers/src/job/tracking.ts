@@ -1,5 +1,6 @@
 import { Job, type JobCondition, type JobStatus } from '@coxswain/api/batch/v1'
-import { deepEqual, formatTime } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { PodView } from '@coxswain/kinds'
 import type { OperatorClient, ReconcileContext } from '@coxswain/runtime'
 import type { Ending } from './ending.ts'

@@ -1,5 +1,5 @@
 import type { NamespaceCondition } from '@coxswain/api/core/v1'
-import { findStatusCondition } from '@coxswain/apimachinery'
+import { findStatusCondition } from '@coxswain/apimachinery/meta'
 import { isSameCondition, setCondition } from '@coxswain/kinds'
 
 /** What happened when a namespace was emptied. */

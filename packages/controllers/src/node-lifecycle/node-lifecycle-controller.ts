@@ -1,6 +1,8 @@
 import { Lease } from '@coxswain/api/coordination/v1'
 import { Node, Pod } from '@coxswain/api/core/v1'
-import { deepEqual, formatTime, isNotFound } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isNotFound } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { isPodActive, type NodeView, nodeReadyCondition, podCondition } from '@coxswain/kinds'
 import {
   defineOperator,

@@ -1,5 +1,5 @@
 import type { Taint } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { type NodeView, nodeReadyCondition } from '@coxswain/kinds'
 
 type TaintView = DeepReadonly<Taint>

@@ -1,5 +1,5 @@
 import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import { formatKey, getControllerOf } from '@coxswain/apimachinery'
+import { formatKey, getControllerOf } from '@coxswain/apimachinery/meta'
 import { controllerReference, isPodTerminal } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { ephemeralClaimName } from './volumes.ts'

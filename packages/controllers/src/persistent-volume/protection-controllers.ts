@@ -1,12 +1,8 @@
 import { PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { VolumeAttributesClass } from '@coxswain/api/storage/v1'
-import {
-  type ApiObject,
-  type DeepReadonly,
-  getControllerOf,
-  isNotFound,
-  type Kind,
-} from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import { type ApiObject, type DeepReadonly, getControllerOf } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import type { PodView } from '@coxswain/kinds'
 import { defineOperator, type MapFunction, type Operator, type OperatorClient } from '@coxswain/runtime'
 import {

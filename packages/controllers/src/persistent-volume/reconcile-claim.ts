@@ -1,6 +1,6 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import { StorageClass } from '@coxswain/api/storage/v1'
-import { formatKey } from '@coxswain/apimachinery'
+import { formatKey } from '@coxswain/apimachinery/meta'
 import { isPodTerminal } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { bind, setClaimPhase } from './bind.ts'

@@ -1,6 +1,7 @@
 import { type PersistentVolume, type PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { StorageClass } from '@coxswain/api/storage/v1'
-import { type DeepReadonly, type ObjectKey, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import type { DeepReadonly, ObjectKey } from '@coxswain/apimachinery/meta'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
 import { findDefaultStorageClass, type PodView, storageClassNameOf } from '@coxswain/kinds'
 import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
 

@@ -1,5 +1,5 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { isPodTerminal, nodeReadyCondition, type PodView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { type Disruption, markPod } from '../pods/disruption.ts'

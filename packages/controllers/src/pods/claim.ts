@@ -1,12 +1,7 @@
-import {
-  type ApiObject,
-  type DeepReadonly,
-  getControllerOf,
-  isInvalid,
-  isNotFound,
-  type Kind,
-  type Selector,
-} from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import { type ApiObject, type DeepReadonly, getControllerOf } from '@coxswain/apimachinery/meta'
+import type { Selector } from '@coxswain/apimachinery/selectors'
+import { isInvalid, isNotFound } from '@coxswain/apimachinery/status'
 import { controllerReference } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 

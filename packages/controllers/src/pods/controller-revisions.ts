@@ -1,6 +1,7 @@
 import { ControllerRevision } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type ApiObject, type DeepReadonly, deepEqual, getControllerOf } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { type ApiObject, type DeepReadonly, getControllerOf } from '@coxswain/apimachinery/meta'
 import { sortKeys } from '@coxswain/kinds'
 import type { OperatorBuilder, OperatorClient } from '@coxswain/runtime'
 

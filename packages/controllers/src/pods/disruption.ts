@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { isSameCondition, keepTransitionTime, type PodView, podCondition } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 

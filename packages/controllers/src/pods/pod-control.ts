@@ -1,11 +1,7 @@
 import { Pod, type PodTemplateSpec } from '@coxswain/api/core/v1'
-import {
-  type ApiObject,
-  type DeepReadonly,
-  isNotFound,
-  isStatusError,
-  type Kind,
-} from '@coxswain/apimachinery'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isNotFound, isStatusError } from '@coxswain/apimachinery/status'
 import { controllerReference, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 

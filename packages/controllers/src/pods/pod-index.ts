@@ -1,5 +1,10 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { type ApiObject, type DeepReadonly, getControllerOf, type ObjectKey } from '@coxswain/apimachinery'
+import {
+  type ApiObject,
+  type DeepReadonly,
+  getControllerOf,
+  type ObjectKey,
+} from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import type { Lookup, OperatorBuilder, OperatorClient } from '@coxswain/runtime'
 

@@ -1,4 +1,4 @@
-import { parseInt64 } from '@coxswain/apimachinery'
+import { parseInt64 } from '@coxswain/apimachinery/go'
 import { isPodActive, isPodReady, maxRestartCount, type PodView, podReadySince } from '@coxswain/kinds'
 
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'

@@ -1,13 +1,9 @@
 import { ReplicaSet } from '@coxswain/api/apps/v1'
 import { Pod, ReplicationController } from '@coxswain/api/core/v1'
-import {
-  type DeepReadonly,
-  deepEqual,
-  formatTime,
-  getControllerOf,
-  type Selector,
-  selectorFromLabels,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { type DeepReadonly, getControllerOf } from '@coxswain/apimachinery/meta'
+import { type Selector, selectorFromLabels } from '@coxswain/apimachinery/selectors'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   isPodActive,
   isPodAvailable,

@@ -1,6 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim } from '@coxswain/api/resource/v1'
-import { getControllerOf, isNotFound } from '@coxswain/apimachinery'
+import { getControllerOf } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { type ClaimView, isDone } from './reconcile-pod.ts'
 

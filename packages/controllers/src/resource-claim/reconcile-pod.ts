@@ -1,6 +1,6 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
-import { type DeepReadonly, formatKey, getControllerOf } from '@coxswain/apimachinery'
+import { type DeepReadonly, formatKey, getControllerOf } from '@coxswain/apimachinery/meta'
 import { isPodTerminal, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 

@@ -1,6 +1,6 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
-import { getControllerOf } from '@coxswain/apimachinery'
+import { getControllerOf } from '@coxswain/apimachinery/meta'
 import { defineOperator, type MapFunction, type Operator } from '@coxswain/runtime'
 import { reconcileClaim } from './reconcile-claim.ts'
 import { type ClaimView, claimsOf, reconcilePod } from './reconcile-pod.ts'

@@ -1,12 +1,7 @@
 import { IPAddress, ServiceCIDR } from '@coxswain/api/networking/v1'
-import {
-  type CIDR,
-  type DeepReadonly,
-  findStatusCondition,
-  formatTime,
-  parseCIDR,
-  parseIP,
-} from '@coxswain/apimachinery'
+import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
+import { type CIDR, parseCIDR, parseIP } from '@coxswain/apimachinery/validation'
 import { setCondition } from '@coxswain/kinds'
 import {
   defineOperator,

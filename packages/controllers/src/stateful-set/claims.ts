@@ -1,13 +1,9 @@
 import { StatefulSet } from '@coxswain/api/apps/v1'
 import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import {
-  type ApiObject,
-  type DeepReadonly,
-  deepEqual,
-  isAlreadyExists,
-  type Kind,
-  type OwnerReference,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { Kind } from '@coxswain/apimachinery/kinds'
+import type { ApiObject, DeepReadonly, OwnerReference } from '@coxswain/apimachinery/meta'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import { controllerReference, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { apiVersionOf } from '../resource-kinds.ts'

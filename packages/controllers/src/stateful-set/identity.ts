@@ -1,5 +1,5 @@
 import { StatefulSet } from '@coxswain/api/apps/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import type { TemplateView } from '../pods/controller-revisions.ts'
 import { podFromTemplate } from '../pods/pod-control.ts'

@@ -1,5 +1,5 @@
 import { Pod } from '@coxswain/api/core/v1'
-import { isAlreadyExists } from '@coxswain/apimachinery'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import type { PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { areClaimsOwned, createClaims, type Member, ownClaims } from './claims.ts'

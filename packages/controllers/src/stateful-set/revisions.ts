@@ -1,5 +1,5 @@
 import { ControllerRevision, StatefulSet } from '@coxswain/api/apps/v1'
-import { isAlreadyExists } from '@coxswain/apimachinery'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import { controllerReference, hashControllerRevision, type PodView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 import {

@@ -1,6 +1,11 @@
 import { ControllerRevision, StatefulSet } from '@coxswain/api/apps/v1'
 import { PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
-import { type ApiObject, type DeepReadonly, getControllerOf, type ObjectKey } from '@coxswain/apimachinery'
+import {
+  type ApiObject,
+  type DeepReadonly,
+  getControllerOf,
+  type ObjectKey,
+} from '@coxswain/apimachinery/meta'
 import { type PodView, podSelectorOf, untilPodAvailable } from '@coxswain/kinds'
 import {
   defineOperator,

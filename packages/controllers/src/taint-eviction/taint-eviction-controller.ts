@@ -1,5 +1,7 @@
 import { Node, Pod, type Taint } from '@coxswain/api/core/v1'
-import { type DeepReadonly, deepEqual, isNotFound } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import { type PodView, tolerates } from '@coxswain/kinds'
 import {
   defineOperator,

@@ -1,5 +1,6 @@
 import { Node, Pod, type PodStatus, Service } from '@coxswain/api/core/v1'
-import { type DeepReadonly, isConflict, isNotFound } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import { isPodReady, nodeReadyCondition, type PodView } from '@coxswain/kinds'
 import {
   createChannel,

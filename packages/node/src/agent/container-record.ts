@@ -1,5 +1,6 @@
 import type { Container, ContainerState } from '@coxswain/api/core/v1'
-import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { isSidecar, type PodView } from '@coxswain/kinds'
 import type { EventSubject } from '@coxswain/runtime'
 import type { ContainerRole, RunningContainer } from '../container-runtime.ts'

@@ -1,4 +1,4 @@
-import { isStatusError } from '@coxswain/apimachinery'
+import { isStatusError } from '@coxswain/apimachinery/status'
 import type { PodView } from '@coxswain/kinds'
 import { encodeText } from '@coxswain/kit'
 import type { ContainerRuntime, LogOptions } from '../container-runtime.ts'

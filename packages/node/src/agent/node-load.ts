@@ -1,4 +1,4 @@
-import { parseQuantity } from '@coxswain/apimachinery'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { type PodView, podRequests } from '@coxswain/kinds'
 
 /** Why a node does not take a Pod, in a kubelet's words. */

@@ -1,4 +1,4 @@
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { PodView } from '@coxswain/kinds'
 import { maxOf, minOf } from '@coxswain/kit'
 import type { ContainerRuntime, ContainerUsage } from '../container-runtime.ts'

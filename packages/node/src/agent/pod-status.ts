@@ -6,7 +6,7 @@ import type {
   VolumeMount,
   VolumeMountStatus,
 } from '@coxswain/api/core/v1'
-import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery'
+import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery/meta'
 import { isTerminalPhase, keepTransitionTime, type PodView } from '@coxswain/kinds'
 import { type ContainerRecord, hasSucceeded, isTerminated } from './container-record.ts'
 import { isRestarted } from './restart-policy.ts'

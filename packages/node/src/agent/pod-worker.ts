@@ -1,5 +1,5 @@
 import type { PodStatus } from '@coxswain/api/core/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { isTerminalPhase, type PodView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'

@@ -1,5 +1,5 @@
 import type { Container } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import type { ContainerRecord } from './container-record.ts'
 

@@ -5,7 +5,8 @@ import {
   Secret,
   ServiceAccount,
 } from '@coxswain/api/core/v1'
-import type { Kind, KindOf, ObjectKey } from '@coxswain/apimachinery'
+import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import type { Clock } from '@coxswain/kit'
 import type { OperatorClient } from '@coxswain/runtime'

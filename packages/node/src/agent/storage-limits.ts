@@ -1,4 +1,4 @@
-import { parseQuantity } from '@coxswain/apimachinery'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import type { PodView } from '@coxswain/kinds'
 import type { DiskUsage, PodIdentity } from '../container-runtime.ts'
 import type { WorkerContext } from './worker-context.ts'

@@ -1,11 +1,8 @@
 import { Node, Pod } from '@coxswain/api/core/v1'
-import {
-  type CreateOf,
-  type DeepReadonly,
-  findStatusCondition,
-  formatTime,
-  isAlreadyExists,
-} from '@coxswain/apimachinery'
+import type { CreateOf } from '@coxswain/apimachinery/kinds'
+import { type DeepReadonly, findStatusCondition } from '@coxswain/apimachinery/meta'
+import { isAlreadyExists } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { PodView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext, requeueAfter } from '@coxswain/runtime'
 import { isMirrorPod, mirrorAnnotation, mirrorName, mirrorNamespace } from './mirror-pod.ts'

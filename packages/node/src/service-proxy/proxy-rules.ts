@@ -1,6 +1,6 @@
 import type { Pod, Service, ServicePort } from '@coxswain/api/core/v1'
 import type { EndpointSlice } from '@coxswain/api/discovery/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { isPodTerminal } from '@coxswain/kinds'
 import { isMirrorPod } from '../mirror-pods/mirror-pod.ts'
 import { loopbackAddressOf } from './loopback-address.ts'

@@ -1,5 +1,6 @@
 import { ResourceClaim } from '@coxswain/api/resource/v1'
-import { formatTime, isConflict } from '@coxswain/apimachinery'
+import { isConflict } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { PodView } from '@coxswain/kinds'
 import type { SchedulerHandle } from '../plugin.ts'
 import { type ClaimView, nameOf } from './device-id.ts'

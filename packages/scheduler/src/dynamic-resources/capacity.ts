@@ -1,5 +1,6 @@
 import type { CapacityRequestPolicy, DeviceCapacity } from '@coxswain/api/resource/v1'
-import { type DeepReadonly, Quantity } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import { Quantity } from '@coxswain/apimachinery/quantity'
 import { parseAmount } from '@coxswain/kinds'
 import type { DeviceId, DeviceView } from './device-id.ts'
 

@@ -1,4 +1,4 @@
-import type { Quantity } from '@coxswain/apimachinery'
+import type { Quantity } from '@coxswain/apimachinery/quantity'
 import { parseAmount } from '@coxswain/kinds'
 import type { AllocatedState } from './allocated-state.ts'
 import { type DeviceView, deviceIdOf, type SliceView } from './device-id.ts'

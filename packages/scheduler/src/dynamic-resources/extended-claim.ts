@@ -1,6 +1,6 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { ResourceClaim } from '@coxswain/api/resource/v1'
-import { isNotFound } from '@coxswain/apimachinery'
+import { isNotFound } from '@coxswain/apimachinery/status'
 import type { PodView } from '@coxswain/kinds'
 import type { SchedulerHandle } from '../plugin.ts'
 import { finalizer, retryOnConflict } from './bind-claim.ts'

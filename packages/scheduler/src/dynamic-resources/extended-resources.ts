@@ -1,6 +1,6 @@
 import type { Container, ContainerExtendedResourceRequest } from '@coxswain/api/core/v1'
 import { DeviceClass, type DeviceRequest, ResourceClaim } from '@coxswain/api/resource/v1'
-import { type DeepReadonly, isControlledBy } from '@coxswain/apimachinery'
+import { type DeepReadonly, isControlledBy } from '@coxswain/apimachinery/meta'
 import { type PodView, parseAmount } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import type { SchedulerHandle } from '../plugin.ts'

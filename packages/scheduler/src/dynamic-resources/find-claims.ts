@@ -1,4 +1,4 @@
-import { isControlledBy } from '@coxswain/apimachinery'
+import { isControlledBy } from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import type { ClaimTracker } from './claim-tracker.ts'
 import type { ClaimView } from './device-id.ts'

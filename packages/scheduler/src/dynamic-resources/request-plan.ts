@@ -1,5 +1,5 @@
 import type { DeviceRequest, DeviceSelector, DeviceToleration } from '@coxswain/api/resource/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { NodeView } from '@coxswain/kinds'
 import { hasCapacity } from './capacity.ts'
 import {

@@ -1,5 +1,5 @@
 import type { DeviceTaint, DeviceToleration } from '@coxswain/api/resource/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { findUntoleratedTaint } from '@coxswain/kinds'
 
 type TaintView = DeepReadonly<DeviceTaint>

@@ -3,7 +3,7 @@
  */
 
 import type { CSINode } from '@coxswain/api/storage/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import type { VolumeView } from './pod-claims.ts'
 

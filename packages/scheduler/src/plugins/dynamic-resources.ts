@@ -1,5 +1,7 @@
 import { DeviceClass, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
-import { deepEqual, durationToMilliseconds, isControlledBy, parseDuration } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isControlledBy } from '@coxswain/apimachinery/meta'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import type { PodView } from '@coxswain/kinds'
 import { deallocateClaim, isReservedFor } from '../dynamic-resources/bind-claim.ts'
 import { hasBindingConditions } from '../dynamic-resources/binding-conditions.ts'

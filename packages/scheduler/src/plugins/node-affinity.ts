@@ -1,5 +1,5 @@
 import type { NodeAffinity } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import {
   matchesNodeSelector,
   matchesNodeSelectorTerm,

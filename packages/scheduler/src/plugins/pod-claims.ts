@@ -1,5 +1,5 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
-import type { DeepReadonly } from '@coxswain/apimachinery'
+import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import type { ClusterEvent, SchedulerHandle } from '../plugin.ts'
 

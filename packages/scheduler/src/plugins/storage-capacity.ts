@@ -1,5 +1,6 @@
 import { CSIDriver, CSIStorageCapacity, type StorageClass } from '@coxswain/api/storage/v1'
-import { type DeepReadonly, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import { parseAmount } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import type { ClusterEvent, SchedulerHandle } from '../plugin.ts'

@@ -1,15 +1,12 @@
 import { ReplicaSet, StatefulSet } from '@coxswain/api/apps/v1'
 import { ReplicationController, Service, type TopologySpreadConstraint } from '@coxswain/api/core/v1'
-import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
+import { type DeepReadonly, getControllerOf, type LabelSelector } from '@coxswain/apimachinery/meta'
 import {
   createRequirement,
-  type DeepReadonly,
-  getControllerOf,
-  type LabelSelector,
   labelSelectorAsSelector,
   Selector,
   selectorFromLabels,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/selectors'
 import {
   findTaintAgainstScheduling,
   labelOf,

@@ -1,11 +1,8 @@
 import { PersistentVolume, PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from '@coxswain/api/storage/v1'
-import {
-  type DeepReadonly,
-  deepEqual,
-  type LabelSelector,
-  labelSelectorAsSelector,
-} from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { DeepReadonly, LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import { matchesNodeSelector, type PodView, parseAmount } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import {

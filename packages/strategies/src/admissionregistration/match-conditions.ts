@@ -1,5 +1,6 @@
 import type { MatchCondition, ValidatingWebhook } from '@coxswain/api/admissionregistration/v1'
-import { deepEqual, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, validateQualifiedName } from '../shared/reading.ts'
 import { compileAdmissionExpression } from './expressions/compile.ts'

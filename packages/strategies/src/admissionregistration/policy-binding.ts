@@ -4,13 +4,13 @@ import type {
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindingSpec,
 } from '@coxswain/api/admissionregistration/v1'
+import * as field from '@coxswain/apimachinery/field'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
 import {
-  field,
   isDNS1123Subdomain,
   isValidPathSegmentName,
-  type LabelSelector,
   validateLabelSelector,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

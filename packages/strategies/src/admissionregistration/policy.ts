@@ -9,14 +9,10 @@ import type {
   Validation,
   Variable,
 } from '@coxswain/api/admissionregistration/v1'
-import {
-  type Condition,
-  deepEqual,
-  field,
-  isDNS1035Label,
-  isDNS1123Subdomain,
-  validateConditions,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { Condition } from '@coxswain/apimachinery/meta'
+import { isDNS1035Label, isDNS1123Subdomain, validateConditions } from '@coxswain/apimachinery/validation'
 import { encodeText } from '@coxswain/kit'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

@@ -3,13 +3,9 @@ import type {
   NamedRuleWithOperations,
   RuleWithOperations,
 } from '@coxswain/api/admissionregistration/v1'
-import type { ObjectMeta } from '@coxswain/apimachinery'
-import {
-  field,
-  isValidPathSegmentName,
-  type LabelSelector,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { LabelSelector, ObjectMeta } from '@coxswain/apimachinery/meta'
+import { isValidPathSegmentName, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, invalidBecause } from '../shared/reading.ts'
 

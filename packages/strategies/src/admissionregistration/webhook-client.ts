@@ -1,5 +1,6 @@
 import type { ServiceReference, WebhookClientConfig } from '@coxswain/api/admissionregistration/v1'
-import { field, isDNS1123Subdomain, isValidPortNum } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isDNS1123Subdomain, isValidPortNum } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, numberOf } from '../shared/reading.ts'
 

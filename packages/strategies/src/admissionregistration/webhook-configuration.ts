@@ -1,11 +1,7 @@
 import type { MutatingWebhook, MutatingWebhookConfiguration } from '@coxswain/api/admissionregistration/v1'
-import {
-  field,
-  isDNS1035Label,
-  isDNS1123Subdomain,
-  type LabelSelector,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { isDNS1035Label, isDNS1123Subdomain, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'

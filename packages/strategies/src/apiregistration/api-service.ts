@@ -4,12 +4,14 @@ import type {
   APIServiceStatus,
   ServiceReference,
 } from '@coxswain/api/apiregistration/v1'
+import * as field from '@coxswain/apimachinery/field'
+import { formatTime } from '@coxswain/apimachinery/time'
 import {
   isDNS1035Label,
   isDNS1123Subdomain,
   isValidPathSegmentName,
   isValidPortNum,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { decodedLength } from '../core/data.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

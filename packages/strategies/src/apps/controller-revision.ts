@@ -1,5 +1,6 @@
 import type { ControllerRevision } from '@coxswain/api/apps/v1'
-import { field, isObject, writeJson } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, writeJson } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

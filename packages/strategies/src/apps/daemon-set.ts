@@ -1,11 +1,9 @@
 import type { DaemonSet, DaemonSetSpec } from '@coxswain/api/apps/v1'
-import {
-  deepEqual,
-  field,
-  type LabelSelector,
-  parseInt64,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { parseInt64 } from '@coxswain/apimachinery/go'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { workloadWarnings } from '../apps/warnings.ts'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import type { Decoded } from '../decoded.ts'

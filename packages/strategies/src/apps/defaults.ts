@@ -1,5 +1,5 @@
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import type { ObjectMeta } from '@coxswain/apimachinery'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
 import { defaultPodSpec } from '../core/pod/defaults.ts'
 import type { Decoded } from '../decoded.ts'
 import { childOf } from '../shared/members.ts'

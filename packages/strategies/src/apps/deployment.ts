@@ -1,5 +1,6 @@
 import type { Deployment, DeploymentSpec } from '@coxswain/api/apps/v1'
-import { deepEqual, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import { nameWarnings, workloadWarnings } from '../apps/warnings.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

@@ -1,5 +1,5 @@
 import type { ReplicaSet } from '@coxswain/api/apps/v1'
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import { nameWarnings, workloadWarnings } from '../apps/warnings.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

@@ -3,7 +3,9 @@ import type {
   DeploymentStrategy,
   StatefulSetUpdateStrategy,
 } from '@coxswain/api/apps/v1'
-import { field, type IntOrString, intValue, isValidPercent } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { type IntOrString, intValue } from '@coxswain/apimachinery/intstr'
+import { isValidPercent } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, printed } from '../shared/reading.ts'
 

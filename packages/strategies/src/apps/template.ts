@@ -1,12 +1,9 @@
 import type { ReplicaSetSpec } from '@coxswain/api/apps/v1'
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import {
-  field,
-  type LabelSelector,
-  labelSelectorAsSelector,
-  Selector,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector, Selector } from '@coxswain/apimachinery/selectors'
+import { validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, numberOf, printed, validateNonnegative } from '../shared/reading.ts'

@@ -1,6 +1,7 @@
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import type { ObjectMeta } from '@coxswain/apimachinery'
-import { type field, isDNS1123Label } from '@coxswain/apimachinery'
+import type * as field from '@coxswain/apimachinery/field'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { isDNS1123Label } from '@coxswain/apimachinery/validation'
 import { templateWarnings } from '../core/pod/warnings.ts'
 import type { Decoded } from '../decoded.ts'
 

@@ -1,5 +1,6 @@
 import type { HorizontalPodAutoscaler, HPAScalingRules } from '@coxswain/api/autoscaling/v2'
-import { deepClone, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepClone } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

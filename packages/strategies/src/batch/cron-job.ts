@@ -1,5 +1,7 @@
 import type { CronJob, CronJobSpec, JobSpec } from '@coxswain/api/batch/v1'
-import { field, formatHumanDuration, isTimeZone } from '@coxswain/apimachinery'
+import { isTimeZone } from '@coxswain/apimachinery/cron'
+import * as field from '@coxswain/apimachinery/field'
+import { formatHumanDuration } from '@coxswain/apimachinery/time'
 import { defaultTemplate, specOf } from '../apps/defaults.ts'
 import { validateNonnegatives } from '../apps/template.ts'
 import { nameWarnings } from '../apps/warnings.ts'

@@ -1,5 +1,5 @@
 import type { Job, JobSpec, JobStatus } from '@coxswain/api/batch/v1'
-import { formatHumanDuration } from '@coxswain/apimachinery'
+import { formatHumanDuration } from '@coxswain/apimachinery/time'
 import type { Decoded } from '../decoded.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { numberOf } from '../shared/reading.ts'

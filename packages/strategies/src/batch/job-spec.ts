@@ -4,7 +4,8 @@ import type {
   PodFailurePolicyOnPodConditionsPattern,
   SuccessPolicyRule,
 } from '@coxswain/api/batch/v1'
-import { field, isDNS1123Subdomain, regexError } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isDNS1123Subdomain, regexError } from '@coxswain/apimachinery/validation'
 import { validateNonnegatives } from '../apps/template.ts'
 import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import type { Decoded } from '../decoded.ts'

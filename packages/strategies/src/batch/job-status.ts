@@ -1,5 +1,6 @@
 import type { Job, JobSpec, JobStatus } from '@coxswain/api/batch/v1'
-import { deepEqual, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import { specOf } from '../apps/defaults.ts'
 import { validateNonnegatives } from '../apps/template.ts'
 import type { Decoded } from '../decoded.ts'

@@ -1,14 +1,10 @@
 import type { Job, JobSpec, PodFailurePolicy, SuccessPolicy } from '@coxswain/api/batch/v1'
 import type { Affinity, PodSpec, PodTemplateSpec } from '@coxswain/api/core/v1'
-import {
-  deepClone,
-  deepEqual,
-  field,
-  isDNS1123Label,
-  type LabelSelector,
-  Selector,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepClone, deepEqual } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { Selector } from '@coxswain/apimachinery/selectors'
+import { isDNS1123Label, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { defaultTemplate, labelsOfTemplate, specOf } from '../apps/defaults.ts'
 import { selectorOf, validateImmutable } from '../apps/template.ts'
 import { nameWarnings } from '../apps/warnings.ts'

@@ -2,7 +2,8 @@ import type {
   CertificateSigningRequest,
   CertificateSigningRequestStatus,
 } from '@coxswain/api/certificates/v1'
-import { field, formatHumanDuration } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { formatHumanDuration } from '@coxswain/apimachinery/time'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

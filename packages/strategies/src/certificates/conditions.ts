@@ -2,7 +2,9 @@ import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from '@coxswain/api/certificates/v1'
-import { deepEqual, field, formatTime } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { formatTime } from '@coxswain/apimachinery/time'
 import type { Decoded } from '../decoded.ts'
 import { childOf } from '../shared/members.ts'
 import type { Findings } from '../shared/reading.ts'

@@ -1,5 +1,5 @@
 import type { Lease, LeaseSpec } from '@coxswain/api/coordination/v1'
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

@@ -1,5 +1,7 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '@coxswain/api/core/v1'
-import { deepEqual, field, isValidPortNum, nameIsDNSSubdomain, warningsForIP } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isValidPortNum, nameIsDNSSubdomain, warningsForIP } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { legacyIP, printFew, validateEndpointIP } from '../networking/addresses.ts'

@@ -1,7 +1,6 @@
 import { decodeBuiltin } from '@coxswain/api'
 import type { Event } from '@coxswain/api/core/v1'
-import type { JsonObject } from '@coxswain/apimachinery'
-import { deepClone } from '@coxswain/apimachinery'
+import { deepClone, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
 
 /** What the newer group calls what the core group has; everything else has the same name in both. */

@@ -1,10 +1,14 @@
 import type { Event } from '@coxswain/api/core/v1'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject } from '@coxswain/apimachinery/json'
+import { formatAge } from '@coxswain/apimachinery/time'
 import {
   isDNS1123Subdomain,
   isQualifiedName,
   nameIsDNSSubdomain,
   nameIsPathSegment,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { nameCell } from '../shared/cells.ts'

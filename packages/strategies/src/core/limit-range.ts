@@ -1,5 +1,7 @@
 import type { LimitRange, LimitRangeItem } from '@coxswain/api/core/v1'
-import { field, isQualifiedName, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { type Findings, invalidBecause } from '../shared/reading.ts'

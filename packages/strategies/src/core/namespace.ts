@@ -1,5 +1,7 @@
 import type { Namespace, NamespaceStatus } from '@coxswain/api/core/v1'
-import { type FieldError, field, nameIsDNSLabel, validateFinalizerName } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { nameIsDNSLabel, validateFinalizerName } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

@@ -1,5 +1,6 @@
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from '@coxswain/api/core/v1'
-import { field, isValidLabelValue, nameIsDNSSubdomain, validateLabelName } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isValidLabelValue, nameIsDNSSubdomain, validateLabelName } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, invalidBecause } from '../shared/reading.ts'
 

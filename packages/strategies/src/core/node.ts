@@ -7,9 +7,10 @@ import type {
   NodeStatus,
   Taint,
 } from '@coxswain/api/core/v1'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import {
-  type FieldError,
-  field,
   isConfigMapKey,
   isValidCIDRForLegacyField,
   isValidLabelValue,
@@ -18,7 +19,7 @@ import {
   parseCIDR,
   validateLabelName,
   warningsForCIDR,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { childOf } from '../shared/members.ts'

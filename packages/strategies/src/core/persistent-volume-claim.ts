@@ -5,16 +5,12 @@ import type {
   TypedLocalObjectReference,
   TypedObjectReference,
 } from '@coxswain/api/core/v1'
-import type { LabelSelector } from '@coxswain/apimachinery'
-import {
-  deepClone,
-  deepEqual,
-  type FieldError,
-  field,
-  isQualifiedName,
-  parseQuantity,
-  type Quantity,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepClone, deepEqual } from '@coxswain/apimachinery/json'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import { betaStorageClassAnnotation, isNativeResource } from '@coxswain/kinds'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

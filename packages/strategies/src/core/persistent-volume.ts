@@ -1,13 +1,10 @@
 import type { AzureDiskVolumeSource, PersistentVolume, PersistentVolumeSpec } from '@coxswain/api/core/v1'
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  formatTime,
-  isObject,
-  nameIsDNSSubdomain,
-  parseQuantity,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual, isObject } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { formatTime } from '@coxswain/apimachinery/time'
+import { nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import { betaStorageClassAnnotation } from '@coxswain/kinds'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

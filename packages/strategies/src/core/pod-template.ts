@@ -1,5 +1,5 @@
 import type { PodTemplate, PodTemplateSpec } from '@coxswain/api/core/v1'
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import { defaultTemplate } from '../apps/defaults.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

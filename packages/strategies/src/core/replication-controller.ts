@@ -1,5 +1,6 @@
 import type { ReplicationController, ReplicationControllerSpec } from '@coxswain/api/core/v1'
-import { field, selectorFromLabels } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { selectorFromLabels } from '@coxswain/apimachinery/selectors'
 import { defaultLabelsFromTemplate, defaultTemplate, labelsOfTemplate, specOf } from '../apps/defaults.ts'
 import {
   replicaParts,

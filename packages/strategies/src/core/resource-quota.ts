@@ -5,7 +5,9 @@ import type {
   ScopedResourceSelectorRequirement,
   ScopeSelector,
 } from '@coxswain/api/core/v1'
-import { type FieldError, field, parseQuantity } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { isHugePages } from '@coxswain/kinds'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

@@ -1,5 +1,7 @@
 import type { Secret } from '@coxswain/api/core/v1'
-import { type FieldError, field, isConfigMapKey, validateImmutableField } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isConfigMapKey, validateImmutableField } from '@coxswain/apimachinery/validation'
 import { decodeBase64Text, encodeBase64Text } from '@coxswain/kit'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

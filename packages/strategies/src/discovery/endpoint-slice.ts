@@ -1,4 +1,6 @@
 import type { Endpoint, EndpointHints, EndpointSlice } from '@coxswain/api/discovery/v1'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import {
   isDNS1123Label,
   isDNS1123Subdomain,

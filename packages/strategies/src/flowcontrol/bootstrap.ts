@@ -5,7 +5,7 @@ import type {
   ResourcePolicyRule,
   Subject,
 } from '@coxswain/api/flowcontrol/v1'
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
 
 /**

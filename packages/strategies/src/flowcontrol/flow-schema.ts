@@ -7,7 +7,9 @@ import type {
   ServiceAccountSubject,
   Subject,
 } from '@coxswain/api/flowcontrol/v1'
-import { deepEqual, field, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

@@ -6,7 +6,8 @@ import type {
   PriorityLevelConfigurationSpec,
   QueuingConfiguration,
 } from '@coxswain/api/flowcontrol/v1'
-import { deepEqual, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

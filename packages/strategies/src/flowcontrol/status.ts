@@ -1,5 +1,5 @@
 import type { FlowSchema, PriorityLevelConfiguration } from '@coxswain/api/flowcontrol/v1'
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import type { Decoded } from '../decoded.ts'
 import type { Findings } from '../shared/reading.ts'
 

@@ -1,9 +1,11 @@
 import type { IngressStatus } from '@coxswain/api/networking/v1'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
 import {
   isValidCIDRForLegacyField,
   isValidIPForLegacyField,
   parseIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 
 /** Fields that are older than strict address validation; what was there before stays valid. */

@@ -1,10 +1,11 @@
 import type { IngressClass, IngressClassParametersReference } from '@coxswain/api/networking/v1'
+import * as field from '@coxswain/apimachinery/field'
 import {
   isDNS1123Subdomain,
   nameIsDNSLabel,
   regexError,
   validateImmutableField,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

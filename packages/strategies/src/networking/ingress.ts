@@ -9,6 +9,8 @@ import type {
   IngressStatus,
   IngressTLS,
 } from '@coxswain/api/networking/v1'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
 import {
   isDNS1123Subdomain,
   isValidPathSegmentName,
@@ -19,7 +21,7 @@ import {
   nameIsDNSSubdomain,
   parseIP,
   warningsForIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

@@ -1,11 +1,7 @@
 import type { IPAddress, ParentReference } from '@coxswain/api/networking/v1'
-import {
-  deepEqual,
-  field,
-  isDNS1123Subdomain,
-  isValidIP,
-  isValidPathSegmentName,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isDNS1123Subdomain, isValidIP, isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

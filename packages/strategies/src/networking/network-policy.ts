@@ -5,18 +5,18 @@ import type {
   NetworkPolicyPort,
   NetworkPolicySpec,
 } from '@coxswain/api/networking/v1'
+import * as field from '@coxswain/apimachinery/field'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { formatLabelSelector } from '@coxswain/apimachinery/selectors'
 import {
   type CIDR,
-  field,
-  formatLabelSelector,
   isValidPortName,
   isValidPortNum,
-  type LabelSelector,
   maskIP,
   parseCIDR,
   validateLabelSelector,
   warningsForCIDR,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

@@ -1,5 +1,7 @@
 import type { ServiceCIDR } from '@coxswain/api/networking/v1'
-import { type FieldError, field, fieldImmutableMessage, isValidCIDR, parseCIDR } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { fieldImmutableMessage, isValidCIDR, parseCIDR } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

@@ -1,11 +1,7 @@
 import type { RuntimeClass, Scheduling } from '@coxswain/api/node/v1'
-import {
-  type FieldError,
-  field,
-  nameIsDNSLabel,
-  validateImmutableField,
-  validateLabels,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { nameIsDNSLabel, validateImmutableField, validateLabels } from '@coxswain/apimachinery/validation'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import { validateContainerResources } from '../core/pod/validation/resources.ts'
 import { validateTolerations } from '../core/pod/validation/tolerations.ts'

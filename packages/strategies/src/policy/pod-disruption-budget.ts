@@ -1,9 +1,11 @@
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '@coxswain/api/policy/v1'
+import * as field from '@coxswain/apimachinery/field'
+import type { Condition, LabelSelector } from '@coxswain/apimachinery/meta'
 import {
   nameIsPathSegment,
   validateConditions,
   validateLabelSelector,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { specOf } from '../apps/defaults.ts'
 import { validateAtMostAll, validateIntOrPercent } from '../apps/rollout.ts'
 import { validateNonnegatives } from '../apps/template.ts'

@@ -1,4 +1,9 @@
 import type { ClusterRole, RoleBinding } from '@coxswain/api/rbac/v1'
+import { joinErrors } from '@coxswain/apimachinery/errors'
+import { quoteAll } from '@coxswain/apimachinery/go'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { newForbidden, newNotFound } from '@coxswain/apimachinery/status'
 import type { Decoded } from '../decoded.ts'
 /**
  * Nobody hands out rights that he does not have: roles hold only rules that their author's own cover, and bindings refer
@@ -7,8 +12,6 @@ import type { Decoded } from '../decoded.ts'
  * @module
  */
 
-import type { ObjectMeta } from '@coxswain/apimachinery'
-import { deepEqual, joinErrors, newForbidden, newNotFound } from '@coxswain/apimachinery'
 import type { StrategyContext } from '../strategy.ts'
 import { describeUncovered, findUncovered } from './covers.ts'
 import { type PolicyRule, readRules } from './rule.ts'

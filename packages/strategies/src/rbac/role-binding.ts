@@ -1,11 +1,8 @@
 import type { RoleBinding, Subject } from '@coxswain/api/rbac/v1'
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  isDNS1123Subdomain,
-  nameIsPathSegment,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isDNS1123Subdomain, nameIsPathSegment } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

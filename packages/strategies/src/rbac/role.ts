@@ -1,11 +1,8 @@
 import type { ClusterRole, PolicyRule, Role } from '@coxswain/api/rbac/v1'
-import {
-  type FieldError,
-  field,
-  type LabelSelector,
-  nameIsPathSegment,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { nameIsPathSegment, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import type { Findings } from '../shared/reading.ts'

@@ -1,5 +1,6 @@
 import type { CapacityRequestPolicyRange, DeviceCapacity } from '@coxswain/api/resource/v1'
-import { field, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
 import type { Decoded } from '../decoded.ts'
 import type { Findings } from '../shared/reading.ts'
 

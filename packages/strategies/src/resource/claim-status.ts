@@ -7,6 +7,9 @@ import type {
   ResourceClaim,
   ResourceClaimConsumerReference,
 } from '@coxswain/api/resource/v1'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { Condition } from '@coxswain/apimachinery/meta'
 import {
   fieldImmutableMessage,
   isValidInterfaceAddress,

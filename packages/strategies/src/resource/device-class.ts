@@ -1,5 +1,6 @@
 import type { DeviceClass, DeviceClassSpec } from '@coxswain/api/resource/v1'
-import { deepEqual, field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import { isExtendedResource } from '@coxswain/kinds'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

@@ -1,5 +1,7 @@
 import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from '@coxswain/api/resource/v1'
-import { deepEqual, field, isDNS1123Label, nameIsDNSSubdomain } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { isDNS1123Label, nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, invalidBecause } from '../shared/reading.ts'

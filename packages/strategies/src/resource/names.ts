@@ -1,4 +1,5 @@
-import { field, isCIdentifier, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isCIdentifier, isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import { type Findings, invalidBecause } from '../shared/reading.ts'
 
 const driverNameMax = 63

@@ -10,6 +10,8 @@ import type {
   DeviceToleration,
   ExactDeviceRequest,
 } from '@coxswain/api/resource/v1'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, writeJson } from '@coxswain/apimachinery/json'
 import {
   isDNS1123Label,
   isDNS1123Subdomain,

@@ -1,5 +1,7 @@
 import type { Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '@coxswain/api/resource/v1'
-import { field, formatTime, nameIsDNSSubdomain, validateImmutableField } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { formatTime } from '@coxswain/apimachinery/time'
+import { nameIsDNSSubdomain, validateImmutableField } from '@coxswain/apimachinery/validation'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

@@ -1,5 +1,7 @@
 import type { PriorityClass } from '@coxswain/api/scheduling/v1'
-import { type FieldError, field, validateImmutableField } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { validateImmutableField } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'

@@ -1,13 +1,8 @@
 import type { Container, PodSpec } from '@coxswain/api/core/v1'
-import {
-  type FieldError,
-  field,
-  isDNS1123Label,
-  isDNS1123Subdomain,
-  isObject,
-  isQualifiedName,
-  type JsonObject,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 
 /** What is wrong, in the order found. */

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '@coxswain/apimachinery'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
 import type { Decoded } from '../decoded.ts'
 import { keep } from './members.ts'
 

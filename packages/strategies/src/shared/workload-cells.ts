@@ -1,5 +1,6 @@
 import type { PodTemplateSpec } from '@coxswain/api/core/v1'
-import { type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import type { Decoded } from '../decoded.ts'
 
 /** The names and the images of a template's containers. */

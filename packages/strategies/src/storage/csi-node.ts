@@ -1,5 +1,7 @@
 import type { CSINode, CSINodeDriver } from '@coxswain/api/storage/v1'
-import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import { validateDriverName } from '../core/pod/validation/remote-volumes.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

@@ -1,12 +1,9 @@
 import type { CSIStorageCapacity } from '@coxswain/api/storage/v1'
-import {
-  deepEqual,
-  type FieldError,
-  field,
-  nameIsDNSSubdomain,
-  parseQuantity,
-  validateLabelSelector,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { nameIsDNSSubdomain, validateLabelSelector } from '@coxswain/apimachinery/validation'
 import { nodeLabelDeprecation } from '../core/node-selector.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'

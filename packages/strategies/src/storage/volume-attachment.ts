@@ -4,8 +4,11 @@ import type {
   VolumeAttachmentSource,
   VolumeAttachmentStatus,
 } from '@coxswain/api/storage/v1'
-import type { ObjectMeta } from '@coxswain/apimachinery'
-import { deepEqual, type FieldError, field, nameIsDNSSubdomain } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import { validateAccessModes } from '../core/access-modes.ts'
 import { validateDriverName } from '../core/pod/validation/remote-volumes.ts'
 import { validateSource } from '../core/volume-sources.ts'

@@ -1,5 +1,7 @@
 import type { VolumeAttributesClass } from '@coxswain/api/storage/v1'
-import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import type { Strategy } from '../strategy.ts'

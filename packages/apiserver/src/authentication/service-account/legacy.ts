@@ -1,4 +1,4 @@
-import { isObject } from '@coxswain/apimachinery'
+import { isObject } from '@coxswain/apimachinery/json'
 import { decodeBase64Text } from '@coxswain/kit'
 import type { TokenQuestion } from '../authenticator.ts'
 import type { Jwt } from '../jwt/jwt.ts'

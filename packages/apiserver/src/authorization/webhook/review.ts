@@ -1,4 +1,5 @@
-import type { FieldRequirement, JsonObject, Requirement } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { FieldRequirement, Requirement } from '@coxswain/apimachinery/selectors'
 import type { Selectors } from '../../request/request-info.ts'
 import type { Access } from '../authorizer.ts'
 

@@ -1,4 +1,6 @@
-import { type FieldError, isObject, type JsonObject, newBadRequest, newInvalid } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { newBadRequest, newInvalid } from '@coxswain/apimachinery/status'
 import type { UserInfo } from '../../request/context.ts'
 import type { RequestInfo, RequestVerb } from '../../request/request-info.ts'
 import {

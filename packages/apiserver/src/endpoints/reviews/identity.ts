@@ -1,5 +1,6 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { formatTime, newBadRequest } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newBadRequest } from '@coxswain/apimachinery/status'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { intersect, withAuthenticatedGroup } from '../../authentication/authenticator.ts'
 import type { UserInfo } from '../../request/context.ts'
 import type { Review } from './review.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { Clock } from '@coxswain/kit'
 import type { TokenOwner } from '../../authentication/authenticator.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'

@@ -1,14 +1,8 @@
-import {
-  type FieldError,
-  field,
-  isObject,
-  isValidLabelValue,
-  type JsonObject,
-  type LabelOperator,
-  parseFieldSelector,
-  parseLabelSelector,
-  validateLabelName,
-} from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { type LabelOperator, parseFieldSelector, parseLabelSelector } from '@coxswain/apimachinery/selectors'
+import { isValidLabelValue, validateLabelName } from '@coxswain/apimachinery/validation'
 import { readFields, readLabels } from '../../authorization/selectors.ts'
 import type { Selectors } from '../../request/request-info.ts'
 

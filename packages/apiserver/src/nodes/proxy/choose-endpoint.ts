@@ -1,5 +1,5 @@
-import type { JsonObject } from '@coxswain/apimachinery'
-import { newNotFound, newServiceUnavailable } from '@coxswain/apimachinery'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { newNotFound, newServiceUnavailable } from '@coxswain/apimachinery/status'
 import type { Env } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { WatchCache } from '../../cache/watch-cache.ts'

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { field, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { AuthorizerFactory } from '@coxswain/apiserver'
 import {

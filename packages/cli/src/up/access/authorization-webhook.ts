@@ -1,4 +1,4 @@
-import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import type { AuthorizerFactory } from '@coxswain/apiserver'
 import { createWebhookAuthorizer } from '@coxswain/apiserver/authorization'
 import { CommandError } from '../../exit.ts'

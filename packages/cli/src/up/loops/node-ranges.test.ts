@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatCIDR } from '@coxswain/apimachinery'
+import { formatCIDR } from '@coxswain/apimachinery/validation'
 import type { ControllerFlags } from '../options/controller-options.ts'
 import { nodeRangesOf } from './node-ranges.ts'
 

@@ -1,5 +1,5 @@
 import type { AppArmorProfile, Pod } from '@coxswain/api/core/v1'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../../decoded.ts'
 import { childOf } from '../../shared/members.ts'
 import { containersOf } from './defaults.ts'

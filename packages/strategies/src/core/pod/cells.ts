@@ -1,6 +1,6 @@
 import type { Pod, PodSpec, PodStatus } from '@coxswain/api/core/v1'
-import type { ObjectMeta } from '@coxswain/apimachinery'
-import { formatAge, formatHumanDuration } from '@coxswain/apimachinery'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { formatAge, formatHumanDuration } from '@coxswain/apimachinery/time'
 import { maxOf } from '@coxswain/kit'
 import type { Decoded } from '../../decoded.ts'
 import type { TableCells } from '../../strategy.ts'

@@ -1,5 +1,5 @@
 import type { Pod, PodCondition, PodSpec, PodStatus } from '@coxswain/api/core/v1'
-import { formatTime } from '@coxswain/apimachinery'
+import { formatTime } from '@coxswain/apimachinery/time'
 import { computeQosClass, isTerminalPhase } from '@coxswain/kinds'
 import type { Decoded } from '../../decoded.ts'
 import { defineStrategy } from '../../define-strategy.ts'

@@ -1,5 +1,5 @@
 import type { ContainerPort, PodSpec } from '@coxswain/api/core/v1'
-import type { field } from '@coxswain/apimachinery'
+import type * as field from '@coxswain/apimachinery/field'
 import type { Decoded } from '../../decoded.ts'
 import { containersWithPath, numberOf, type WarningTexts } from '../../shared/reading.ts'
 

@@ -1,5 +1,5 @@
 import type { Container, Pod, PodSpec } from '@coxswain/api/core/v1'
-import { deepEqual } from '@coxswain/apimachinery'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../../decoded.ts'
 import { keep } from '../../shared/members.ts'
 import { numberOf } from '../../shared/reading.ts'

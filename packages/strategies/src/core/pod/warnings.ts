@@ -6,8 +6,10 @@ import type {
   PodTemplateSpec,
   Volume,
 } from '@coxswain/api/core/v1'
-import type { ObjectMeta } from '@coxswain/apimachinery'
-import { field, isDNS1123Label, parseQuantity, warningsForIP } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { isDNS1123Label, warningsForIP } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../decoded.ts'
 import { containersWithPath, numberOf, type WarningTexts } from '../../shared/reading.ts'
 import { portWarnings } from './port-warnings.ts'

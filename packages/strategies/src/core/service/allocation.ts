@@ -1,11 +1,7 @@
 import type { Endpoints, Service } from '@coxswain/api/core/v1'
-import {
-  field,
-  isValidPathSegmentName,
-  newInternalError,
-  newInvalid,
-  type StatusError,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { newInternalError, newInvalid, type StatusError } from '@coxswain/apimachinery/status'
+import { isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import { ipFamilyOf } from '@coxswain/kinds'
 import type { Decoded } from '../../decoded.ts'
 import type { Claim, ClaimOperation, ObjectReader, StrategyContext } from '../../strategy.ts'

@@ -1,5 +1,7 @@
 import type { Service } from '@coxswain/api/core/v1'
-import { type FieldError, field, newInvalid } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { newInvalid } from '@coxswain/apimachinery/status'
 import { ipFamilyOf } from '@coxswain/kinds'
 import type { Decoded } from '../../decoded.ts'
 import { isIPv6, legacyIP } from '../../networking/addresses.ts'

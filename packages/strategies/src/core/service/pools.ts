@@ -7,7 +7,7 @@ import {
   maskIP,
   parseCIDR,
   parseIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import { ipFamilyOf } from '@coxswain/kinds'
 import type { Random } from '@coxswain/kit'
 import { listOf, objectOf, stringsOf } from '../../shared/reading.ts'

@@ -1,12 +1,8 @@
 import type { Service, ServiceStatus } from '@coxswain/api/core/v1'
-import {
-  deepEqual,
-  field,
-  formatLabelSelector,
-  nameIsDNSLabel,
-  warningsForCIDR,
-  warningsForIP,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
+import { formatLabelSelector } from '@coxswain/apimachinery/selectors'
+import { nameIsDNSLabel, warningsForCIDR, warningsForIP } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../decoded.ts'
 import { defineStrategy } from '../../define-strategy.ts'
 import { printLoadBalancer } from '../../networking/addresses.ts'

@@ -1,10 +1,11 @@
 import type { Service } from '@coxswain/api/core/v1'
+import * as field from '@coxswain/apimachinery/field'
 import {
   isDNS1123Subdomain,
   isValidPortName,
   isValidPortNum,
   validateLabels,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../decoded.ts'
 import { ingressIPs, legacyCIDR, legacyIP, validateEndpointIP } from '../../networking/addresses.ts'
 import { validateStatusHostname } from '../../networking/ingress.ts'

@@ -7,15 +7,15 @@ import type {
   PodAffinity,
   PodAffinityTerm,
 } from '@coxswain/api/core/v1'
+import * as field from '@coxswain/apimachinery/field'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
 import {
-  field,
   isValidLabelValue,
-  type LabelSelector,
   nameIsDNSLabel,
   nameIsDNSSubdomain,
   validateLabelName,
   validateLabelSelector,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import { type Findings, invalidBecause } from '../../../shared/reading.ts'
 

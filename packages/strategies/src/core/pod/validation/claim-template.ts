@@ -3,13 +3,14 @@ import type {
   PersistentVolumeClaimTemplate,
   TypedObjectReference,
 } from '@coxswain/api/core/v1'
+import * as field from '@coxswain/apimachinery/field'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import {
-  field,
   nameIsDNSSubdomain,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import {
   type Findings,

@@ -1,5 +1,7 @@
 import type { Container, ContainerPort, ContainerResizePolicy, PodSpec } from '@coxswain/api/core/v1'
-import { field, isObject, isValidPortName, isValidPortNum } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject } from '@coxswain/apimachinery/json'
+import { isValidPortName, isValidPortNum } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import {
   type Findings,

@@ -1,5 +1,6 @@
 import type { HostAlias, PodSpec } from '@coxswain/api/core/v1'
-import { field, isDNS1123SubdomainWithUnderscore, isValidIPForLegacyField } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isDNS1123SubdomainWithUnderscore, isValidIPForLegacyField } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import { type Findings, invalidBecause, printed, validateDNSSubdomain } from '../../../shared/reading.ts'
 

@@ -7,13 +7,9 @@ import type {
   ObjectFieldSelector,
   ResourceFieldSelector,
 } from '@coxswain/api/core/v1'
-import {
-  field,
-  isConfigMapKey,
-  isRelaxedEnvVarName,
-  nameIsDNSSubdomain,
-  parseQuantity,
-} from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { parseQuantity } from '@coxswain/apimachinery/quantity'
+import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import {
   type Findings,

@@ -1,5 +1,5 @@
 import type { DownwardAPIVolumeFile, KeyToPath, SecretVolumeSource } from '@coxswain/api/core/v1'
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import type { Decoded } from '../../../decoded.ts'
 import { type Findings, requireMembers } from '../../../shared/reading.ts'
 import { validateFieldRef, validateResourceFieldRef, volumeFields } from './env.ts'

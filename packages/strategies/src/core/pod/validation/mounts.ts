@@ -1,5 +1,5 @@
 import type { Container, VolumeMount } from '@coxswain/api/core/v1'
-import { field } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
 import type { Decoded } from '../../../decoded.ts'
 import type { Findings } from '../../../shared/reading.ts'
 import { validateDescendingPath } from './paths.ts'

@@ -1,6 +1,7 @@
 import type { Pod, PodResourceClaim, PodSpec, PodTemplateSpec } from '@coxswain/api/core/v1'
-import type { ObjectMeta } from '@coxswain/apimachinery'
-import { field, nameIsDNSSubdomain, validateAnnotations, validateLabels } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import { nameIsDNSSubdomain, validateAnnotations, validateLabels } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import { goValue } from '../../../shared/go-value.ts'
 import {

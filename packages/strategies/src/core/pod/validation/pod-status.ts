@@ -8,14 +8,14 @@ import type {
   ResourceRequirements,
   ResourceStatus,
 } from '@coxswain/api/core/v1'
+import * as field from '@coxswain/apimachinery/field'
 import {
-  field,
   isValidGroupID,
   isValidIPForLegacyField,
   isValidUserID,
   nameIsDNSSubdomain,
   parseIP,
-} from '@coxswain/apimachinery'
+} from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import {
   byName,

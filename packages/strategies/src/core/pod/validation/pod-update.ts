@@ -6,7 +6,9 @@ import type {
   PodSpec,
   Toleration,
 } from '@coxswain/api/core/v1'
-import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
+import type { FieldError } from '@coxswain/apimachinery/field'
+import * as field from '@coxswain/apimachinery/field'
+import { deepEqual } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../../../decoded.ts'
 import { goValue } from '../../../shared/go-value.ts'
 import { keep } from '../../../shared/members.ts'

@@ -3,7 +3,8 @@ import type {
   ServiceAccountTokenProjection,
   VolumeProjection,
 } from '@coxswain/api/core/v1'
-import { field, isObject } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isObject } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../../../decoded.ts'
 import { type Findings, numberOf, requireMembers } from '../../../shared/reading.ts'
 import { validateDownwardFile, validateKeyToPath } from './files.ts'

@@ -1,6 +1,8 @@
 import type { PodSpec } from '@coxswain/api/core/v1'
-import type { JsonObject } from '@coxswain/apimachinery'
-import { field, isQualifiedName, parseQuantity, type Quantity } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
+import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import {
   containerLimits,
   containerRequests,

@@ -5,7 +5,8 @@ import type {
   SeccompProfile,
   SecurityContext,
 } from '@coxswain/api/core/v1'
-import { field, isValidGroupID, isValidUserID } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isValidGroupID, isValidUserID } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import { goValue } from '../../../shared/go-value.ts'
 import { type Findings, invalidBecause, printed, validateOneOf } from '../../../shared/reading.ts'

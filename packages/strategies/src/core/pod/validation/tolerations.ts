@@ -1,5 +1,6 @@
 import type { Toleration } from '@coxswain/api/core/v1'
-import { field, isValidLabelValue, validateLabelName } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isValidLabelValue, validateLabelName } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import type { Findings } from '../../../shared/reading.ts'
 

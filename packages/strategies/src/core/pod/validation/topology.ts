@@ -1,5 +1,7 @@
 import type { TopologySpreadConstraint } from '@coxswain/api/core/v1'
-import { field, type LabelSelector, validateLabelSelector } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import type { LabelSelector } from '@coxswain/apimachinery/meta'
+import { validateLabelSelector } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import { type Findings, validateOneOf, validatePositive } from '../../../shared/reading.ts'
 import { validateLabelKeys } from './affinity.ts'

@@ -4,7 +4,8 @@ import type {
   SecurityContext,
   WindowsSecurityContextOptions,
 } from '@coxswain/api/core/v1'
-import { field, isDNS1123Subdomain } from '@coxswain/apimachinery'
+import * as field from '@coxswain/apimachinery/field'
+import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
 import { containersWithPath, type Findings, invalidBecause } from '../../../shared/reading.ts'
 
