@@ -1,6 +1,6 @@
 import { type DerElement, derTags, readDerText, readObjectIdentifier, readWithin } from './der.ts'
 
-/** Whom a certificate is for. Kubernetes reads the common name as the user and the organizations as the groups. */
+/** The subject of a certificate. Kubernetes reads the common name as the user and the organizations as the groups. */
 export interface X509Name {
   readonly commonName: string
   readonly organizations: readonly string[]
