@@ -11,7 +11,10 @@ describe('createTablePrinter', () => {
       column('Odd', '.spec[?(@)]'),
       column('Color', '.spec.color'),
     ]
-    const endpoint = { resource: { printsDeclaredColumns: true, strategy: {} }, version: { columns } } as unknown as Endpoint
+    const endpoint = {
+      resource: { printsDeclaredColumns: true, strategy: {} },
+      version: { columns },
+    } as unknown as Endpoint
     const printer = createTablePrinter(endpoint)
     assert.deepEqual(
       printer.columns.map(({ name }) => name),
