@@ -1,21 +1,33 @@
 import { RE2JS } from 're2js'
 import { fault } from './values.ts'
 
-const cacheLimit = 500
+const cacheLimit = { patterns: 500, characters: 64 * 1024 }
 const cache = new Map<string, RE2JS>()
+/** Of all patterns in it. */
+let cached = 0
+
+/** In UTF-16 units: the program of a pattern takes several hundred times its length. */
+const longestPattern = 64 * 1024
 
 /** Compiles an RE2 pattern, remembering the most recent ones. Throws a fault with Go's wording. */
 export function compileRegex(pattern: string): RE2JS {
   const known = cache.get(pattern)
   if (known !== undefined) return known
+  if (pattern.length > longestPattern)
+    return fault(`error parsing regexp: expression too large: \`${pattern.slice(0, 1_000)}...\``)
   let compiled: RE2JS
   try {
     compiled = RE2JS.compile(pattern)
   } catch (error) {
     return fault(regexProblem(error))
   }
-  if (cache.size >= cacheLimit) cache.delete(cache.keys().next().value as string)
   cache.set(pattern, compiled)
+  cached += pattern.length
+  for (const oldest of cache.keys()) {
+    if (cache.size <= cacheLimit.patterns && cached <= cacheLimit.characters) break
+    cache.delete(oldest)
+    cached -= oldest.length
+  }
   return compiled
 }
 
