@@ -10,6 +10,7 @@ import { markdownLinks } from './markdown-links.ts'
 import { namedExports } from './named-exports.ts'
 import { packageMetadata } from './package-metadata.ts'
 import { readmeCommands } from './readme-commands.ts'
+import { spreadCalls } from './spread-calls.ts'
 import { findingsWith } from './test-support/plant.ts'
 
 for (const check of checks) {
@@ -17,6 +18,43 @@ for (const check of checks) {
     assert.deepEqual(await findingsWith(check), [])
   })
 }
+
+describe('spread-calls', () => {
+  const violations = [
+    'list.push(...items)',
+    'list.push(first, ...items.map(x => f(x)))',
+    'list\n  .unshift(...items)',
+    'list.splice(0, 1, ...items)',
+    'list.concat(...lists)',
+    'Math.max(0, ...items)',
+    'Math.min(...new Set([1]))',
+    'Math.max.apply(null, items)',
+    'String.fromCharCode(...bytes)',
+    'list.push(...[...items].filter(f))',
+  ]
+  for (const code of violations) {
+    it(`catches ${code.replace(/\s+/g, ' ')}`, async () => {
+      const found = await findingsWith(spreadCalls, {
+        'packages/wire/src/bad.ts': `\nexport const x = ${code}\n`,
+      })
+      assert.equal(found.length, 1, found.join('\n'))
+      assert.match(found[0]!, /^error packages\/wire\/src\/bad\.ts:\d a list as arguments of/)
+    })
+  }
+
+  it('lets array literals, members of objects and calls inside arguments pass', async () => {
+    const code = [
+      "list.push(...['a', 'b'])",
+      'list.push({ ...item })',
+      'list.push([...items])',
+      'list.push(f(...items))',
+      '[...list, ...items]',
+      'Math.max(a, b)',
+      '// list.push(...items)',
+    ]
+    assert.deepEqual(await findingsWith(spreadCalls, { 'packages/wire/src/good.ts': code.join('\n') }), [])
+  })
+})
 
 describe('banned-globals', () => {
   const violations = {

@@ -11,10 +11,12 @@ import { markdownLinks } from './markdown-links.ts'
 import { namedExports } from './named-exports.ts'
 import { packageMetadata } from './package-metadata.ts'
 import { readmeCommands } from './readme-commands.ts'
+import { spreadCalls } from './spread-calls.ts'
 
 export const checks: readonly Check[] = [
   layers,
   bannedGlobals,
+  spreadCalls,
   namedExports,
   packageMetadata,
   errorCodes,

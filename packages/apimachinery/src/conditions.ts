@@ -41,9 +41,10 @@ export function setStatusCondition(
 
 /** Returns whether there was one. */
 export function removeStatusCondition(conditions: Condition[], type: string): boolean {
-  const kept = conditions.filter(condition => condition.type !== type)
-  const removed = kept.length !== conditions.length
-  if (removed) conditions.splice(0, conditions.length, ...kept)
+  let kept = 0
+  for (const condition of conditions) if (condition.type !== type) conditions[kept++] = condition
+  const removed = kept !== conditions.length
+  conditions.length = kept
   return removed
 }
 

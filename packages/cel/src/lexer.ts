@@ -193,7 +193,7 @@ function unescapeBytes(body: string, raw: boolean, offset: number): Uint8Array {
   const out: number[] = []
   let last = 0
   for (const found of body.matchAll(escapePattern)) {
-    out.push(...encoder.encode(body.slice(last, found.index)))
+    for (const item of encoder.encode(body.slice(last, found.index))) out.push(item)
     last = found.index + found[0].length
     const [, simple, hex, u4, u8, octal] = found
     if (simple !== undefined) out.push((simpleEscapes[simple] ?? simple).charCodeAt(0))
@@ -203,6 +203,6 @@ function unescapeBytes(body: string, raw: boolean, offset: number): Uint8Array {
       throw new SyntaxFault('Syntax error: unable to unescape string: unicode escape in bytes', offset)
     } else throw new SyntaxFault('Syntax error: unable to unescape string', offset)
   }
-  out.push(...encoder.encode(body.slice(last)))
+  for (const item of encoder.encode(body.slice(last))) out.push(item)
   return Uint8Array.from(out)
 }

@@ -29,7 +29,7 @@ export function parse(source: string, options: MacroOptions): Expr {
   try {
     const read = tokenize(source)
     if (read.faults.length > mostIssues) throw new SyntaxFaults(read.faults)
-    faults.push(...read.faults)
+    for (const item of read.faults) faults.push(item)
     const expr = new Parser(read.tokens, options).whole()
     if (faults.length === 0) return expr
   } catch (error) {

@@ -212,8 +212,9 @@ function makeString(schema: Schema): SchemaType {
 function maxStringLength(schema: Schema): number {
   if (schema.maxLength !== undefined) return stringBound(schema.maxLength)
   if (schema.enum === undefined || schema.enum.length === 0) return maxRequestBytes - 2
-  const lengths = schema.enum.map(v => (typeof v === 'string' ? new TextEncoder().encode(v).length : 0))
-  return Math.max(0, ...lengths)
+  const lengthOf = (value: unknown) =>
+    typeof value === 'string' ? new TextEncoder().encode(value).length : 0
+  return schema.enum.reduce<number>((longest, value) => Math.max(longest, lengthOf(value)), 0)
 }
 
 function bound(value: number | undefined): number | undefined {

@@ -98,7 +98,7 @@ function replace<T extends ApiObject>(store: Store<T>, objects: readonly T[]): N
     present.add(key)
     const current = store.get(key)
     if (current && isSame(current, object)) continue
-    notifications.push(...swap(store, key, object as DeepReadonly<T>))
+    for (const item of swap(store, key, object as DeepReadonly<T>)) notifications.push(item)
   }
   if (store.size > present.size) {
     for (const key of [...store.keys()]) {

@@ -11,6 +11,7 @@ export { aborted, createAbortError, isAbort, untilAborted } from './abort.ts'
 export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts'
 export { type Clock, createRealClock, type SleepOptions, type Timer } from './clock.ts'
 export { createRealEnv, type Env } from './env.ts'
+export { maxOf, minOf } from './extremes.ts'
 export {
   createLogger,
   type LogFields,

@@ -164,7 +164,7 @@ export class Cache {
     const found: DeepReadonly<ApiObject>[] = []
     for (const part of this.#partsOf(kind)) {
       if (part.namespace && options.namespace && part.namespace !== options.namespace) continue
-      found.push(...this.#listPart(kind, part, options))
+      for (const item of this.#listPart(kind, part, options)) found.push(item)
     }
     return found as DeepReadonly<KindOf<K>>[]
   }

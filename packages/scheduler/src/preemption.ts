@@ -1,6 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { PodDisruptionBudget } from '@coxswain/api/policy/v1'
 import { type DeepReadonly, type LabelSelector, labelSelectorAsSelector } from '@coxswain/apimachinery'
+import { minOf } from '@coxswain/kit'
 import {
   type Attempt,
   addPod,
@@ -304,5 +305,5 @@ function sum({ victims }: Candidate): number {
 
 function earliestOfHighest(candidate: Candidate): number {
   const starts = candidate.victims.filter(({ priority }) => priority === highest(candidate)).map(startOf)
-  return Math.min(...starts)
+  return minOf(starts)
 }

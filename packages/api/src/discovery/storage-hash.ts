@@ -10,7 +10,11 @@ export function storageVersionHash(info: ResourceInfo): string | undefined {
   const key = `${info.storedAs?.group ?? info.group}/${version}/${info.kind}`
   let hash = known.get(key)
   if (hash === undefined) {
-    hash = btoa(String.fromCharCode(...sha256(new TextEncoder().encode(key)).subarray(0, 8)))
+    hash = btoa(
+      Array.from(sha256(new TextEncoder().encode(key)).subarray(0, 8), byte =>
+        String.fromCharCode(byte),
+      ).join(''),
+    )
     known.set(key, hash)
   }
   return hash

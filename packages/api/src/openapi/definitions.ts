@@ -56,7 +56,7 @@ function define(name: string, source: DefinitionSource, pending: string[]): Defi
   const row = findType(name)
   if (row === undefined) {
     const custom = source.custom(name)
-    pending.push(...(custom?.references ?? []))
+    for (const item of custom?.references ?? []) pending.push(item)
     return custom?.definition ?? { type: 'object' }
   }
   const reference = (other: string): string => {

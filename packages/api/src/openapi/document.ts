@@ -14,7 +14,7 @@ export function groupVersionRoutes(
   for (const info of resources) {
     if (info.group !== group) continue
     const served = info.versions.find(one => one.name === version && one.served)
-    if (served !== undefined) items.push(...resourceRoutes(info, served))
+    if (served !== undefined) for (const item of resourceRoutes(info, served)) items.push(item)
   }
   return items
 }
@@ -24,7 +24,8 @@ export function allRoutes(resources: readonly ResourceInfo[]): PathItem[] {
   const items: PathItem[] = []
   for (const [group, versions] of servedGroups(resources)) {
     if (group !== '' && isBuiltinGroup(group)) items.push(groupRoute(group))
-    for (const version of versions) items.push(...groupVersionRoutes(resources, group, version))
+    for (const version of versions)
+      for (const item of groupVersionRoutes(resources, group, version)) items.push(item)
   }
   return items
 }

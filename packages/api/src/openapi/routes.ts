@@ -75,7 +75,8 @@ export function resourceRoutes(info: ResourceInfo, version: VersionInfo): PathIt
       operations: [list(context, { id, parameters: allPretty(listParameters) })],
     })
   }
-  if (has(context, 'watch') && context.isBuiltin) items.push(...watchRoutes(context, base))
+  if (has(context, 'watch') && context.isBuiltin)
+    for (const item of watchRoutes(context, base)) items.push(item)
   return items.filter(item => item.operations.length > 0)
 }
 

@@ -49,8 +49,8 @@ export function compileSchema(schema: Schema): CompiledSchema {
       validate: (value, options) => {
         const walk = walkValue(schema, value, options)
         const errors = walk.distinct()
-        if (walk.suspicious) errors.push(...newListErrors(schema, value, options))
-        errors.push(...validateEmbedded(schema, value, options?.path))
+        if (walk.suspicious) for (const error of newListErrors(schema, value, options)) errors.push(error)
+        for (const error of validateEmbedded(schema, value, options?.path)) errors.push(error)
         return errors
       },
       validateValue: (value, options) => validateValue(schema, value, options),

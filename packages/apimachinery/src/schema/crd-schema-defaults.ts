@@ -20,7 +20,8 @@ function visit(schema: Schema, insideMeta: boolean, path: Path, errors: FieldErr
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   const inMeta = insideMeta && !embedded
   if (schema.default !== undefined && schema.default !== null) {
-    errors.push(...checkDefault(schema, schema.default, inMeta, path.child('default')))
+    for (const error of checkDefault(schema, schema.default, inMeta, path.child('default')))
+      errors.push(error)
   }
   if (schema.items !== undefined) visit(schema.items, inMeta, path.child('items'), errors)
   for (const [key, property] of Object.entries(schema.properties ?? {})) {

@@ -14,7 +14,7 @@ function wantType(schema: Schema, type: 'object' | 'array', keyword: keyof Schem
 export function checkMapType(schema: Schema, path: Path, errors: FieldError[]): void {
   const type: string | undefined = schema['x-kubernetes-map-type']
   if (type === undefined) return
-  errors.push(...wantType(schema, 'object', 'x-kubernetes-map-type', path))
+  for (const error of wantType(schema, 'object', 'x-kubernetes-map-type', path)) errors.push(error)
   if (type !== 'atomic' && type !== 'granular') {
     errors.push(notSupported(path.child('x-kubernetes-map-type'), type, ['atomic', 'granular']))
   }
@@ -24,7 +24,7 @@ export function checkListType(schema: Schema, path: Path, errors: FieldError[]):
   const type: string | undefined = schema['x-kubernetes-list-type']
   if (type === undefined) return
   const wrong = wantType(schema, 'array', 'x-kubernetes-list-type', path)
-  errors.push(...wrong)
+  for (const error of wrong) errors.push(error)
   if (wrong.length === 0 && type === 'set') checkSetItems(schema.items, path.child('items'), errors)
   if (type !== 'atomic' && type !== 'set' && type !== 'map') {
     errors.push(notSupported(path.child('x-kubernetes-list-type'), type, ['atomic', 'set', 'map']))

@@ -51,7 +51,7 @@ export function coerceEmbedded(schema: Schema, value: unknown): Coerced {
       error = invalid(at, metadata, problem)
       return
     }
-    unknown.push(...prune(objectMetaSchema, metadata).map(name => `${at}.${name}`))
+    for (const item of prune(objectMetaSchema, metadata).map(name => `${at}.${name}`)) unknown.push(item)
     dropEmptyMetadata(metadata as Record<string, unknown>)
   })
   return error === undefined ? { unknown } : { error, unknown }
@@ -76,10 +76,11 @@ export function validateEmbedded(schema: Schema, value: unknown, base: Path = Pa
     if (!Object.hasOwn(object, 'apiVersion')) errors.push(required(path.child('apiVersion')))
     if (!Object.hasOwn(object, 'kind')) errors.push(required(path.child('kind')))
     if (Object.hasOwn(object, 'apiVersion'))
-      errors.push(...checkApiVersion(object.apiVersion, path.child('apiVersion')))
-    if (Object.hasOwn(object, 'kind')) errors.push(...checkKind(object.kind, path.child('kind')))
+      for (const error of checkApiVersion(object.apiVersion, path.child('apiVersion'))) errors.push(error)
+    if (Object.hasOwn(object, 'kind'))
+      for (const error of checkKind(object.kind, path.child('kind'))) errors.push(error)
     if (Object.hasOwn(object, 'metadata'))
-      errors.push(...checkMetadata(object.metadata, path.child('metadata')))
+      for (const error of checkMetadata(object.metadata, path.child('metadata'))) errors.push(error)
   })
   return errors
 }

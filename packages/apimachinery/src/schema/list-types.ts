@@ -215,7 +215,7 @@ export function reaches(
     visited.add(node)
     found = memory.get(node) ?? test(node)
     if (memory.get(node) === false) continue
-    work.push(...Object.values(node.properties ?? {}))
+    for (const item of Object.values(node.properties ?? {})) work.push(item)
     if (node.items !== undefined) work.push(node.items)
     if (typeof node.additionalProperties === 'object') work.push(node.additionalProperties)
   }

@@ -53,7 +53,7 @@ function parseGroups(text: string, last: boolean): { bytes: number[]; strict: bo
     if (last && index === groups.length - 1 && group.includes('.')) {
       const embedded = parseIPv4(group)
       if (!embedded) return undefined
-      bytes.push(...embedded.bytes)
+      for (const item of embedded.bytes) bytes.push(item)
       strict &&= embedded.strict
       continue
     }

@@ -34,11 +34,12 @@ export function validateLabelSelector(
   selector.matchExpressions?.forEach((expression, index) => {
     const at = path.child('matchExpressions').index(index)
     const { key, operator, values = [] } = expression
-    errors.push(...validateOperator(operator, values, at), ...validateLabelName(key, at.child('key')))
+    for (const error of validateOperator(operator, values, at)) errors.push(error)
+    for (const error of validateLabelName(key, at.child('key'))) errors.push(error)
     if (rules.allowInvalidLabelValue) return
     values.forEach((value, valueIndex) => {
       const valuePath = at.child('values').index(valueIndex)
-      errors.push(...isValidLabelValue(value).map(message => invalid(valuePath, value, message)))
+      for (const message of isValidLabelValue(value)) errors.push(invalid(valuePath, value, message))
     })
   })
   return errors
@@ -87,7 +88,8 @@ function validateCondition(condition: Readonly<Condition>, path: Path): FieldErr
   const reasonPath = path.child('reason')
   if (reason === '') errors.push(required(reasonPath))
   else {
-    errors.push(...isConditionReason(reason).map(wrong => invalid(reasonPath, reason, wrong)))
+    for (const error of isConditionReason(reason).map(wrong => invalid(reasonPath, reason, wrong)))
+      errors.push(error)
     if (utf8Length(reason) > maxReasonLength) errors.push(tooLong(reasonPath, maxReasonLength))
   }
   if (utf8Length(message) > maxMessageLength) errors.push(tooLong(path.child('message'), maxMessageLength))

@@ -42,7 +42,7 @@ export function isQualifiedName(value: string): string[] {
   if (parts.length === 2) {
     const prefix = parts[0]!
     const wrong = prefix === '' ? [emptyError] : isDNS1123SubdomainBytes(prefix)
-    errors.push(...wrong.map(message => `prefix part ${message}`))
+    for (const error of wrong.map(message => `prefix part ${message}`)) errors.push(error)
   }
   if (name === '') errors.push(`name part ${emptyError}`)
   else if (utf8Length(name) > qualifiedNameMaxLength) {

@@ -61,20 +61,28 @@ export function validateObjectMeta(
   const { name = '', generateName = '', namespace = '' } = meta
   if (generateName !== '') {
     const at = path.child('generateName')
-    errors.push(...rules.validateName(generateName, true).map(message => invalid(at, generateName, message)))
+    for (const error of rules
+      .validateName(generateName, true)
+      .map(message => invalid(at, generateName, message)))
+      errors.push(error)
   }
   if (name === '') errors.push(required(path.child('name'), 'name or generateName is required'))
   else {
     const at = path.child('name')
-    errors.push(...rules.validateName(name, false).map(message => invalid(at, name, message)))
+    for (const error of rules.validateName(name, false).map(message => invalid(at, name, message)))
+      errors.push(error)
   }
-  errors.push(...validateNamespace(namespace, rules.namespaced, path.child('namespace')))
-  errors.push(...validateNonnegativeField(meta.generation ?? 0, path.child('generation')))
-  errors.push(...validateLabels(meta.labels, path.child('labels')))
-  errors.push(...validateAnnotations(meta.annotations, path.child('annotations')))
-  errors.push(...validateOwnerReferences(meta.ownerReferences ?? [], path.child('ownerReferences')))
-  errors.push(...validateFinalizers(meta.finalizers ?? [], path.child('finalizers')))
-  errors.push(...validateManagedFields(meta.managedFields ?? [], path.child('managedFields')))
+  for (const error of validateNamespace(namespace, rules.namespaced, path.child('namespace')))
+    errors.push(error)
+  for (const error of validateNonnegativeField(meta.generation ?? 0, path.child('generation')))
+    errors.push(error)
+  for (const error of validateLabels(meta.labels, path.child('labels'))) errors.push(error)
+  for (const error of validateAnnotations(meta.annotations, path.child('annotations'))) errors.push(error)
+  for (const error of validateOwnerReferences(meta.ownerReferences ?? [], path.child('ownerReferences')))
+    errors.push(error)
+  for (const error of validateFinalizers(meta.finalizers ?? [], path.child('finalizers'))) errors.push(error)
+  for (const error of validateManagedFields(meta.managedFields ?? [], path.child('managedFields')))
+    errors.push(error)
   return errors
 }
 
@@ -106,15 +114,19 @@ export function validateObjectMetaUpdate(
     errors.push(invalid(path.child('generation'), meta.generation ?? 0, 'must not be decremented'))
   }
   for (const name of ['name', 'namespace', 'uid'] as const) {
-    errors.push(...validateImmutableField(meta[name] ?? '', old[name] ?? '', path.child(name)))
+    for (const error of validateImmutableField(meta[name] ?? '', old[name] ?? '', path.child(name)))
+      errors.push(error)
   }
   for (const name of ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
-    errors.push(...validateImmutableField(meta[name] ?? null, old[name] ?? null, path.child(name)))
+    for (const error of validateImmutableField(meta[name] ?? null, old[name] ?? null, path.child(name)))
+      errors.push(error)
   }
-  errors.push(...validateLabels(meta.labels, path.child('labels')))
-  errors.push(...validateAnnotations(meta.annotations, path.child('annotations')))
-  errors.push(...validateOwnerReferences(meta.ownerReferences ?? [], path.child('ownerReferences')))
-  errors.push(...validateManagedFields(meta.managedFields ?? [], path.child('managedFields')))
+  for (const error of validateLabels(meta.labels, path.child('labels'))) errors.push(error)
+  for (const error of validateAnnotations(meta.annotations, path.child('annotations'))) errors.push(error)
+  for (const error of validateOwnerReferences(meta.ownerReferences ?? [], path.child('ownerReferences')))
+    errors.push(error)
+  for (const error of validateManagedFields(meta.managedFields ?? [], path.child('managedFields')))
+    errors.push(error)
   return errors
 }
 
@@ -147,7 +159,8 @@ export function validateAnnotations(
   const errors: FieldError[] = []
   let size = 0
   for (const [key, value] of Object.entries(annotations)) {
-    errors.push(...isQualifiedName(key.toLowerCase()).map(message => invalid(path, key, message)))
+    for (const error of isQualifiedName(key.toLowerCase()).map(message => invalid(path, key, message)))
+      errors.push(error)
     size += utf8Length(key) + utf8Length(value)
   }
   if (size > totalAnnotationSizeLimit) errors.push(tooLong(path, totalAnnotationSizeLimit))
@@ -173,7 +186,7 @@ export function validateOwnerReferences(
   const errors: FieldError[] = []
   let first: string | undefined
   for (const reference of references) {
-    errors.push(...validateOwnerReference(reference, path))
+    for (const error of validateOwnerReference(reference, path)) errors.push(error)
     if (!reference.controller) continue
     const current = `${reference.kind}/${reference.name}`
     if (first === undefined) first = current

@@ -48,7 +48,7 @@ const fieldValidations = ['', 'Ignore', 'Strict', 'Warn']
 export function validateWriteOptions(options: WriteOptions): FieldError[] {
   const { fieldManager = '', dryRun, fieldValidation = '' } = options
   const errors = validateFieldManager(fieldManager, Path.of('fieldManager'))
-  errors.push(...validateDryRun(dryRun))
+  for (const error of validateDryRun(dryRun)) errors.push(error)
   if (!fieldValidations.includes(fieldValidation)) {
     errors.push(notSupported(Path.of('fieldValidation'), fieldValidation, fieldValidations))
   }
@@ -96,7 +96,7 @@ export function validateManagedFields(
     if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
       errors.push(invalid(at.child('fieldsType'), fieldsType, 'must be `FieldsV1`'))
     }
-    errors.push(...validateFieldManager(manager, at.child('manager')))
+    for (const error of validateFieldManager(manager, at.child('manager'))) errors.push(error)
     if (utf8Length(subresource) > maxSubresourceNameLength) {
       errors.push(tooLong(at.child('subresource'), maxSubresourceNameLength))
     }

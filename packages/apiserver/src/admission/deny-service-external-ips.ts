@@ -12,7 +12,8 @@ export const denyServiceExternalIPs: AdmissionPlugin = {
     const { operation, resource, subresource, object, oldObject } = attributes
     if (resource.info.group !== '' || resource.info.resource !== 'services' || subresource !== '') return
     if (operation !== 'CREATE' && operation !== 'UPDATE') return
-    if (new Set(externalIPs(object)).isSubsetOf(new Set(externalIPs(oldObject)))) return
+    const present = new Set(externalIPs(oldObject))
+    if (externalIPs(object).every(address => present.has(address))) return
     throw forbidden(attributes, 'Use of external IPs is denied by admission control')
   },
 }

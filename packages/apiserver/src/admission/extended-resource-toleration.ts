@@ -12,13 +12,13 @@ export const extendedResourceToleration: AdmissionPlugin = {
     )
     const names = new Set(containers.filter(isObject).flatMap(requestedNames).filter(isExtended))
     const tolerations: JsonObject[] = Array.isArray(spec.tolerations) ? spec.tolerations.filter(isObject) : []
-    for (const key of [...names].sort()) {
-      const isThere = tolerations.some(
-        toleration =>
-          toleration.key === key && toleration.operator === 'Exists' && toleration.effect === 'NoSchedule',
-      )
-      if (!isThere) tolerations.push({ key, operator: 'Exists', effect: 'NoSchedule' })
-    }
+    const tolerated = new Set(
+      tolerations
+        .filter(({ operator, effect }) => operator === 'Exists' && effect === 'NoSchedule')
+        .map(({ key }) => key),
+    )
+    for (const key of [...names].sort())
+      if (!tolerated.has(key)) tolerations.push({ key, operator: 'Exists', effect: 'NoSchedule' })
     if (tolerations.length > 0) spec.tolerations = tolerations
   },
 }

@@ -20,10 +20,14 @@ export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
     const owners = ownersOf(object)
     if (deepEqual(owners, ownersOf(oldObject))) return
     if (operation === 'UPDATE') await requireDeletion(attributes)
-    const before = new Set(
-      ownersOf(oldObject).flatMap(owner => (owner.blockOwnerDeletion ? [owner.uid] : [])),
+    const wereBlocking = new Set(
+      ownersOf(oldObject)
+        .filter(owner => owner.blockOwnerDeletion === true)
+        .map(({ uid }) => uid),
     )
-    const blocking = owners.filter(owner => owner.blockOwnerDeletion && !before.has(owner.uid))
+    const blocking = owners.filter(
+      ({ uid, blockOwnerDeletion }) => blockOwnerDeletion && !wereBlocking.has(uid),
+    )
     if (blocking.length > 0) await requireFinalizers(attributes, blocking)
   },
 }

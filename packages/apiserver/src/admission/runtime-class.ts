@@ -74,27 +74,75 @@ function applyScheduling(
   if (merged.length > 0) spec.tolerations = merged
 }
 
-/** What another toleration covers is left out; of two equal ones the first stays. */
-function mergeTolerations(all: readonly JsonObject[]): JsonObject[] {
-  const merged: JsonObject[] = []
-  for (const [index, toleration] of all.entries()) {
-    if (merged.some(other => isCovered(toleration, other))) continue
-    const rest = all.slice(index + 1)
-    if (rest.some(other => !deepEqual(other, toleration) && isCovered(toleration, other))) continue
-    merged.push(toleration)
+/**
+ * What another toleration covers is left out; of two equal ones the first stays. Tolerations that can cover the same ones
+ * are alike but for their seconds, so of each group of them only the longest is looked at.
+ */
+export function mergeTolerations(all: readonly JsonObject[]): JsonObject[] {
+  const texts = all.map(({ key, operator, value, effect, tolerationSeconds }) =>
+    JSON.stringify([key, operator, value, effect, tolerationSeconds]),
+  )
+  const later = new Longest()
+  const isCoveredLater = new Set<number>()
+  for (let index = all.length - 1; index >= 0; index--) {
+    if (later.covers(all[index]!, texts[index]!)) isCoveredLater.add(index)
+    later.add(all[index]!, texts[index]!)
   }
-  return merged
+  const merged = new Longest()
+  const mergedTexts = new Set<string>()
+  return all.filter((toleration, index) => {
+    const text = texts[index]!
+    if (mergedTexts.has(text) || merged.covers(toleration, text) || isCoveredLater.has(index)) return false
+    merged.add(toleration, text)
+    mergedTexts.add(text)
+    return true
+  })
 }
 
-function isCovered(toleration: JsonObject, by: JsonObject): boolean {
-  if (deepEqual(toleration, by)) return true
-  if ((toleration.key ?? '') !== (by.key ?? '') && (by.key || by.operator !== 'Exists')) return false
-  if (by.effect && toleration.effect !== by.effect) return false
-  if (by.effect === 'NoExecute' && by.tolerationSeconds !== undefined) {
-    const { tolerationSeconds } = toleration
-    if (tolerationSeconds === undefined || Number(tolerationSeconds) > Number(by.tolerationSeconds))
-      return false
+interface Longer {
+  readonly seconds: number
+  readonly text: string
+}
+
+/** Of tolerations that are alike but for their seconds, the longest, and the longest that is not equal to it. */
+class Longest {
+  readonly #groups = new Map<string, { first: Longer; second?: Longer }>()
+
+  add(toleration: JsonObject, text: string): void {
+    const { key = '', operator, value = '', effect = '', tolerationSeconds } = toleration
+    const name = groupName(key, operator === 'Exists' ? undefined : value, effect)
+    const isLimited = effect === 'NoExecute' && tolerationSeconds !== undefined
+    const added = { seconds: isLimited ? Number(tolerationSeconds) : Number.POSITIVE_INFINITY, text }
+    const group = this.#groups.get(name)
+    if (!group) this.#groups.set(name, { first: added })
+    else if (group.first.text === text) return
+    else if (added.seconds > group.first.seconds)
+      this.#groups.set(name, { first: added, second: group.first })
+    else if (!group.second || added.seconds > group.second.seconds) group.second = added
   }
-  if (by.operator === 'Exists') return true
-  return toleration.operator === 'Equal' && (toleration.value ?? '') === (by.value ?? '')
+
+  /**
+   * Whether one that is not equal to `toleration` covers it. One without a key covers every key, if it is for every
+   * value; one without an effect covers every effect.
+   */
+  covers(toleration: JsonObject, text: string): boolean {
+    const { key = '', operator, value = '', effect = '', tolerationSeconds } = toleration
+    const seconds = tolerationSeconds === undefined ? Number.POSITIVE_INFINITY : Number(tolerationSeconds)
+    const lasts = (name: string) => {
+      const group = this.#groups.get(name)
+      const longest = group?.first.text === text ? group.second : group?.first
+      return longest !== undefined && longest.seconds >= seconds
+    }
+    return ['', effect].some(
+      other =>
+        lasts(groupName('', undefined, other)) ||
+        lasts(groupName(key, undefined, other)) ||
+        (operator === 'Equal' && lasts(groupName(key, value, other))),
+    )
+  }
+}
+
+/** `value` is undefined for tolerations of every value. */
+function groupName(key: unknown, value: unknown, effect: unknown): string {
+  return JSON.stringify([key, value, effect])
 }

@@ -21,7 +21,7 @@ export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((t
   const read = (key: string): string => {
     const value = isObject(data) ? data[key] : undefined
     const bytes = typeof value === 'string' ? decodeBase64(value) : undefined
-    return bytes ? String.fromCharCode(...bytes) : ''
+    return bytes ? Array.from(bytes, byte => String.fromCharCode(byte)).join('') : ''
   }
   if (!isSameSecret(read('token-secret'), secret) || read('token-id') !== id) return undefined
   if (hasExpired(read('expiration'), state.env.clock.now())) return undefined

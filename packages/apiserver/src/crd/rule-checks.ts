@@ -228,9 +228,9 @@ function visitDefaults(
   if (node) {
     const options = { path: path.child('default'), budget: found.budget }
     const kept = runRulesOf(node, value, value, options)
-    found.errors.push(...kept.errors)
+    for (const error of kept.errors) found.errors.push(error)
     const made = kept.errors.length === 0 ? runRulesOf(node, value, undefined, options) : kept
-    if (made !== kept) found.errors.push(...made.errors)
+    if (made !== kept) for (const error of made.errors) found.errors.push(error)
     found.budget = Math.min(kept.budget, made.budget)
   }
   if (items && found.budget >= 0) visitDefaults(items, path.child('items'), false, found)

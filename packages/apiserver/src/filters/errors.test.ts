@@ -24,6 +24,12 @@ const text = (body: unknown) => new TextDecoder().decode(body as Uint8Array)
 const missing = newNotFound({ group: '', resource: 'pods' }, 'x')
 
 describe('answerErrors', () => {
+  it('answers 413 for an object that the store has no room for', async () => {
+    const { status, body } = await fail(new StoreError('TooLarge', 'a value of 9 bytes exceeds 8'))
+    assert.equal(status, 413)
+    assert.equal(JSON.parse(text(body)).message, 'Request entity too large: a value of 9 bytes exceeds 8')
+  })
+
   it('answers with the Status, in JSON unless the client asks for something else', async () => {
     for (const accept of [undefined, 'text/html', '*/*', 'application/json;as=Table;v=v1;g=meta.k8s.io']) {
       const { status, headers, body } = await fail(missing, accept)
@@ -45,12 +51,6 @@ describe('answerErrors', () => {
     const { headers } = await fail(newTooManyRequests('later', 3))
     assert.equal(headers['retry-after'], '3')
     assert.deepEqual(headers.warning, ['299 - "careful"'])
-  })
-
-  it('says of what the store does not take that it is too large, as clients know it', async () => {
-    const { status, body } = await fail(new StoreError('TooLarge', 'a value of 9 bytes exceeds 8'))
-    assert.equal(status, 500)
-    assert.equal(JSON.parse(text(body)).message, 'etcdserver: request is too large')
   })
 
   it('answers what nobody expected with a 500', async () => {

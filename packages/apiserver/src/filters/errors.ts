@@ -1,5 +1,5 @@
-import { isStatusError, newInternalError, StatusError } from '@coxswain/apimachinery'
-import { hasStoreErrorCode } from '@coxswain/storage'
+import { isStatusError, newInternalError, newRequestEntityTooLarge } from '@coxswain/apimachinery'
+import { isStoreError } from '@coxswain/storage'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 import { errorResponse } from '../response.ts'
@@ -22,19 +22,11 @@ export const answerErrors: Filter = (context, next) => {
   )
 }
 
-/** An object that has grown beyond what the store takes, with its managed fields or by a patch: in the words that clients know. */
-const tooLarge = new StatusError({
-  kind: 'Status',
-  apiVersion: 'v1',
-  metadata: {},
-  status: 'Failure',
-  message: 'etcdserver: request is too large',
-  code: 500,
-})
-
 function answerTo({ request, state }: RequestContext, error: unknown, accept?: string): WireResponse {
   if (isStatusError(error)) return errorResponse(error, accept)
-  if (hasStoreErrorCode(error, 'TooLarge')) return errorResponse(tooLarge, accept)
+  // Defaults and managed fields make an object larger than the request that it came with.
+  if (isStoreError(error) && error.code === 'TooLarge')
+    return errorResponse(newRequestEntityTooLarge(error.message), accept)
   if (!request.signal.aborted) {
     state.env.log.error('request failed', { error, method: request.method, path: request.path })
   }

@@ -1,3 +1,4 @@
+import { maxOf } from '@coxswain/kit'
 import type { FlowControl } from './flow-control.ts'
 
 const pages = '/debug/api_priority_and_fairness/'
@@ -88,7 +89,7 @@ function totals(flow: FlowControl, level: string): number[] {
 /** Comma-separated, padded so that people can read it. */
 function table(head: readonly string[], rows: readonly Row[]): string {
   const cells = [head, ...rows].map(row => row.map(cell => `${cell},`))
-  const widths = head.map((_, column) => Math.max(...cells.map(row => row[column]?.length ?? 0)))
+  const widths = head.map((_, column) => maxOf(cells.map(row => row[column]?.length ?? 0)))
   return cells
     .map(
       row =>

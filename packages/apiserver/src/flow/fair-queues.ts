@@ -246,7 +246,7 @@ export function dealHand(flow: string, queues: number, handSize: number): number
   const hand: number[] = []
   for (let card = 0; card < Math.min(handSize, queues); card++) {
     const size = BigInt(left.length)
-    hand.push(...left.splice(Number(entropy % size), 1))
+    for (const item of left.splice(Number(entropy % size), 1)) hand.push(item)
     entropy /= size
   }
   return hand

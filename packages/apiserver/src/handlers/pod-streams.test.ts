@@ -25,6 +25,15 @@ async function createUser(house: ProxyHouse, name: string, verbs: readonly strin
 }
 
 describe('streams of pods', () => {
+  it('are a bad request when there is no command to run', async () => {
+    await using house = await openProxyHouse()
+    await house.makePod('p', { node: 'own', ip: '198.51.100.20' })
+    for (const query of ['', '?stdout=1', '?command=&stdout=1', '?command=&command=id']) {
+      const { status, message } = await house.send('POST', `${pods}/p/exec${query}`, { headers: upgrade })
+      assert.deepEqual([status, message], [400, 'you must specify at least one command for the container'])
+    }
+  })
+
   it('need the verb create, also when they begin with a GET', async () => {
     const backend = createScriptedBackend(always(switching))
     await using house = await openProxyHouse({ addresses: { [kubelet]: backend.dial } })

@@ -99,6 +99,8 @@ export async function openTerminal(context: ResourceContext, endpoint: Endpoint)
       },
     })
   }
+  if (info.subresource === 'exec' && (query.get('command') ?? '') === '')
+    throw newBadRequest('you must specify at least one command for the container')
   const request = { stdin: isTrue(query.get('stdin')), tty: isTrue(query.get('tty')) }
   const run: RunCommand = async streams => {
     if (info.subresource === 'exec')

@@ -145,5 +145,6 @@ function headersOf({ token, username, password }: WebhookCredentials): WireHeade
   if (token !== undefined && token !== '') return { authorization: `Bearer ${token}` }
   if (username === undefined && password === undefined) return undefined
   const bytes = new TextEncoder().encode(`${username ?? ''}:${password ?? ''}`)
-  return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` }
+  const text = Array.from(bytes, byte => String.fromCharCode(byte)).join('')
+  return { authorization: `Basic ${btoa(text)}` }
 }

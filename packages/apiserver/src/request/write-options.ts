@@ -45,7 +45,7 @@ export function parseWriteOptions(
     )
   }
   const manager = query.get('fieldManager') ?? ''
-  errors.push(...validateFieldManager(manager, field.Path.of('fieldManager')))
+  for (const error of validateFieldManager(manager, field.Path.of('fieldManager'))) errors.push(error)
   if (kind === 'PatchOptions' && !apply && query.has('force')) {
     errors.push(field.forbidden(field.Path.of('force'), 'may not be specified for non-apply patch'))
   }

@@ -19,6 +19,12 @@ describe('unifiedDiff', () => {
     assert.equal(diff.match(/^@@/gm)?.length, 2)
   })
 
+  it('has an end for texts of many changes', () => {
+    const lines = (rest: number) =>
+      Array.from({ length: 50_000 }, (_, i) => (i % 2 === rest ? `same ${i % 997}` : `${rest} ${i}`))
+    assert.match(unifiedDiff(lines(0), lines(1)), /^@@ -/)
+  })
+
   it('names the line before an insertion into nothing', () => {
     assert.equal(unifiedDiff([], ['a']), '@@ -0,0 +1 @@\n+a\n')
   })

@@ -11,6 +11,9 @@ type Opcode = readonly [
   from2: number,
   to2: number,
 ]
+/** Steps of the search for common runs, about 50 ms. What is not searched by then is shown as replaced. */
+const maxSteps = 500_000
+
 type Block = readonly [at1: number, at2: number, length: number]
 
 /** What changed between two values, as a unified diff of their JSON with one space of indentation; empty when nothing. */
@@ -97,8 +100,10 @@ function opcodes(before: readonly string[], after: readonly string[]): Opcode[] 
 function matchingBlocks(before: readonly string[], after: readonly string[]): Block[] {
   const places = placesOf(after)
   const found: Block[] = []
+  const budget = { steps: maxSteps }
   const match = (from1: number, to1: number, from2: number, to2: number): void => {
-    const block = longestMatch(before, after, places, [from1, to1, from2, to2])
+    if (budget.steps <= 0) return
+    const block = longestMatch(before, after, places, { range: [from1, to1, from2, to2], budget })
     const [at1, at2, length] = block
     if (length === 0) return
     if (from1 < at1 && from2 < at2) match(from1, at1, from2, at2)
@@ -132,15 +137,22 @@ function longestMatch(
   before: readonly string[],
   after: readonly string[],
   places: ReadonlyMap<string, readonly number[]>,
-  [from1, to1, from2, to2]: readonly [number, number, number, number],
+  search: {
+    readonly range: readonly [from1: number, to1: number, from2: number, to2: number]
+    readonly budget: { steps: number }
+  },
 ): Block {
+  const { budget } = search
+  const [from1, to1, from2, to2] = search.range
   let at1 = from1
   let at2 = from2
   let length = 0
   let runs = new Map<number, number>()
-  for (let i = from1; i < to1; i++) {
+  for (let i = from1; i < to1 && budget.steps > 0; i++) {
     const next = new Map<number, number>()
+    budget.steps--
     for (const j of places.get(before[i]!) ?? []) {
+      budget.steps--
       if (j < from2) continue
       if (j >= to2) break
       const run = (runs.get(j - 1) ?? 0) + 1

@@ -142,7 +142,7 @@ function unescapeQuery(text: string): string {
   const plain = text.replaceAll('+', ' ')
   for (const found of plain.matchAll(/%([0-9a-fA-F]{2})|[^%]+/g)) {
     if (found[1] !== undefined) bytes.push(Number.parseInt(found[1], 16))
-    else bytes.push(...new TextEncoder().encode(found[0]))
+    else for (const item of new TextEncoder().encode(found[0])) bytes.push(item)
   }
   return new TextDecoder().decode(Uint8Array.from(bytes))
 }

@@ -41,7 +41,7 @@ export function convertText(text: string): { readonly text: string; readonly not
     if (index % 2 === 1 || part.trim() === '') return part
     const result = convertDocument(part)
     if (!result) return part
-    notes.push(...result.notes)
+    for (const note of result.notes) notes.push(note)
     return result.text
   })
   return { text: converted.join(''), notes }
@@ -56,7 +56,7 @@ function convertDocument(
   const upgrade = (object: unknown): unknown => {
     if (!isOldDefinition(object)) return object
     const made = convertDefinition(object)
-    notes.push(...made.notes)
+    for (const note of made.notes) notes.push(note)
     return made.object
   }
   const isList = typeof value === 'object' && value !== null && 'items' in value && Array.isArray(value.items)

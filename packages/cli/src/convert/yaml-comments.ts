@@ -110,7 +110,7 @@ export function putComments(document: string, comments: Comments, move: (path: s
     }
     wanted.delete(path!)
     const indent = ' '.repeat(text.length - text.trimStart().length)
-    lines.push(...comment.before.map(line => indent + line))
+    for (const item of comment.before.map(line => indent + line)) lines.push(item)
     lines.push(comment.after === '' ? text : `${text} ${comment.after}`)
   }
   const lost = [...wanted.values()].flatMap(({ before, after }) =>

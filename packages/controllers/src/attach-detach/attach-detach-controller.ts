@@ -1,6 +1,7 @@
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@coxswain/api/core/v1'
 import { CSIDriver, VolumeAttachment } from '@coxswain/api/storage/v1'
 import { deepEqual, isAlreadyExists, isNotFound } from '@coxswain/apimachinery'
+import { minOf } from '@coxswain/kit'
 import {
   defineOperator,
   type MapFunction,
@@ -120,7 +121,7 @@ async function reconcile(context: ReconcileContext, waiting: Waiting): Promise<R
     if (node?.metadata.annotations?.[managed] === 'true')
       await attach(context, target, { node, users, present, pods })
   }
-  const next = Math.min(...delays)
+  const next = minOf(delays)
   return Number.isFinite(next) ? requeueAfter(next) : undefined
 }
 

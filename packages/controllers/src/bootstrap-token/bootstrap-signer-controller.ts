@@ -1,5 +1,6 @@
 import { ConfigMap, Secret } from '@coxswain/api/core/v1'
 import { deepEqual } from '@coxswain/apimachinery'
+import { minOf } from '@coxswain/kit'
 import {
   defineOperator,
   type Operator,
@@ -46,7 +47,7 @@ async function reconcile({ client, key, clock }: ReconcileContext, hmac: Hmac): 
   const signatures = tokens.map(({ id, secret }) => [prefix + id, sign(hmac, content, id, secret)])
   const data = Object.fromEntries([...others, ...signatures]) as Record<string, string>
   if (!deepEqual(data, info.data ?? {})) await client.update(ConfigMap, { ...info, data })
-  const next = Math.min(...tokens.map(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt))
+  const next = minOf(tokens.map(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt))
   return Number.isFinite(next) ? requeueAfter(next - now) : undefined
 }
 

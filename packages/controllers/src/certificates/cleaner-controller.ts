@@ -1,5 +1,6 @@
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
 import { type DeepReadonly, isNotFound } from '@coxswain/apimachinery'
+import { minOf } from '@coxswain/kit'
 import { defineOperator, type Operator, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 
 export interface CertificateCleanerOptions {
@@ -51,5 +52,5 @@ function endOf(
   const isApproved = conditions.some(({ type }) => type === 'Approved')
   const expiry = isIssued && isApproved ? expiresAt?.(atob(status!.certificate!)) : undefined
   if (expiry !== undefined) ends.push(expiry + 1)
-  return ends.length === 0 ? undefined : Math.min(...ends)
+  return ends.length === 0 ? undefined : minOf(ends)
 }

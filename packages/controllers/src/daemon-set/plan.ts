@@ -58,19 +58,21 @@ export function planPods(scene: Scene, removeFinished: (pod: PodView, node: stri
     const { shouldRun, mayStay } = placementOn(set, node)
     if (!group) {
       if (shouldRun) plan.create.push(name)
-    } else if (!mayStay) plan.delete.push(...group.filter(isStaying))
+    } else if (!mayStay) for (const item of group.filter(isStaying)) plan.delete.push(item)
     else {
       const staying = group.filter(isStaying)
-      plan.delete.push(...staying.filter(pod => isFinished(pod) && removeFinished(pod, name)))
+      for (const item of staying.filter(pod => isFinished(pod) && removeFinished(pod, name)))
+        plan.delete.push(item)
       const running = staying.filter(pod => !isFinished(pod)).sort(byAge)
-      if (!allowsSurge(set)) plan.delete.push(...running.slice(1))
-      else if (running.length > 1) plan.delete.push(...surplusOf(scene, running))
+      if (!allowsSurge(set)) for (const item of running.slice(1)) plan.delete.push(item)
+      else if (running.length > 1) for (const item of surplusOf(scene, running)) plan.delete.push(item)
       else if (running.length === 0 && shouldRun) plan.create.push(name)
     }
   }
   // Pods for nodes that are gone: nobody else would ever see to them.
   for (const [name, group] of groups)
-    if (!names.has(name)) plan.delete.push(...group.filter(pod => !pod.spec.nodeName && isStaying(pod)))
+    if (!names.has(name))
+      for (const item of group.filter(pod => !pod.spec.nodeName && isStaying(pod))) plan.delete.push(item)
   return plan
 }
 
@@ -162,7 +164,7 @@ function planSurge(
     else (isWell(old) ? unwanted : plan.delete).push(old)
   }
   // A pod that is no longer wanted where it is stays until others have taken over.
-  plan.delete.push(...unwanted.slice(0, Math.max(0, available - wanted.size)))
-  plan.create.push(...candidates.slice(0, Math.max(0, surge - surging)))
+  for (const item of unwanted.slice(0, Math.max(0, available - wanted.size))) plan.delete.push(item)
+  for (const item of candidates.slice(0, Math.max(0, surge - surging))) plan.create.push(item)
   return plan
 }

@@ -1,6 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { type DeviceTaint, ResourceClaim, ResourceSlice } from '@coxswain/api/resource/v1'
 import { type DeepReadonly, deepEqual, isNotFound, type ObjectKey } from '@coxswain/apimachinery'
+import { maxOf, minOf } from '@coxswain/kit'
 import {
   defineOperator,
   type MapFunction,
@@ -107,16 +108,16 @@ async function evictionTime(client: OperatorClient, pod: PodView): Promise<numbe
     if (owner?.kind === 'Pod' && owner.uid !== uid) continue
     for (const device of devicesOf(claim)) {
       const taints = await taintsOf(client, device)
-      times.push(...taints.flatMap(taint => endOfPatience(device, taint)))
+      for (const item of taints.flatMap(taint => endOfPatience(device, taint))) times.push(item)
     }
   }
-  return times.length === 0 ? undefined : Math.min(...times)
+  return times.length === 0 ? undefined : minOf(times)
 }
 
 /** Of a pool only the slices of the newest generation count. */
 async function taintsOf(client: OperatorClient, allocated: AllocatedDevice) {
   const { items } = await client.list(ResourceSlice, { fields: { [poolField]: poolOf(allocated) } })
-  const generation = Math.max(...items.map(({ spec }) => Number(spec?.pool.generation ?? 0)))
+  const generation = maxOf(items.map(({ spec }) => Number(spec?.pool.generation ?? 0)))
   const device = items
     .filter(({ spec }) => Number(spec?.pool.generation ?? 0) === generation)
     .flatMap(({ spec }) => spec?.devices ?? [])
@@ -136,5 +137,5 @@ function endOfPatience({ tolerations = [] }: AllocatedDevice, taint: DeepReadonl
   if (fitting.length === 0) return [since]
   if (fitting.some(({ tolerationSeconds }) => tolerationSeconds === undefined)) return []
   const seconds = fitting.map(({ tolerationSeconds = 0 }) => Math.max(0, tolerationSeconds))
-  return [since + Math.min(...seconds) * 1_000]
+  return [since + minOf(seconds) * 1_000]
 }

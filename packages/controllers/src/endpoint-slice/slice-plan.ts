@@ -61,10 +61,10 @@ export function planSlices(
       if (draft.slice) update.push({ ...draft, slice: draft.slice })
       else create.push(draft)
     }
-    gone.push(...packed.emptied)
-    unchanged.push(...packed.unchanged)
+    for (const item of packed.emptied) gone.push(item)
+    for (const item of packed.unchanged) unchanged.push(item)
   }
-  gone.push(...[...byPorts.values()].flat())
+  for (const item of [...byPorts.values()].flat()) gone.push(item)
   if (options.placeholder && create.length === 0 && gone.length === existing.length) {
     const [only] = gone
     const isPlaceholder = gone.length === 1 && !only!.endpoints?.length && !only!.ports?.length

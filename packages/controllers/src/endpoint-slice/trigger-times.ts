@@ -1,4 +1,5 @@
 import { formatKey, formatTime, keyOf } from '@coxswain/apimachinery'
+import { minOf } from '@coxswain/kit'
 import { type PodView, podCondition } from '../pods/pod-state.ts'
 import type { ServiceView } from './service-pods.ts'
 
@@ -25,7 +26,7 @@ export class TriggerTimes {
     const changed = [...times]
       .filter(([name, time]) => time > (before.get(name) ?? 0))
       .map(([, time]) => time)
-    return changed.length === 0 ? undefined : formatTime(Math.min(...changed))
+    return changed.length === 0 ? undefined : formatTime(minOf(changed))
   }
 
   forget(key: string): void {

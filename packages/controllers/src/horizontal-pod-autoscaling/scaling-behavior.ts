@@ -1,5 +1,6 @@
 import type { HorizontalPodAutoscalerBehavior, HPAScalingRules } from '@coxswain/api/autoscaling/v2'
 import type { DeepReadonly } from '@coxswain/apimachinery'
+import { maxOf, minOf } from '@coxswain/kit'
 import { maxInt32 } from './replica-calculation.ts'
 
 type Rules = DeepReadonly<HPAScalingRules>
@@ -78,7 +79,7 @@ function stabilizedBy({ current, desired }: Wish, behavior: Behavior | undefined
 
 function stabilizeDown({ recommendations }: ScalingHistory, { desired, now }: Wish): number {
   const recent = recommendations.filter(({ at }) => at >= now - downscaleWindow * 1_000)
-  return Math.max(desired, ...recent.map(({ replicas }) => replicas))
+  return Math.max(desired, maxOf(recent.map(({ replicas }) => replicas)))
 }
 
 function stabilizeBothWays(
@@ -88,8 +89,8 @@ function stabilizeBothWays(
 ): number {
   const since = (seconds: number) =>
     recommendations.filter(({ at }) => at > now - seconds * 1_000).map(({ replicas }) => replicas)
-  const up = Math.min(desired, ...since(scaleUp?.stabilizationWindowSeconds ?? 0))
-  const down = Math.max(desired, ...since(scaleDown?.stabilizationWindowSeconds ?? downscaleWindow))
+  const up = Math.min(desired, minOf(since(scaleUp?.stabilizationWindowSeconds ?? 0)))
+  const down = Math.max(desired, maxOf(since(scaleDown?.stabilizationWindowSeconds ?? downscaleWindow)))
   return Math.min(Math.max(current, up), down)
 }
 
@@ -152,5 +153,5 @@ function fastestChange(
     if (type === 'Pods') return isUp ? start + value : start - value
     return isUp ? Math.ceil(start * (1 + value / 100)) : Math.trunc(start * (1 - value / 100))
   })
-  return (selectPolicy === 'Min') === isUp ? Math.min(...proposals) : Math.max(...proposals)
+  return (selectPolicy === 'Min') === isUp ? minOf(proposals) : maxOf(proposals)
 }

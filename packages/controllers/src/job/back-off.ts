@@ -1,3 +1,4 @@
+import { maxOf } from '@coxswain/kit'
 import type { PodView } from '../pods/pod-state.ts'
 import { podCondition } from '../pods/pod-state.ts'
 
@@ -22,11 +23,11 @@ export function backOffAfter(
   const failures = failed.map(finishedAt)
   if (succeeded.length === 0) {
     if (failures.length === 0) return before
-    return { failures: before.failures + failures.length, lastFailure: Math.max(...failures) }
+    return { failures: before.failures + failures.length, lastFailure: maxOf(failures) }
   }
-  const lastSuccess = Math.max(...succeeded.map(finishedAt))
+  const lastSuccess = maxOf(succeeded.map(finishedAt))
   const later = failures.filter(time => time > lastSuccess)
-  return later.length === 0 ? noBackOff : { failures: later.length, lastFailure: Math.max(...later) }
+  return later.length === 0 ? noBackOff : { failures: later.length, lastFailure: maxOf(later) }
 }
 
 /** How many milliseconds until pods may be made again: ten seconds after the last failure, doubling with each. */

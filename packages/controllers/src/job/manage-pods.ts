@@ -1,6 +1,7 @@
 import { Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
 import { isNotFound } from '@coxswain/apimachinery'
+import { minOf } from '@coxswain/kit'
 import { type OperatorClient, type ReconcileContext, slowStart } from '@coxswain/runtime'
 import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
 import { isReady, isTerminating, type PodView } from '../pods/pod-state.ts'
@@ -118,7 +119,7 @@ async function createPods(
   const waits = hasLimitPerIndex(job)
     ? (indexes ?? []).map(index => untilReplaced(tally.indexes?.replaced.get(index), now))
     : [backOffLeft(backOff, now)]
-  const wait = Math.min(...waits)
+  const wait = minOf(waits)
   if (wait > 0 && wait < Number.POSITIVE_INFINITY) return { ...counts, wait }
   const chosen = hasLimitPerIndex(job) ? indexes?.filter((_, place) => waits[place] === 0) : indexes
   const owner = { kind: Job, object: job }

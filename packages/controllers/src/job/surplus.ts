@@ -13,7 +13,7 @@ export function chooseSurplus(job: JobView, active: readonly PodView[], count: n
     const order = pods.toSorted(byProgress)
     const best = index === undefined ? undefined : order.pop()
     if (best) left.push(best)
-    surplus.push(...order)
+    for (const item of order) surplus.push(item)
   }
   const more = Math.max(0, count - surplus.length)
   return [...surplus, ...left.toSorted(byProgress).slice(0, more)]

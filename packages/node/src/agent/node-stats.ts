@@ -1,5 +1,6 @@
 import type { Pod } from '@coxswain/api/core/v1'
 import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import { maxOf, minOf } from '@coxswain/kit'
 import type { ContainerRuntime, ContainerUsage } from '../container-runtime.ts'
 
 type ReadonlyPod = DeepReadonly<Pod>
@@ -194,7 +195,7 @@ export class NodeStats {
   #nodeParts(all: readonly ContainerUsage[]): object {
     const node = this.#options.runtime.nodeUsage?.()
     if (!node) {
-      const startedAt = Math.min(...all.map(usage => usage.startedAt))
+      const startedAt = minOf(all.map(usage => usage.startedAt))
       return { ...(all.length > 0 && { startTime: formatTime(startedAt) }), ...this.#partsOf(all) }
     }
     const time = formatTime(node.time)
@@ -254,7 +255,7 @@ function sum(usages: readonly ContainerUsage[], value: (usage: ContainerUsage) =
 }
 
 function latest(usages: readonly ContainerUsage[]): number {
-  return Math.max(...usages.map(({ time }) => time))
+  return maxOf(usages.map(({ time }) => time))
 }
 
 /** Prometheus' text format; a family without samples is not mentioned. */

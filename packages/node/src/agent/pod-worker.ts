@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '@coxswain/api/core/v1'
 import { type DeepReadonly, formatTime } from '@coxswain/apimachinery'
+import { minOf } from '@coxswain/kit'
 import type { ContainerExit, PodIdentity, RunningContainer } from '../container-runtime.ts'
 import { ContainerLife } from './container-life.ts'
 import { findDue, stopInOrder } from './container-order.ts'
@@ -174,7 +175,7 @@ export class PodWorker {
       this.#resizing.pending && resizeRetry,
       ...this.#due().map(record => this.#launcher.begin(record)),
     ].filter(wait => wait !== undefined)
-    return waits.length === 0 ? undefined : Math.min(...waits)
+    return waits.length === 0 ? undefined : minOf(waits)
   }
 
   /** How many milliseconds the status is better not told, because it is about to say more. Once told, call `told`. */

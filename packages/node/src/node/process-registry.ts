@@ -97,7 +97,7 @@ function descendantsOf(pid: number): number[] {
   const found: number[] = []
   for (let level = [pid]; level.length > 0; ) {
     level = level.flatMap(parent => children.get(parent) ?? [])
-    found.push(...level)
+    for (const item of level) found.push(item)
   }
   return found
 }

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@coxswain/kit'
+import { type Clock, type Logger, minOf } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
 import { Balancer } from './balancer.ts'
 import type { ProxyRule } from './proxy-rules.ts'
@@ -85,7 +85,7 @@ export class Listeners {
       if (!listener.socket && listener.tryAt <= this.#clock.monotonic()) await this.#open(listener, audience)
     }
     const waiting = [...this.#listeners.values()].filter(({ socket }) => !socket)
-    const next = Math.min(...waiting.map(({ tryAt }) => tryAt))
+    const next = minOf(waiting.map(({ tryAt }) => tryAt))
     return Number.isFinite(next) ? Math.max(0, next - this.#clock.monotonic()) : undefined
   }
 

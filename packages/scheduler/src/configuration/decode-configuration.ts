@@ -25,7 +25,8 @@ export function decodeConfiguration(document: unknown): KubeSchedulerConfigurati
   const problems = unknown.map(path => `unknown field ${JSON.stringify(path)}`)
   for (const [i, { pluginConfig = [] }] of (configuration.profiles ?? []).entries())
     for (const [j, entry] of pluginConfig.entries())
-      problems.push(...decodeArgs(entry, `decoding .profiles[${i}].pluginConfig[${j}]: `))
+      for (const problem of decodeArgs(entry, `decoding .profiles[${i}].pluginConfig[${j}]: `))
+        problems.push(problem)
   if (problems.length > 0) throw badConfiguration(`strict decoding error: ${problems.join(', ')}`)
   return configuration
 }

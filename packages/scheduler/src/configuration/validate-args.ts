@@ -116,7 +116,7 @@ function validateTopologySpread(args: Args<'PodTopologySpread'>, path: field.Pat
     if (maxSkew <= 0) errors.push(invalid(at.child('maxSkew'), maxSkew, 'not in valid range (0, inf)'))
     const key = at.child('topologyKey')
     if (topologyKey === '') errors.push(required(key, 'can not be empty'))
-    else errors.push(...validateLabelName(topologyKey, key))
+    else for (const error of validateLabelName(topologyKey, key)) errors.push(error)
     if (when === '') errors.push(required(at.child('whenUnsatisfiable'), 'can not be empty'))
     else if (!actions.includes(when)) errors.push(notSupported(at.child('whenUnsatisfiable'), when, actions))
     if (labelSelector) {
@@ -138,11 +138,11 @@ export function validateResourcesFit(args: Args<'NodeResourcesFit'>): string {
   const { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy = {} } = args
   const at = (name: string) => field.Path.of(name)
   for (const [index, name] of ignoredResources.entries())
-    errors.push(...validateLabelName(name, at('ignoredResources').index(index)))
+    for (const error of validateLabelName(name, at('ignoredResources').index(index))) errors.push(error)
   for (const [index, name] of ignoredResourceGroups.entries()) {
     const place = at('ignoredResourceGroups').index(index)
     if (name.includes('/')) errors.push(invalid(place, name, "resource group name can't contain '/'"))
-    errors.push(...validateLabelName(name, place))
+    for (const error of validateLabelName(name, place)) errors.push(error)
   }
   const path = at('scoringStrategy')
   const { resources = [], requestedToCapacityRatio: ratio } = scoringStrategy
@@ -158,7 +158,7 @@ export function validateResourcesFit(args: Args<'NodeResourcesFit'>): string {
   const place = path.child('requestedToCapacityRatio')
   if (type === 'RequestedToCapacityRatio') {
     const detail = 'must be specified when type is RequestedToCapacityRatio'
-    if (ratio) errors.push(...validateShape(ratio.shape, place.child('shape')))
+    if (ratio) for (const error of validateShape(ratio.shape, place.child('shape'))) errors.push(error)
     else errors.push(required(place, detail))
   } else if (ratio) errors.push(forbidden(place, 'must be nil when type is not RequestedToCapacityRatio'))
   return field.aggregate(errors)
@@ -178,8 +178,8 @@ function validateShape(shape: Shape = [], path: field.Path): FieldError[] {
     errors.push(invalid(at(fallsBack, 'utilization'), shape[fallsBack]!.utilization ?? 0, detail))
   }
   for (const [index, { utilization = 0, score = 0 }] of shape.entries()) {
-    errors.push(...checkRange(at(index, 'utilization'), utilization, 0, 100))
-    errors.push(...checkRange(at(index, 'score'), score, 0, 10))
+    for (const error of checkRange(at(index, 'utilization'), utilization, 0, 100)) errors.push(error)
+    for (const error of checkRange(at(index, 'score'), score, 0, 10)) errors.push(error)
   }
   return errors
 }
@@ -233,7 +233,7 @@ function validateTerm({ matchExpressions = [], matchFields = [] }: Term, path: f
       const wrong = problemOf(() => createRequirement(key, 'exists', [], at))
       // What is wrong with the key was said already.
       const other = problemOf(() => createRequirement(wrong === undefined ? key : 'key', known, values, at))
-      messages.push(...[wrong, other].filter(message => message !== undefined))
+      for (const item of [wrong, other].filter(message => message !== undefined)) messages.push(item)
     }
   }
   for (const [index, { operator, values = [] }] of matchFields.entries()) {

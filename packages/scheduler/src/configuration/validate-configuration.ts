@@ -36,18 +36,18 @@ export function validateConfiguration(configuration: KubeSchedulerConfiguration)
     errors.push(
       invalid(at('clientConnection').child('burst'), clientConnection.burst, 'must be non-negative'),
     )
-  errors.push(...validateLeaderElection(leaderElection))
+  for (const error of validateLeaderElection(leaderElection)) errors.push(error)
   if (parallelism <= 0)
     errors.push(invalid(at('parallelism'), parallelism, 'should be an integer value greater than zero'))
   const messages = errors.map(field.formatFieldError)
-  messages.push(...validateProfiles(profiles))
+  for (const message of validateProfiles(profiles)) messages.push(message)
   const rest = validatePercentage(at('percentageOfNodesToScore'), percentageOfNodesToScore)
   if (initial <= 0) rest.push(invalid(at('podInitialBackoffSeconds'), initial, 'must be greater than 0'))
   if (maximum < initial) {
     const detail = 'must be greater than or equal to PodInitialBackoffSeconds'
     rest.push(invalid(at('podMaxBackoffSeconds'), maximum, detail))
   }
-  rest.push(...validateExtenders(extenders))
+  for (const item of validateExtenders(extenders)) rest.push(item)
   return [...messages, ...rest.map(field.formatFieldError)]
 }
 
@@ -84,14 +84,16 @@ function validatePercentage(path: field.Path, percentage: number | undefined): F
 function validateProfiles(profiles: readonly KubeSchedulerProfile[]): string[] {
   const messages: string[] = []
   const path = Path.of('profiles')
-  const add = (...errors: readonly FieldError[]) => messages.push(...errors.map(field.formatFieldError))
+  const add = (...errors: readonly FieldError[]) => {
+    for (const error of errors) messages.push(field.formatFieldError(error))
+  }
   const names = new Set<string>()
   for (const [index, profile] of profiles.entries()) {
     const { schedulerName = '', percentageOfNodesToScore } = profile
     const at = path.index(index)
     if (schedulerName === '') add(required(at.child('schedulerName')))
     add(...validatePercentage(at.child('percentageOfNodesToScore'), percentageOfNodesToScore))
-    messages.push(...validatePluginConfig(profile, at))
+    for (const message of validatePluginConfig(profile, at)) messages.push(message)
     if (names.has(schedulerName)) add(duplicate(at.child('schedulerName'), {}))
     names.add(schedulerName)
   }
@@ -124,7 +126,8 @@ function validatePluginConfig(
     const at = path.child('pluginConfig').index(index)
     if (seen.has(name)) messages.push(field.formatFieldError(duplicate(at, name)))
     seen.add(name)
-    if (!refuseRemoved(at, name)) messages.push(...validateArgs(name, args ?? {}, at.child('args')))
+    if (!refuseRemoved(at, name))
+      for (const message of validateArgs(name, args ?? {}, at.child('args'))) messages.push(message)
   }
   return messages
 }
@@ -169,7 +172,7 @@ function validateExtenders(extenders: readonly ExtenderConfiguration[]): FieldEr
       errors.push(invalid(at.child('weight'), weight, 'must have a positive weight applied to it'))
     for (const [number, { name }] of managedResources.entries()) {
       const place = at.child('managedResources').index(number).child('name')
-      errors.push(...validateExtendedResource(name, place))
+      for (const error of validateExtendedResource(name, place)) errors.push(error)
       if (managed.has(name)) errors.push(invalid(place, name, 'duplicate extender managed resource name'))
       managed.add(name)
     }

@@ -1,4 +1,4 @@
-import type { Random } from '@coxswain/kit'
+import { minOf, type Random } from '@coxswain/kit'
 import type { NodeView } from '../node-info.ts'
 import type { AllocatedState } from './allocated-state.ts'
 import { createAllocation, type GivenDevice } from './allocation-result.ts'
@@ -238,7 +238,7 @@ function createConstraints(claim: ClaimView): Constraint[] {
 }
 
 function checkSize(claim: ClaimView, requests: readonly Alternatives[]): void {
-  const least = requests.reduce((sum, { plans }) => sum + Math.min(...plans.map(({ count }) => count)), 0)
+  const least = requests.reduce((sum, { plans }) => sum + minOf(plans.map(({ count }) => count)), 0)
   if (least > mostDevices)
     throw new Error(
       `claim ${nameOf(claim)}: number of requested devices ${least} exceeds the claim limit of ${mostDevices}`,

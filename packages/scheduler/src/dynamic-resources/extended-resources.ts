@@ -124,20 +124,19 @@ export function createExtendedRequests(
       if (!isBrief(index)) continue
       const reusable = lasting.slice(index).flatMap(each => each?.own ?? [])
       const { own, mappings: found } = request(container, index, { resource, deviceClassName }, reusable)
-      briefMappings.push(...found)
+      for (const item of found) briefMappings.push(item)
       if (!own) continue
       briefNames.add(own.name)
       if (!largest || countOf(own) > countOf(largest)) largest = own
     }
     const shared = largest?.name
     if (largest) requests.push(largest)
-    requests.push(...lasting.flatMap(each => each?.own ?? []))
-    mappings.push(...lasting.flatMap(each => each?.mappings ?? []))
-    mappings.push(
-      ...briefMappings.map(each =>
-        shared !== undefined && briefNames.has(each.requestName) ? { ...each, requestName: shared } : each,
-      ),
-    )
+    for (const item of lasting.flatMap(each => each?.own ?? [])) requests.push(item)
+    for (const item of lasting.flatMap(each => each?.mappings ?? [])) mappings.push(item)
+    for (const item of briefMappings.map(each =>
+      shared !== undefined && briefNames.has(each.requestName) ? { ...each, requestName: shared } : each,
+    ))
+      mappings.push(item)
   }
   return { requests: requests.sort((a, b) => (a.name < b.name ? -1 : 1)), mappings }
 }

@@ -1,4 +1,5 @@
 import { Namespace } from '@coxswain/api/core/v1'
+import { maxOf, minOf } from '@coxswain/kit'
 import type { NodeInfo, NodeView } from '../node-info.ts'
 import {
   type ClusterEvent,
@@ -159,8 +160,8 @@ export function createInterPodAffinity(args: InterPodAffinityArgs = {}): Schedul
     },
     normalize: (_, scores) => {
       const values = scores.map(({ score }) => score)
-      const lowest = Math.min(...values)
-      const spread = Math.max(...values) - lowest
+      const lowest = minOf(values)
+      const spread = maxOf(values) - lowest
       for (const entry of scores)
         entry.score = spread > 0 ? Math.trunc((highestScore * (entry.score - lowest)) / spread) : 0
     },

@@ -8,6 +8,7 @@ import {
   Selector,
   selectorFromLabels,
 } from '@coxswain/apimachinery'
+import { maxOf, minOf } from '@coxswain/kit'
 import { findUntolerated, matchesRequiredAffinity } from '../matching.ts'
 import type { NodeInfo, NodeView } from '../node-info.ts'
 import {
@@ -70,7 +71,7 @@ class Domains implements CycleData {
   least(index: number): number {
     const counts = this.counts[index]!
     if (counts.size < this.constraints[index]!.minDomains) return 0
-    this.#minima[index] ??= Math.min(...counts.values())
+    this.#minima[index] ??= minOf(counts.values())
     return this.#minima[index]!
   }
 
@@ -177,8 +178,8 @@ export function createTopologySpread(args: TopologySpreadArgs = {}): SchedulerPl
     normalize: ({ data }, scores) => {
       const { ignored } = data.get(scoreName) as Spread
       const rated = scores.filter(({ node }) => !ignored.has(node.name)).map(({ score }) => score)
-      const highest = Math.max(0, ...rated)
-      const lowest = Math.min(...rated)
+      const highest = Math.max(0, maxOf(rated))
+      const lowest = minOf(rated)
       for (const entry of scores) {
         if (ignored.has(entry.node.name)) entry.score = 0
         else if (highest === 0) entry.score = highestScore

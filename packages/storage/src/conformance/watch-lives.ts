@@ -82,7 +82,7 @@ export const watchLifeCases: readonly ConformanceCase[] = [
       const from = await c.write(c.put('a', '1'))
       const seen: string[] = []
       for await (const { changes } of c.store.watch(c.prefix, { from })) {
-        seen.push(...changes.map(change => c.describe(change)))
+        for (const item of changes.map(change => c.describe(change))) seen.push(item)
         break
       }
       equal(seen, ['a=1'], 'seen')

@@ -186,7 +186,7 @@ export const watchCases: readonly ConformanceCase[] = [
       for (let next = from; words.length < 10; ) {
         const watch = c.watch({ from: next })
         const batch = await watch.next()
-        words.push(...batch.changes.map(change => c.describe(change)))
+        for (const item of batch.changes.map(change => c.describe(change))) words.push(item)
         next = batch.revision + 1
         await watch.leave()
       }

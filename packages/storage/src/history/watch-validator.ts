@@ -1,3 +1,4 @@
+import { maxOf } from '@coxswain/kit'
 import type { Change, WatchBatch } from '../store.ts'
 import { applyWrites, type RecordedInterval, type Seen, type StoreState, toSeen } from './operation.ts'
 
@@ -146,7 +147,7 @@ function validateComplete(watch: RecordedWatch, log: Log, say: Say): void {
 function validatePrevious(watch: RecordedWatch, log: Log, context: { initial: StoreState; say: Say }): void {
   const told = new Map(changesOf(watch).map(change => [`${revisionOf(change)} ${keyOf(change)}`, change]))
   let state = context.initial
-  const last = Math.max(0, ...log.keys())
+  const last = Math.max(0, maxOf(log.keys()))
   for (let revision = state.revision + 1; revision <= last; revision++) {
     const commit = log.get(revision)
     if (!commit) return // An unknown write that no watch covers: from here on the log tells nothing.

@@ -1,6 +1,6 @@
 import { newForbidden } from '@coxswain/apimachinery'
 import type { JsonObject } from '../../json.ts'
-import { listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
+import { byName, listOf, objectOf, textOf } from '../../strategies/pod/validation/reading.ts'
 import type { AdmissionPlugin, Attributes } from '../admission.ts'
 import { type Level, levels, violationsOf } from './checks.ts'
 import { judgeNamespace } from './namespace-labels.ts'
@@ -142,9 +142,7 @@ function hasNewContainers(object: JsonObject, old: JsonObject): boolean {
     const before = listOf(objectOf(old.spec)[kind])
     const now = listOf(objectOf(object.spec)[kind])
     if (kind !== 'ephemeralContainers' && now.length !== before.length) return true
-    return now.some(container => {
-      const known = before.find(({ name }) => name === container.name)
-      return known?.image !== container.image
-    })
+    const known = byName(before)
+    return now.some(({ name, image }) => known.get(name)?.image !== image)
   })
 }

@@ -51,7 +51,8 @@ async function dispatch(
 ): Promise<void> {
   const errors: PolicyError[] = []
   const invocations: Invocation[] = []
-  for (const hook of hooks) invocations.push(...(await invocationsOf(attributes, hook, errors)))
+  for (const hook of hooks)
+    for (const item of await invocationsOf(attributes, hook, errors)) invocations.push(item)
   if (invocations.length > 0) await invokeAll(attributes, invocations, reinvocation, errors)
   const counted = errors.filter(({ policy }) => policy.failurePolicy === 'Fail')
   const [first] = counted

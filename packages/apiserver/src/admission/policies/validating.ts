@@ -52,7 +52,7 @@ async function dispatch(
 ): Promise<void> {
   const authorizer = new RequestAuthorizer(attributes)
   const refusals: Refusal[] = []
-  for (const hook of hooks) refusals.push(...(await ask(attributes, hook, authorizer)))
+  for (const hook of hooks) for (const item of await ask(attributes, hook, authorizer)) refusals.push(item)
   const [first] = refusals
   if (!first) return
   const { policy, binding, message, reason = 'Invalid' } = first

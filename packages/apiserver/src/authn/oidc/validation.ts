@@ -29,12 +29,12 @@ export function validateJwtAuthenticator(
     if (problem !== undefined) errors.push(field.invalid(at, source, problem))
   }
 
-  errors.push(...validateIssuer(issuer, path.child('issuer'), disallowedIssuers))
+  for (const error of validateIssuer(issuer, path.child('issuer'), disallowedIssuers)) errors.push(error)
   const seenClaims = new Set<string>()
   const seenExpressions = new Set<string>()
   for (const [index, rule] of claimValidationRules.entries()) {
     const at = path.child('claimValidationRules').index(index)
-    errors.push(...validateClaimRule(rule, at, seenClaims))
+    for (const error of validateClaimRule(rule, at, seenClaims)) errors.push(error)
     if (!rule.expression || rule.claim) continue
     if (seenExpressions.has(rule.expression)) {
       errors.push(field.duplicate(at.child('expression'), rule.expression))
@@ -72,7 +72,7 @@ export function validateJwtAuthenticator(
   const seenKeys = new Set<string>()
   for (const [index, { key = '', valueExpression = '' }] of extra.entries()) {
     const at = mappingsPath.child('extra').index(index)
-    errors.push(...validateExtraKey(key, at.child('key')))
+    for (const error of validateExtraKey(key, at.child('key'))) errors.push(error)
     if (seenKeys.has(key)) {
       errors.push(field.duplicate(at.child('key'), key))
       continue
@@ -81,7 +81,7 @@ export function validateJwtAuthenticator(
     if (valueExpression === '') errors.push(field.required(at.child('valueExpression'), ''))
     else compile(valueExpression, at.child('valueExpression'), 'claims', 'any')
   }
-  errors.push(...validateEmail(authenticator, mappingsPath))
+  for (const error of validateEmail(authenticator, mappingsPath)) errors.push(error)
 
   const seenUserRules = new Set<string>()
   for (const [index, { expression = '' }] of userValidationRules.entries()) {
@@ -125,7 +125,7 @@ function validateIssuer(
     const trim = (text: string) => text.replace(/\/+$/, '')
     if (url !== '' && trim(url) === trim(discoveryURL))
       errors.push(field.invalid(at, discoveryURL, 'discoveryURL must be different from URL'))
-    errors.push(...validateUrl(discoveryURL, at, []))
+    for (const error of validateUrl(discoveryURL, at, [])) errors.push(error)
   }
   const audiencesPath = path.child('audiences')
   if (audiences.length === 0)

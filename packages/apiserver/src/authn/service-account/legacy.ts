@@ -109,5 +109,5 @@ async function markUsed(
 function tokenOf(data: unknown): string {
   const { token } = isObject(data) ? data : {}
   const bytes = typeof token === 'string' ? decodeBase64(token) : undefined
-  return bytes ? String.fromCharCode(...bytes) : ''
+  return bytes ? Array.from(bytes, byte => String.fromCharCode(byte)).join('') : ''
 }

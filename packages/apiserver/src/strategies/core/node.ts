@@ -230,6 +230,7 @@ function warnAboutNode(object: JsonObject): string[] {
   if (textOf(spec.externalID) !== '')
     warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
   for (const [index, cidr] of stringsOf(spec.podCIDRs).entries())
-    warnings.push(...warningsForCIDR(field.Path.of('spec', 'podCIDRs').index(index), cidr))
+    for (const warning of warningsForCIDR(field.Path.of('spec', 'podCIDRs').index(index), cidr))
+      warnings.push(warning)
   return warnings
 }

@@ -142,10 +142,10 @@ function validateUpdate(object: JsonObject, old: JsonObject): FieldError[] {
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
     errors.push(field.forbidden(field.Path.of('spec'), `${message}\n${diffValues(shownBefore, shown)}`))
   }
-  errors.push(...validateSize(spec, objectOf(old.spec), objectOf(old.status)))
+  for (const error of validateSize(spec, objectOf(old.spec), objectOf(old.status))) errors.push(error)
   if (spec.volumeMode !== before.volumeMode)
     errors.push(field.invalid(field.Path.of('volumeMode'), spec.volumeMode ?? null, 'field is immutable'))
-  errors.push(...validateAttributesClassChange(spec, before, objectOf(old.status)))
+  for (const error of validateAttributesClassChange(spec, before, objectOf(old.status))) errors.push(error)
   return errors
 }
 

@@ -254,7 +254,8 @@ function warnAboutVolume(object: JsonObject): string[] {
     )
   }
   const selector = objectOf(objectOf(spec.nodeAffinity).required)
-  warnings.push(...warnAboutNodeSelector(selector, field.Path.of('spec', 'nodeAffinity', 'required')))
+  for (const warning of warnAboutNodeSelector(selector, field.Path.of('spec', 'nodeAffinity', 'required')))
+    warnings.push(warning)
   for (const [type, name, message] of deprecatedSources)
     if (isObject(spec[type])) warnings.push(`spec.${name}: ${message}`)
   return warnings

@@ -1,3 +1,4 @@
+import { maxOf } from '@coxswain/kit'
 import { formatAge, formatHumanDuration } from '../../handlers/age.ts'
 import type { JsonObject } from '../../json.ts'
 import { listOf, objectOf, textOf } from './validation/reading.ts'
@@ -60,7 +61,10 @@ const countRestarts = (statuses: readonly ContainerStatus[]): number =>
   statuses.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
 
 const lastRestartOf = (statuses: readonly ContainerStatus[]): number =>
-  Math.max(0, ...statuses.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') || 0))
+  Math.max(
+    0,
+    maxOf(statuses.map(({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') || 0)),
+  )
 
 function summarize(metadata: JsonObject, spec: JsonObject, status: JsonObject): Summary {
   const gated = listOf(status.conditions).some(

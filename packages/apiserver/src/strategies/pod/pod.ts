@@ -85,11 +85,15 @@ function keepObservedGenerations(status: JsonObject, before: JsonObject): void {
   if (!status.observedGeneration && before.observedGeneration)
     status.observedGeneration = before.observedGeneration
   const known = new Map<unknown, unknown[]>()
-  for (const { type, observedGeneration } of listOf(before.conditions))
-    known.set(type, [...(known.get(type) ?? []), observedGeneration])
+  // The first one last, to be taken off the end.
+  for (const { type, observedGeneration } of listOf(before.conditions).toReversed()) {
+    const same = known.get(type)
+    if (same) same.push(observedGeneration)
+    else known.set(type, [observedGeneration])
+  }
   for (const condition of listOf(status.conditions)) {
     if (!isObject(condition)) continue
-    const generation = known.get(condition.type)?.shift()
+    const generation = known.get(condition.type)?.pop()
     if (!condition.observedGeneration && generation) condition.observedGeneration = generation
   }
 }

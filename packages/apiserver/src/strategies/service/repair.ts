@@ -1,4 +1,4 @@
-import { AsyncQueue } from '@coxswain/kit'
+import { AsyncQueue, maxOf } from '@coxswain/kit'
 import type { Transaction } from '@coxswain/storage'
 import type { CacheWatcher } from '../../cache/resource-cache.ts'
 import { encodeStored, type StoredObject } from '../../cache/stored-object.ts'
@@ -50,7 +50,7 @@ export async function repairAllocations(state: ServerState): Promise<void> {
   for (let at = 0; at < transactions.length; at += batchSize) {
     const batch = transactions.slice(at, at + batchSize)
     const results = await Promise.all(batch.map(transaction => state.store.transact(transaction)))
-    await state.cache.waitFor(Math.max(...results.map(({ revision }) => revision)))
+    await state.cache.waitFor(maxOf(results.map(({ revision }) => revision)))
   }
 }
 

@@ -132,7 +132,8 @@ function serviceWarnings(object: JsonObject): string[] {
     warnings.push(`annotation ${hintsAnnotation} is deprecated, please use ${modeAnnotation} instead`)
   if (spec.clusterIP && !isHeadless(spec)) {
     const path = specPath.child('clusterIPs')
-    warnings.push(...clusterIPsOf(spec).flatMap((ip, index) => warningsForIP(path.index(index), ip)))
+    for (const warning of clusterIPsOf(spec).flatMap((ip, index) => warningsForIP(path.index(index), ip)))
+      warnings.push(warning)
   }
   if (headless) {
     if (spec.loadBalancerIP) warnings.push('spec.loadBalancerIP is ignored for headless services')
@@ -141,14 +142,17 @@ function serviceWarnings(object: JsonObject): string[] {
       warnings.push('spec.SessionAffinity is ignored for headless services')
   }
   const externalPath = specPath.child('externalIPs')
-  warnings.push(...externalIPs.flatMap((ip, index) => warningsForIP(externalPath.index(index), ip)))
+  for (const warning of externalIPs.flatMap((ip, index) => warningsForIP(externalPath.index(index), ip)))
+    warnings.push(warning)
   if (externalIPs.length > 0 && !headless && !isExternalName(spec))
     warnings.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters')
   if (spec.loadBalancerIP)
-    warnings.push(...warningsForIP(specPath.child('loadBalancerIP'), spec.loadBalancerIP))
+    for (const warning of warningsForIP(specPath.child('loadBalancerIP'), spec.loadBalancerIP))
+      warnings.push(warning)
   const rangesPath = specPath.child('loadBalancerSourceRanges')
   const ranges = spec.loadBalancerSourceRanges ?? []
-  warnings.push(...ranges.flatMap((range, index) => warningsForCIDR(rangesPath.index(index), range)))
+  for (const warning of ranges.flatMap((range, index) => warningsForCIDR(rangesPath.index(index), range)))
+    warnings.push(warning)
   if (isExternalName(spec) && externalIPs.length > 0)
     warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"')
   if (!isExternalName(spec) && spec.externalName)

@@ -44,12 +44,11 @@ export function findOverlap(one: string, other: string, completions: number): nu
       .map(part => parseInterval(part, completions))
       .filter((interval): interval is Interval => typeof interval !== 'string')
   if (one === '' || other === '') return undefined
-  const others = intervals(other)
-  // Texts whose intervals do not increase are refused for that: how far they overlap is of no interest.
-  let next = 0
-  for (const [first, last] of intervals(one)) {
-    while (next < others.length && others[next]![1] < first) next++
-    const hit = others[next]
+  const others = intervals(other).sort(([from], [otherFrom]) => from - otherFrom)
+  let at = 0
+  for (const [first, last] of intervals(one).sort(([from], [otherFrom]) => from - otherFrom)) {
+    while (at < others.length && others[at]![1] < first) at++
+    const hit = others[at]
     if (hit && hit[0] <= last) return Math.max(first, hit[0])
   }
   return undefined

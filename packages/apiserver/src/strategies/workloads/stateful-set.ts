@@ -136,13 +136,13 @@ function* validateStatefulSet(spec: JsonObject): Findings {
 /** The template as its pods will be: with a volume for every claim, and a host name of the set's own. */
 function withClaims(spec: JsonObject, template: JsonObject): JsonObject {
   const { subdomain: _, hostname: __, ...podSpec } = objectOf(template.spec)
-  const claims = [
-    ...new Set(listOf(spec.volumeClaimTemplates).map(claim => textOf(objectOf(claim.metadata).name))),
-  ]
-  if (claims.length > 0) {
+  const claims = new Set(
+    listOf(spec.volumeClaimTemplates).map(claim => textOf(objectOf(claim.metadata).name)),
+  )
+  if (claims.size > 0) {
     podSpec.volumes = [
-      ...claims.map(name => ({ name, persistentVolumeClaim: { claimName: name } })),
-      ...listOf(podSpec.volumes).filter(({ name }) => !claims.includes(textOf(name))),
+      ...Array.from(claims, name => ({ name, persistentVolumeClaim: { claimName: name } })),
+      ...listOf(podSpec.volumes).filter(({ name }) => !claims.has(textOf(name))),
     ]
   }
   return { ...template, spec: podSpec }

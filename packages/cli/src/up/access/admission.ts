@@ -103,7 +103,7 @@ async function readUsers(file: string): Promise<Kubeconfig> {
 /** Users are named after the servers they are for: `host:port`, `*.suffix`, `*`; port 443 may be left out. */
 function findCredentials(kubeconfig: Kubeconfig, hostPort: string): WebhookCredentials | undefined {
   const names = [...namesFor(hostPort)]
-  if (hostPort.endsWith(':443')) names.push(...namesFor(hostPort.slice(0, -4)))
+  if (hostPort.endsWith(':443')) for (const item of namesFor(hostPort.slice(0, -4))) names.push(item)
   names.push('*')
   const current = kubeconfig.contexts?.find(({ name }) => name === kubeconfig['current-context'])
   if (current?.context?.user) names.push(current.context.user)

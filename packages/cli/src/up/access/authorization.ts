@@ -20,7 +20,7 @@ export async function createAuthorization(options: AuthorizationFlags): Promise<
   const authorizers: Authorizer[] = [authorizePrivileged]
   if (options.authorizationConfig !== undefined) {
     const { createConfiguredAuthorizers } = await import('./authorization-config.ts')
-    authorizers.push(...(await createConfiguredAuthorizers(options.authorizationConfig)))
+    for (const item of await createConfiguredAuthorizers(options.authorizationConfig)) authorizers.push(item)
   } else {
     for (const mode of options.authorizationMode ?? defaultAuthorizationModes)
       authorizers.push(await createAuthorizer(mode, options))

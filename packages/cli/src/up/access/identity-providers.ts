@@ -58,7 +58,7 @@ export async function createProviders(
   const { authenticationConfig } = flags
   try {
     const present = build(configuration)
-    if (authenticationConfig === undefined) tokens.push(...present)
+    if (authenticationConfig === undefined) for (const item of present) tokens.push(item)
     else tokens.push(followFile(authenticationConfig, { present, build, env: surroundings.env }))
   } catch (error) {
     const flag = authenticationConfig === undefined ? '--oidc-issuer-url' : '--authentication-config'

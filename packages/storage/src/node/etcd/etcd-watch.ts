@@ -190,7 +190,7 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
     }
     if (response.created) return
     if (response.events.length > 0 || this.#parts.length > 0) {
-      this.#parts.push(...response.events)
+      for (const item of response.events) this.#parts.push(item)
       if (response.fragment) return
       const events = this.#parts
       this.#parts = []

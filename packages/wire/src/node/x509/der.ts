@@ -58,7 +58,7 @@ export function oid(dotted: string): Buffer {
     for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) {
       digits.unshift((left % 128) | 0x80)
     }
-    bytes.push(...digits)
+    for (const item of digits) bytes.push(item)
   }
   return encode(tag.oid, Buffer.from(bytes))
 }

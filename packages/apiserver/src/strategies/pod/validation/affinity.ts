@@ -126,7 +126,7 @@ function* validatePodTerm(term: JsonObject, path: field.Path): Findings {
 export function* validateLabelKeys(term: JsonObject, path: field.Path): Findings {
   const selector = isObject(term.labelSelector) ? term.labelSelector : undefined
   const matched = stringsOf(term.matchLabelKeys)
-  const mismatched = stringsOf(term.mismatchLabelKeys)
+  const mismatched = new Set(stringsOf(term.mismatchLabelKeys))
   for (const member of ['matchLabelKeys', 'mismatchLabelKeys'] as const) {
     const keys = stringsOf(term[member])
     if (keys.length === 0) continue
@@ -136,15 +136,16 @@ export function* validateLabelKeys(term: JsonObject, path: field.Path): Findings
   }
   if (selector) {
     const seen = new Set(Object.keys(recordOf(selector.matchLabels)))
+    const lastIndex = new Map(matched.map((key, index) => [key, index]))
     for (const { key } of listOf(selector.matchExpressions)) {
-      const index = matched.lastIndexOf(textOf(key))
-      if (index >= 0 && seen.has(textOf(key)))
+      const index = lastIndex.get(textOf(key))
+      if (index !== undefined && seen.has(textOf(key)))
         yield field.invalid(path.index(index), key, 'exists in both matchLabelKeys and labelSelector')
       seen.add(textOf(key))
     }
   }
   for (const [index, key] of matched.entries()) {
-    if (mismatched.includes(key)) {
+    if (mismatched.has(key)) {
       const message = 'exists in both matchLabelKeys and mismatchLabelKeys'
       yield field.invalid(path.child('matchLabelKeys').index(index), key, message)
     }

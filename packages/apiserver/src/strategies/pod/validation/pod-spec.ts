@@ -187,12 +187,13 @@ function* validateScheduling(spec: JsonObject, path: field.Path): Findings {
 
 /** Variables that come from files: the files are in an empty directory of the pod. */
 function* validateEnvFiles(spec: JsonObject, path: field.Path): Findings {
+  const volumes = new Map(listOf(spec.volumes).map(volume => [textOf(volume.name), volume]))
   for (const [container, at] of containersWithPath(spec, path)) {
     for (const [index, variable] of listOf(container.env).entries()) {
       const reference = objectOf(variable.valueFrom).fileKeyRef
       if (!isObject(reference)) continue
       const name = textOf(reference.volumeName)
-      const volume = listOf(spec.volumes).findLast(candidate => textOf(candidate.name) === name)
+      const volume = volumes.get(name)
       const namePath = at.child('env').index(index).child('valueFrom', 'fileKeyRef', 'volumeName')
       if (!volume) yield field.notFound(namePath, name)
       else if (!isObject(volume.emptyDir))

@@ -9,6 +9,7 @@ import {
 import { isObject, type JsonObject } from '../../../json.ts'
 import { annotationChanges } from './pod-update.ts'
 import {
+  byName,
   type Findings,
   invalidBecause,
   listOf,
@@ -75,12 +76,14 @@ function* validateTransitions(status: JsonObject, before: JsonObject, spec: Json
   for (const [member, kind] of statusKinds) {
     const isEphemeral = kind === 'ephemeralContainers'
     if (restartsAll && !isEphemeral) continue
+    const statuses = byName(listOf(status[member]))
+    const containers = byName(listOf(spec[kind]))
     for (const [index, old] of listOf(before[member]).entries()) {
       const { terminated } = objectOf(old.state)
       if (!isObject(terminated)) continue
-      const now = listOf(status[member]).find(({ name }) => name === old.name)
+      const now = statuses.get(old.name)
       if (!now || objectOf(now.state).terminated !== undefined) continue
-      const container = listOf(spec[kind]).find(({ name }) => name === old.name)
+      const container = containers.get(old.name)
       if (!isEphemeral && container && restarts(container, spec, numberOf(terminated.exitCode))) continue
       const at = path.child(member).index(index).child('state')
       yield field.forbidden(at, 'may not be transitioned to non-terminated state')
@@ -168,7 +171,7 @@ function* validateAddresses(status: JsonObject, before: JsonObject, member: 'pod
   if (member === 'hostIPs' && addresses.length > 0 && textOf(status.hostIP) !== addresses[0])
     yield field.invalid(at.index(0).child('ip'), addresses[0], 'must be equal to `hostIP`')
   for (const [index, address] of addresses.entries())
-    yield* isValidIPForLegacyField(at.index(index), address, { strict: true, validOld })
+    if (!validOld.has(address)) yield* isValidIPForLegacyField(at.index(index), address, { strict: true })
   if (addresses.length < 2) return
   const parsed = addresses.map(address => parseIP(address))
   const bad = addresses[parsed.indexOf(undefined)]
@@ -184,6 +187,7 @@ function* validateAddresses(status: JsonObject, before: JsonObject, member: 'pod
 function* validateContainerStatuses(status: JsonObject, spec: JsonObject): Findings {
   const windows = objectOf(spec.os).name === 'windows'
   for (const [member, kind] of statusKinds) {
+    const containers = byName(listOf(spec[kind]))
     for (const [index, container] of listOf(status[member]).entries()) {
       const at = path.child(member).index(index)
       const linux = objectOf(container.user).linux
@@ -195,8 +199,7 @@ function* validateContainerStatuses(status: JsonObject, spec: JsonObject): Findi
       const allocated = listOf(container.allocatedResourcesStatus)
       const allocatedPath = at.child('allocatedResourcesStatus')
       if (kind !== 'ephemeralContainers') {
-        const found = listOf(spec[kind]).find(({ name }) => name === container.name)
-        yield* validateAllocated(allocated, found, allocatedPath)
+        yield* validateAllocated(allocated, containers.get(container.name), allocatedPath)
       } else if (allocated.length > 0) {
         yield field.forbidden(allocatedPath, 'must not be specified in container status')
       }
@@ -213,10 +216,12 @@ function* validateAllocated(
   container: JsonObject | undefined,
   path: field.Path,
 ): Findings {
+  const resources = objectOf(container?.resources)
+  const claims = new Set(listOf(resources.claims).map(claimText))
   for (const [index, resource] of allocated.entries()) {
     const at = path.index(index)
     const name = textOf(resource.name)
-    if (container) yield* validateAllocatedName(name, objectOf(container.resources), at.child('name'))
+    if (container) yield* validateAllocatedName(name, { resources, claims }, at.child('name'))
     const seen = new Set<string>()
     for (const [position, health] of listOf(resource.resources).entries()) {
       const healthPath = at.child('resources').index(position)
@@ -233,16 +238,20 @@ function* validateAllocated(
   }
 }
 
-function* validateAllocatedName(name: string, resources: JsonObject, path: field.Path): Findings {
+const claimText = ({ name, request }: JsonObject): string =>
+  `claim:${textOf(name)}${textOf(request) === '' ? '' : `/${textOf(request)}`}`
+
+function* validateAllocatedName(
+  name: string,
+  { resources, claims }: { readonly resources: JsonObject; readonly claims: ReadonlySet<string> },
+  path: field.Path,
+): Findings {
   if (!name.startsWith('claim:')) {
     if (objectOf(resources.requests)[name] === undefined)
       yield field.invalid(path, name, "must match one of the container's resource requests")
     return
   }
-  const claims = listOf(resources.claims).map(
-    claim => `claim:${textOf(claim.name)}${textOf(claim.request) === '' ? '' : `/${textOf(claim.request)}`}`,
-  )
-  if (!claims.includes(name)) {
+  if (!claims.has(name)) {
     const message =
       "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
     yield field.invalid(path, name, message)

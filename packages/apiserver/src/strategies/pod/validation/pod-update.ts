@@ -69,10 +69,11 @@ function* validateDeadline(spec: JsonObject, old: JsonObject): Findings {
 }
 
 function* validateAddedTolerations(spec: JsonObject, old: JsonObject): Findings {
-  const key = ({ tolerationSeconds: _, ...rest }: JsonObject) => rest
-  const wanted = listOf(spec.tolerations).map(key)
+  const textOfToleration = ({ key, operator, value, effect }: JsonObject) =>
+    JSON.stringify([key, operator, value, effect])
+  const wanted = new Set(listOf(spec.tolerations).map(textOfToleration))
   for (const toleration of listOf(old.tolerations)) {
-    if (wanted.some(candidate => deepEqual(candidate, key(toleration)))) continue
+    if (wanted.has(textOfToleration(toleration))) continue
     const message = 'existing toleration can not be modified except its tolerationSeconds'
     yield field.forbidden(path.child('tolerations'), message)
     return

@@ -27,6 +27,11 @@ export const recordOf = (value: unknown): Record<string, string> =>
   isObject(value) ? (value as Record<string, string>) : {}
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
+/** By their names; of two with one name the first. */
+export function byName(items: readonly JsonObject[]): ReadonlyMap<unknown, JsonObject> {
+  return new Map(items.map(item => [item.name, item] as const).reverse())
+}
+
 /** One error a message, about `value`. */
 export function* invalidBecause(path: field.Path, value: unknown, messages: readonly string[]): Findings {
   for (const message of messages) yield field.invalid(path, value, message)

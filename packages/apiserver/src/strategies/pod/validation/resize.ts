@@ -25,13 +25,14 @@ export function validateResize(pod: JsonObject, old: JsonObject): FieldError[] {
   }
   if (!nodeCanResize(old))
     errors.push(field.forbidden(path, 'Pod running on node without support for resize'))
-  errors.push(...validatePodLevel(spec, before))
+  for (const error of validatePodLevel(spec, before)) errors.push(error)
   if (listOf(objectOf(old.status).nodeAllocatableResourceClaimStatuses).length > 0)
     errors.push(field.forbidden(path, 'pods with node allocatable resource claims cannot be resized'))
   const order = [...validateOrder(spec, before)]
-  errors.push(...order)
+  for (const error of order) errors.push(error)
   if (order.length > 0) return errors
-  errors.push(...validateRemovals(spec, before), ...validateMutability(spec, before))
+  for (const error of validateRemovals(spec, before)) errors.push(error)
+  for (const error of validateMutability(spec, before)) errors.push(error)
   if (errors.length === 0 && !sameSpec(withOldAmounts(spec, before), before))
     errors.push(field.forbidden(path, onlyComputing))
   return errors
@@ -81,8 +82,8 @@ function* validateOrder(spec: JsonObject, before: JsonObject): Findings {
 }
 
 function isRemoved(now: unknown, before: unknown): boolean {
-  const names = Object.keys(recordOf(now))
-  return Object.keys(recordOf(before)).some(name => !names.includes(name))
+  const amounts = recordOf(now)
+  return Object.keys(recordOf(before)).some(name => !Object.hasOwn(amounts, name))
 }
 
 function* validateRemovals(spec: JsonObject, before: JsonObject): Findings {

@@ -163,6 +163,8 @@ function* validateClaimNames(
   path: field.Path,
 ): Findings {
   const seen = new Set<string>()
+  /** How many requests of a claim were seen. */
+  const requests = new Map<string, number>()
   for (const [index, claim] of claims.entries()) {
     const at = path.index(index)
     const name = textOf(claim.name)
@@ -177,14 +179,13 @@ function* validateClaimNames(
       if (request !== '') yield* validateDNSLabel(request, at.child('request'))
       const key = request === '' ? name : `${name}/${request}`
       if (seen.has(key)) yield field.duplicate(at, key)
-      else if (request === '') {
-        for (const other of seen) if (other.startsWith(`${name}/`)) yield field.duplicate(at, name)
-      }
+      else if (request !== '') requests.set(name, (requests.get(name) ?? 0) + 1)
+      else for (let other = requests.get(name) ?? 0; other > 0; other--) yield field.duplicate(at, name)
       seen.add(key)
     }
     if (!known.has(name)) {
-      const which = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`
-      yield field.notFound(at, name, `must be one of the names in pod.spec.resourceClaims${which}`)
+      const which = () => (known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`)
+      yield field.notFound(at, name, () => `must be one of the names in pod.spec.resourceClaims${which()}`)
     }
   }
 }

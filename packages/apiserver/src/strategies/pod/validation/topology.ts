@@ -4,6 +4,9 @@ import { validateLabelKeys } from './affinity.ts'
 import { type Findings, textOf, validateOneOf, validatePositive } from './reading.ts'
 
 export function* validateTopologySpread(constraints: readonly JsonObject[], path: field.Path): Findings {
+  const keyOf = ({ topologyKey, whenUnsatisfiable }: JsonObject) =>
+    `${textOf(whenUnsatisfiable)}\n${textOf(topologyKey)}`
+  const last = new Map(constraints.map((constraint, index) => [keyOf(constraint), index]))
   for (const [index, constraint] of constraints.entries()) {
     const at = path.index(index)
     const key = textOf(constraint.topologyKey)
@@ -11,10 +14,8 @@ export function* validateTopologySpread(constraints: readonly JsonObject[], path
     yield* validatePositive(constraint.maxSkew, at.child('maxSkew'))
     if (key === '') yield field.required(at.child('topologyKey'), 'can not be empty')
     yield* validateOneOf(action, ['DoNotSchedule', 'ScheduleAnyway'], at.child('whenUnsatisfiable'))
-    const repeats = constraints
-      .slice(index + 1)
-      .some(other => textOf(other.topologyKey) === key && textOf(other.whenUnsatisfiable) === action)
-    if (repeats) yield field.duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${key}, ${action}}`)
+    if (last.get(keyOf(constraint))! > index)
+      yield field.duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${key}, ${action}}`)
     if (constraint.minDomains !== undefined) {
       yield* validatePositive(constraint.minDomains, at.child('minDomains'))
       if (action !== 'DoNotSchedule') {

@@ -48,7 +48,7 @@ export function* validateVolumes(
     const name = textOf(volume.name)
     const errors = [...validateSource(volume, podName, at, rules)]
     if (name === '') errors.push(field.required(at.child('name')))
-    else errors.push(...validateDNSLabel(name, at.child('name')))
+    else for (const error of validateDNSLabel(name, at.child('name'))) errors.push(error)
     if (known.has(name)) errors.push(field.duplicate(at.child('name'), name))
     if (errors.length === 0) known.set(name, volume)
     yield* errors
