@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { fillings } from './grow.ts'
 import { type Growth, type Played, play } from './play.ts'
 import type { Target } from './samples.ts'
@@ -5,11 +7,14 @@ import { startServer, type TestServer } from './server.ts'
 import { describeSpot, findSpots } from './spots.ts'
 import { measureSlowness } from './turns.ts'
 
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
 /** The longest body that a server takes. */
 const bodyLimit = 3 * 1024 * 1024
 /** Bodies of the first two lengths are sent of everything, and of the last two where these look bad. */
 type Lengths = readonly [short: number, middle: number, long: number]
-const shortLengths: Lengths = [bodyLimit / 128, bodyLimit / 32, bodyLimit / 8]
+const shortLengths: Lengths = [bodyLimit / 192, bodyLimit / 48, bodyLimit / 12]
 const fullLengths: Lengths = [bodyLimit / 16, bodyLimit / 4, bodyLimit]
 /** Milliseconds of processor time below which nothing is worth a closer look. */
 const noticed = 30
@@ -26,8 +31,9 @@ const hopeless = 1_500
 const mostOfTurn = 6_000
 /** The goal; see README.md for what misses it and why. */
 const goal = 50
-/** Megabytes that the process may take at any time. */
-const mostMemory = 2_600
+/** Megabytes that stay, and that the process may take at any time, most of which is garbage: the collector takes its time. */
+const mostKept = 500
+const mostTaken = 3_800
 /** A minute has passed, which says how busy the machine is. */
 const timedOut = 504
 
@@ -38,9 +44,9 @@ export interface SearchOptions {
   skip?(name: string, target: Target): boolean
   /** Who serves. @default a new server for each target */
   start?(): Promise<TestServer>
-  /** In bytes, each four times as long as the one before. @default 24, 96 and 384 KB, or 192 KB, 768 KB and 3 MB */
+  /** In bytes, each four times as long as the one before. @default 16, 64 and 256 KB, or 192 KB, 768 KB and 3 MB */
   readonly lengths?: Lengths
-  /** How many of the slowest are tried at full size. @default 4 */
+  /** How many of the slowest are tried at full size. @default 1 */
   readonly atFullSize?: number
 }
 
@@ -94,7 +100,7 @@ export async function searchGrowth(
     faults.push(...hugeOnes(target.name))
   }
   suspects.sort((a, b) => b.slowest.total - a.slowest.total)
-  for (const { growth } of options.full ? suspects : suspects.slice(0, options.atFullSize ?? 4)) {
+  for (const { growth } of options.full ? suspects : suspects.slice(0, options.atFullSize ?? 1)) {
     await using server = await (options.start ?? startServer)()
     const grown = { ...growth, bytes: bodyLimit }
     const played = await play(server, grown)
@@ -163,9 +169,14 @@ function brokenOnes(server: TestServer, growth: Grown, played: readonly Played[]
     .map(each => `${describe(growth, each)}: ${bugs[0] ?? each.message}`)
 }
 
+/** What is kept of requests that have been answered, and what they took meanwhile. */
 function hugeOnes(what: string): string[] {
-  const megabytes = Math.round(process.memoryUsage.rss() / 2 ** 20)
-  return megabytes > mostMemory ? [`${what}: the process takes ${megabytes} MB`] : []
+  const megabytes = (bytes: number) => Math.round(bytes / 2 ** 20)
+  collectGarbage()
+  const kept = megabytes(process.memoryUsage().heapUsed)
+  if (kept > mostKept) return [`${what}: ${kept} MB are kept`]
+  const taken = megabytes(process.resourceUsage().maxRSS * 1024)
+  return taken > mostTaken ? [`${what}: the process has taken ${taken} MB`] : []
 }
 
 function describe({ target, spot, filling }: Grown, played: Played): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { diffValues, unifiedDiff } from './unified-diff.ts'
+import { diffValues, isTooLongToCompare, unifiedDiff } from './unified-diff.ts'
 
 describe('unifiedDiff', () => {
   it('says nothing about equal lines', () => {
@@ -35,6 +35,16 @@ describe('diffValues', () => {
     assert.equal(
       diffValues({ A: '<' }, { A: null }),
       '@@ -1,3 +1,3 @@\n {\n- "A": "\\u003c"\n+ "A": null\n }\n',
+    )
+  })
+})
+
+describe('isTooLongToCompare', () => {
+  it('says so of a million values, and of nothing that is read', () => {
+    assert.equal(isTooLongToCompare({ volumes: Array.from({ length: 1_000_000 }, () => ({})) }), true)
+    assert.equal(
+      isTooLongToCompare({ containers: Array.from({ length: 100 }, () => ({ name: 'a' })) }),
+      false,
     )
   })
 })

@@ -1,6 +1,6 @@
 import { deepEqual, type FieldError, field } from '@coxswain/apimachinery'
 import type { JsonObject } from '../../../json.ts'
-import { diffValues } from '../../unified-diff.ts'
+import { diffValues, isTooLongToCompare } from '../../unified-diff.ts'
 import { goValue } from '../go-value.ts'
 import { mirrorAnnotation, validateAnnotationChanges } from './annotations.ts'
 import { type Findings, listOf, objectOf, printed, recordOf, textOf } from './reading.ts'
@@ -47,7 +47,10 @@ export function* validatePodUpdate(pod: JsonObject, oldPod: JsonObject): Finding
   const munged = withOldValues(spec, old)
   if (listOf(old.schedulingGates).length > 0) yield* adoptNodeChoice(munged, old)
   if (!sameSpec(munged, old)) {
-    const difference = diffValues(goValue('PodSpec', old), goValue('PodSpec', munged))
+    const difference =
+      isTooLongToCompare(old) || isTooLongToCompare(munged)
+        ? ''
+        : diffValues(goValue('PodSpec', old), goValue('PodSpec', munged))
     const message = `pod updates may not change fields other than ${updatable}\n${difference}`
     yield field.forbidden(path, message)
   }
