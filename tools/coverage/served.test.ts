@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { createApiServer } from '@coxswain/apiserver'
+import { verifySignature } from '@coxswain/apiserver/node'
 import { TaskGroup, VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
 import { createInProcessTransport, type Handler, type WireResponse } from '@coxswain/wire'
@@ -50,7 +51,7 @@ describe('the server in one process', () => {
 
   before(async () => {
     store = createMemoryStore({ env: world })
-    const server = createApiServer({ env: world, store })
+    const server = createApiServer({ env: world, store, platform: { verifySignature } })
     group.spawn(signal => server.run(signal))
     await world.run(server.ready)
     handler = server.handler

@@ -221,6 +221,8 @@ describe('cost', () => {
   it('keeps a catastrophic pattern linear', () => {
     const text = `${'a'.repeat(40)}!`
     assert.equal(json(`'${text}'.matches('^(a+)+$')`), false)
+    const long = evaluate(`'a'.matches('${'a'.repeat(70_000)}')`, {}, { check: false })
+    assert.match(JSON.stringify(long), /expression too large/)
   })
 })
 

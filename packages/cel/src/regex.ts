@@ -7,10 +7,15 @@ const remembered = 250
 const longestRemembered = 1_024
 const cache = new BoundedMap<string, RE2JS>(remembered)
 
+/** In UTF-16 units: the program of a pattern takes several hundred times its length. */
+const longestPattern = 64 * 1024
+
 /** Compiles an RE2 pattern, remembering the most recent ones. Throws a fault with Go's wording. */
 export function compileRegex(pattern: string): RE2JS {
   const known = cache.get(pattern)
   if (known !== undefined) return known
+  if (pattern.length > longestPattern)
+    return fault(`error parsing regexp: expression too large: \`${pattern.slice(0, 1_000)}...\``)
   let compiled: RE2JS
   try {
     compiled = RE2JS.compile(pattern)

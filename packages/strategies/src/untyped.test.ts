@@ -9,8 +9,6 @@ const untyped = [
   'autoscaling/metrics.ts',
   'autoscaling/validation.ts',
   'autoscaling/versions.ts',
-  'core/pod/condition.ts',
-  'core/pod/qos.ts',
   'core/pod/validation/annotations.ts',
   'core/pod/validation/probes.ts',
   'core/pod/validation/remote-volumes.ts',

@@ -38,6 +38,9 @@ export function formatFieldError(error: FieldError): string {
 /** A bad value that messages leave out. */
 export const omitValue: unique symbol = Symbol('omitValue')
 
+/** Of a value more is not printed than an answer has room for. */
+const longestValue = 256 * 1024
+
 /**
  * A bad value that has a text of its own. Plain objects print with their keys sorted, as those of custom resources do;
  * upstream prints the Go structs of built-in kinds member by member, often with Go's names.
@@ -47,7 +50,7 @@ export class Printed {
 
   /** The members of objects in the order that they have. */
   static inOrder(value: unknown): Printed {
-    return new Printed(() => printJson(value, false))
+    return new Printed(() => printJson(value, false, longestValue))
   }
 
   constructor(text: string | (() => string)) {
@@ -91,7 +94,9 @@ class WrittenLate implements FieldError {
     const value = this.#value
     const detail = typeof this.#detail === 'string' ? this.#detail : this.#detail()
     const start =
-      value === omitValue ? title : `${title}: ${value instanceof Printed ? value.text : printValue(value)}`
+      value === omitValue
+        ? title
+        : `${title}: ${value instanceof Printed ? value.text : printValue(value, longestValue)}`
     return detail === '' ? start : `${start}: ${detail}`
   }
 }

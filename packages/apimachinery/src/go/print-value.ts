@@ -38,13 +38,14 @@ const closeArray = new Text(']')
 
 /**
  * A value as Go's `json.Marshal` prints it: keys sorted (those of a Go map are; those of a struct are not, hence
- * `sorted`), no spaces, `<`, `>` and `&` escaped. bigints print as numbers. Depth is no limit.
+ * `sorted`), no spaces, `<`, `>` and `&` escaped. bigints print as numbers. Depth is no limit. Past `longest` characters the
+ * rest is left out.
  */
-export function printJson(value: unknown, sorted = true): string {
+export function printJson(value: unknown, sorted = true, longest: number = Number.POSITIVE_INFINITY): string {
   let out = ''
   // What is still to be printed, the next one last.
   const waiting: unknown[] = [value]
-  while (waiting.length > 0) {
+  while (waiting.length > 0 && out.length <= longest) {
     const next = waiting.pop()
     if (next instanceof Text) out += next.text
     else if (typeof next !== 'object' || next === null) out += printScalar(next)
@@ -121,8 +122,8 @@ export function escapeHtml(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, char => htmlEscapes[char]!)
 }
 
-/** A value the way field errors show it: strings quoted as Go does, plain numbers and booleans, everything else as JSON. */
-export function printValue(value: unknown): string {
+/** A value the way field errors show it: strings quoted as Go does, plain numbers and booleans, everything else as JSON, up to `longest`. */
+export function printValue(value: unknown, longest?: number): string {
   switch (typeof value) {
     case 'string':
       return quote(value)
@@ -130,6 +131,6 @@ export function printValue(value: unknown): string {
     case 'bigint':
       return printNumber(value)
     default:
-      return printJson(value)
+      return printJson(value, true, longest)
   }
 }

@@ -16,6 +16,12 @@ describe('printing and copying', () => {
     assert.equal(printJson(deepCopyJson(value)), printJson(value))
   })
 
+  it('end where nobody reads on', () => {
+    const value = Array.from({ length: 100_000 }, () => ({ a: 'b' }))
+    assert.ok(printJson(value, true, 1_000).length < 1_100)
+    assert.ok(printJson(value).startsWith(printJson(value, true, 1_000)))
+  })
+
   it('leave nothing shared', () => {
     const value = { a: [{ b: 1 }], n: null, big: 2n ** 60n }
     const copy = deepCopyJson(value)

@@ -17,12 +17,15 @@ const weightLimit = 40_000
 const verdicts = new BoundedMap<string, string | null>(5_000)
 const longestRemembered = 1_024
 
+/** In UTF-16 units. An instruction takes about 700 bytes, and there is one for each character at least. */
+const longestPattern = 64 * 1024
+
 /** Compiles on first use and keeps the result. Returns the reason when the pattern is not one of RE2's. */
 export function compilePattern(source: string): Pattern | string {
   const known = compiled.get(source)
   if (known !== undefined) return known
   const result = compile(source)
-  weight += typeof result === 'string' ? 1 : result.programSize()
+  weight += typeof result === 'string' ? 1 + (source.length >> 8) : result.programSize()
   if (weight > weightLimit) {
     compiled.clear()
     weight = 0
@@ -43,9 +46,15 @@ export function checkPattern(source: string): string | undefined {
 }
 
 function compile(source: string): RE2JS | string {
+  if (source.length > longestPattern) return tooLarge(source)
   try {
     return RE2JS.compile(source)
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** What Go says of an expression that takes too much memory. */
+function tooLarge(source: string): string {
+  return `error parsing regexp: expression too large: \`${source.slice(0, 1_000)}...\``
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { diffValues, unifiedDiff } from './unified-diff.ts'
+import { diffValues, isTooLongToCompare, unifiedDiff } from './unified-diff.ts'
 
 describe('unifiedDiff', () => {
   it('says nothing about equal lines', () => {
@@ -37,5 +37,15 @@ describe('diffValues', () => {
       '@@ -1,3 +1,3 @@\n {\n- "A": "\\u003c"\n+ "A": null\n }\n',
     )
     assert.match(diffValues({ A: 1 }, { A: 9223372036854775807n }), /\+ "A": 9223372036854775807\n/)
+  })
+})
+
+describe('isTooLongToCompare', () => {
+  it('says so of a million values, and of nothing that is read', () => {
+    assert.equal(isTooLongToCompare({ volumes: Array.from({ length: 1_000_000 }, () => ({})) }), true)
+    assert.equal(
+      isTooLongToCompare({ containers: Array.from({ length: 100 }, () => ({ name: 'a' })) }),
+      false,
+    )
   })
 })

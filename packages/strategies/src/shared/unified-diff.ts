@@ -18,6 +18,25 @@ const maxSteps = 500_000
 
 type Block = readonly [at1: number, at2: number, length: number]
 
+/** Values in values that are still printed to be compared. */
+const mostValues = 20_000
+
+/** Whether there is more in a value than anybody reads a difference of. Looks no further than it has to. */
+export function isTooLongToCompare(value: unknown): boolean {
+  let count = 0
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (++count > mostValues) return true
+    if (typeof next !== 'object' || next === null) continue
+    for (const member of Object.values(next)) {
+      waiting.push(member)
+      if (waiting.length > mostValues) return true
+    }
+  }
+  return false
+}
+
 /** What changed between two values, as a unified diff of their JSON with one space of indentation; empty when nothing. */
 export function diffValues(old: unknown, value: unknown): string {
   return unifiedDiff(printLines(old), printLines(value))

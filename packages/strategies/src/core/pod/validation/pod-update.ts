@@ -13,7 +13,7 @@ import type { Decoded } from '../../../decoded.ts'
 import { goValue } from '../../../shared/go-value.ts'
 import { keep } from '../../../shared/members.ts'
 import { type Findings, printed } from '../../../shared/reading.ts'
-import { diffValues } from '../../../shared/unified-diff.ts'
+import { diffValues, isTooLongToCompare } from '../../../shared/unified-diff.ts'
 import { mirrorAnnotation, validateAnnotationChanges } from './annotations.ts'
 import { sameSpec } from './semantic.ts'
 
@@ -58,7 +58,10 @@ export function* validatePodUpdate(pod: Decoded<Pod>, oldPod: Decoded<Pod>): Fin
   const munged = withOldValues(spec, old)
   if ((old.schedulingGates ?? []).length > 0) yield* adoptNodeChoice(munged, old)
   if (!sameSpec(munged, old)) {
-    const difference = diffValues(goValue('PodSpec', old), goValue('PodSpec', munged))
+    const difference =
+      isTooLongToCompare(old) || isTooLongToCompare(munged)
+        ? ''
+        : diffValues(goValue('PodSpec', old), goValue('PodSpec', munged))
     const message = `pod updates may not change fields other than ${updatable}\n${difference}`
     yield field.forbidden(path, message)
   }
