@@ -43,7 +43,7 @@ export function allowedConflicts(
     const { modified, added, removed } = comparison
     return difference(difference(difference(set, modified), added), removed)
   } catch {
-    return undefined // an annotation nobody can read allows nothing
+    return undefined // an annotation that cannot be read allows nothing
   }
 }
 

@@ -78,7 +78,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The entries as they are stored; `undefined` when nobody manages anything. */
+/** The entries as they are stored; `undefined` when there are no managers. */
 export function encodeManagedFields(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined
   const list = [...managers.values()]

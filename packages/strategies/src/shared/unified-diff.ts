@@ -21,7 +21,7 @@ type Block = readonly [at1: number, at2: number, length: number]
 /** Values in values that are still printed to be compared. */
 const mostValues = 20_000
 
-/** Whether there is more in a value than anybody reads a difference of. Looks no further than it has to. */
+/** Whether a value is too large for its difference to be useful. Looks no further than it has to. */
 export function isTooLongToCompare(value: unknown): boolean {
   let count = 0
   const waiting: unknown[] = [value]
