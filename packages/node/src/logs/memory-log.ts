@@ -83,12 +83,14 @@ export async function* readMemoryLog(
   const filter = createLogFilter(options)
   let left = options.limitBytes ?? Number.POSITIVE_INFINITY
   let next = tailLines === undefined ? 0 : Math.max(0, log.length - tailLines)
+  // A container that writes while its log is read must not make `--tail=2` longer.
+  const end = follow || tailLines === undefined ? Number.POSITIVE_INFINITY : log.length
   let wake: (() => void) | undefined
   const tell = () => wake?.()
   const stopListening = follow ? log.onChange(tell) : undefined
   signal.addEventListener('abort', tell)
   try {
-    for (;;) {
+    while (next < end) {
       const found = log.lineAt(next)
       if (!found) {
         if (!follow || log.hasEnded || signal.aborted) return

@@ -24,13 +24,16 @@ export async function* readLogFile(
   const news = follow && live ? new News(live, signal) : undefined
   const print = createLogFilter(options)
   let left = limitBytes
+  // A container that writes while its log is read must not make `--tail=2` longer.
+  let linesLeft = follow ? Number.POSITIVE_INFINITY : (tailLines ?? Number.POSITIVE_INFINITY)
   try {
-    while (!signal.aborted) {
-      const lines = cursor.read()
+    while (!signal.aborted && linesLeft > 0) {
+      const lines = cursor.read()?.slice(0, linesLeft)
       if (!lines) {
         if (!news || !(await news.wait())) return
         continue
       }
+      linesLeft -= lines.length
       const text = lines.map(print).join('')
       // Others get their turn: there may be megabytes, and a reader that takes them all.
       await setImmediate()

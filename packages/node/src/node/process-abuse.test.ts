@@ -208,6 +208,20 @@ describe('the end of a log', () => {
     assert.equal((await tail(10_000)).length, 11_000_000 + 10 + 2 + 11 + 4)
     log.end()
   })
+
+  it('has as many lines as asked for while the container goes on printing', async () => {
+    const path = join(directory, 'busy', '0.log')
+    const log = new LogFile(path, () => 0)
+    const write = (text: string) => log.write('stdout', new TextEncoder().encode(text))
+    write('a\nb\nc\n')
+    let text = ''
+    for await (const chunk of readLogFile(path, log, { ...quiet, tailLines: 2 })) {
+      text += new TextDecoder().decode(chunk)
+      write('d\n')
+    }
+    assert.equal(text, 'b\nc\n')
+    log.end()
+  })
 })
 
 describe('containers that print without end', () => {
