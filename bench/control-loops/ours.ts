@@ -2,7 +2,7 @@
 import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv, TaskGroup } from '@coxswain/kit'
 import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
-import { createSimulatedNodes } from '@coxswain/node'
+import { createSimulatedNodes } from '@coxswain/kubelet'
 import { type Operator, runOperator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import { createControllerManager } from '../../packages/cli/src/up/loops/control-loops.ts'

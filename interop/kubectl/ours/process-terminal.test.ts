@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { AsyncQueue, createRealClock } from '@coxswain/kit'
-import type { TerminalSize } from '@coxswain/node'
-import { createProcessRuntime } from '@coxswain/node/process'
+import type { TerminalSize } from '@coxswain/kubelet'
+import { createProcessRuntime } from '@coxswain/kubelet/process'
 
 const directory = mkdtempSync(join(tmpdir(), 'process-terminal-'))
 after(() => rmSync(directory, { recursive: true, force: true }))

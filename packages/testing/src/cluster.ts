@@ -7,7 +7,7 @@ import {
   createServiceAccountController,
 } from '@coxswain/controllers'
 import { createRealEnv, type Env, type Logger, silentLogger, TaskGroup, VirtualWorld } from '@coxswain/kit'
-import { createSimulatedNodes } from '@coxswain/node'
+import { createSimulatedNodes } from '@coxswain/kubelet'
 import {
   conversionsOf,
   describeOperator,

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { type ContainerStatus, Event, Pod } from '@coxswain/api/core/v1'
 import { decodeText, VirtualWorld } from '@coxswain/kit'
-import type { NodeAgent } from '@coxswain/node'
+import type { Kubelet } from '@coxswain/kubelet'
 import { type Cluster, startCluster } from '../cluster.ts'
 
 /** A cluster with an agent and nothing else that concerns Pods: they are given their nodes by hand. */
 export interface NodeStage {
   readonly cluster: Cluster
-  readonly agent: NodeAgent
+  readonly agent: Kubelet
   /** Stops the agent; what it ran is gone. */
   readonly stop: () => Promise<void>
 }
 
 export async function onNodes(
-  agentOf: (cluster: Cluster) => NodeAgent,
+  agentOf: (cluster: Cluster) => Kubelet,
   body: (stage: NodeStage) => Promise<void>,
 ): Promise<void> {
   await using cluster = await startCluster({ env: new VirtualWorld({ seed: 11 }) })

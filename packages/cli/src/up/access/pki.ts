@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatIP, maskIP, parseCIDR } from '@coxswain/apimachinery/validation'
 import type { Env } from '@coxswain/kit'
-import { loopbackAddressOf } from '@coxswain/node/host'
+import { loopbackAddressOf } from '@coxswain/kubelet/host'
 import { createCertificate, type KeyPair, readCertificate } from '@coxswain/wire/node'
 
 /** Everything the server and its administrator prove themselves with. */

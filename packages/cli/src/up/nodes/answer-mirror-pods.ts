@@ -1,6 +1,6 @@
 import { newBadRequest } from '@coxswain/apimachinery/status'
 import type { NodeConnection } from '@coxswain/apiserver'
-import { type LogBuffer, mirrorName, mirrorNamespace } from '@coxswain/node/host'
+import { type LogBuffer, mirrorName, mirrorNamespace } from '@coxswain/kubelet/host'
 import { type ComponentLogs, components } from './component-logs.ts'
 
 type PodAddress = Parameters<NodeConnection['readLog']>[0]

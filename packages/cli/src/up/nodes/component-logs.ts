@@ -1,5 +1,5 @@
 import type { Clock, LogFields, Logger, LogLevel } from '@coxswain/kit'
-import { LogBuffer } from '@coxswain/node/host'
+import { LogBuffer } from '@coxswain/kubelet/host'
 
 /** The parts of a control plane that have a log of their own, by the names kubeadm gives them. */
 export const components = [

@@ -1,5 +1,5 @@
 import type { Logger } from '@coxswain/kit'
-import type { StaticPod } from '@coxswain/node'
+import type { StaticPod } from '@coxswain/kubelet'
 import type { ControllerName } from '../options/controller-names.ts'
 import { hasServiceProxy } from '../options/service-proxy-options.ts'
 import type { UpOptions } from '../options/up-options.ts'

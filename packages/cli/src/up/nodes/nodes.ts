@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import type { NodeConnection } from '@coxswain/apiserver'
 import { createClient } from '@coxswain/client'
 import {
+  createKubelet,
+  createKubeProxy,
   createMirrorPods,
-  createNodeAgent,
-  createServiceProxy,
   createSimulatedRuntime,
+  type Kubelet,
   loopbackAddressOf,
-  type NodeAgent,
   type StaticPod,
-} from '@coxswain/node'
+} from '@coxswain/kubelet'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
 import type { OperatorSurroundings } from '../start-operators.ts'
 import { nodeNamesOf } from './node-names.ts'
@@ -30,7 +30,7 @@ export function startSimulatedNodes(
   surroundings: OperatorSurroundings,
 ): NodeConnection {
   const runtime = createSimulatedRuntime({ missingImages })
-  return start(createNodeAgent({ runtime, count }), [showParts(parts)], surroundings)
+  return start(createKubelet({ runtime, count }), [showParts(parts)], surroundings)
 }
 
 export interface ProcessNodesOptions extends NodesOptions {
@@ -48,8 +48,8 @@ export async function startProcessNodes(
   { count, parts, dataDir, address, apiServer, hasServiceProxy }: ProcessNodesOptions,
   surroundings: OperatorSurroundings,
 ): Promise<NodeConnection> {
-  const { createProcessRuntime, createServiceSockets } = await import('@coxswain/node/process')
-  const agent = createNodeAgent({
+  const { createProcessRuntime, createServiceSockets } = await import('@coxswain/kubelet/process')
+  const agent = createKubelet({
     runtime: createProcessRuntime({ directory: join(dataDir, 'node') }),
     count,
     address,
@@ -59,7 +59,7 @@ export async function startProcessNodes(
   const companions = [showParts(parts)]
   if (hasServiceProxy) {
     const nodes = new Set(nodeNamesOf(count))
-    companions.push(createServiceProxy({ sockets: createServiceSockets(), nodes, address }))
+    companions.push(createKubeProxy({ sockets: createServiceSockets(), nodes, address }))
   }
   return start(agent, companions, surroundings)
 }
@@ -75,7 +75,7 @@ function showParts(pods: readonly StaticPod[]): Operator {
 
 /** One operator, so that nodes and what runs beside them share caches. */
 function start(
-  agent: NodeAgent,
+  agent: Kubelet,
   companions: readonly Operator[],
   { connect, env, group }: OperatorSurroundings,
 ): NodeConnection {

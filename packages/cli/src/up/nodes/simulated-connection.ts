@@ -1,7 +1,7 @@
 import { newBadRequest, newNotFound } from '@coxswain/apimachinery/status'
 import type { NodeConnection } from '@coxswain/apiserver'
 import { decodeText } from '@coxswain/kit'
-import { refuseToSimulate } from '@coxswain/node/host'
+import { refuseToSimulate } from '@coxswain/kubelet/host'
 import { formatQuery, isStream, readBody, type Transport } from '@coxswain/wire'
 
 /**

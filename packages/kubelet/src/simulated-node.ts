@@ -1,5 +1,5 @@
 import type { Operator } from '@coxswain/runtime'
-import { createNodeAgent } from './agent/agent.ts'
+import { createKubelet } from './kubelet/kubelet.ts'
 import { createSimulatedRuntime, type SimulatedRuntimeOptions } from './simulated/simulated-runtime.ts'
 
 export interface SimulatedNodesOptions extends SimulatedRuntimeOptions {
@@ -9,5 +9,5 @@ export interface SimulatedNodesOptions extends SimulatedRuntimeOptions {
 
 /** Nodes on which nothing really runs: the short way to a node agent on the simulated runtime. */
 export function createSimulatedNodes({ count = 1, ...options }: SimulatedNodesOptions = {}): Operator {
-  return createNodeAgent({ runtime: createSimulatedRuntime(options), count }).operator
+  return createKubelet({ runtime: createSimulatedRuntime(options), count }).operator
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigMap, Node, Pod, Secret } from '@coxswain/api/core/v1'
 import { isStatusError } from '@coxswain/apimachinery/status'
-import { createInProcessRuntime, createNodeAgent, type ImageFunction } from '@coxswain/node'
+import { createInProcessRuntime, createKubelet, type ImageFunction } from '@coxswain/kubelet'
 import type { Cluster } from '@coxswain/testing'
 import {
   addPod,
@@ -56,7 +56,7 @@ const images: Record<string, ImageFunction> = {
 }
 
 const agentOf = (cluster: Cluster) =>
-  createNodeAgent({
+  createKubelet({
     runtime: createInProcessRuntime({ images, clock: cluster.env.clock }),
     address: '10.0.0.7',
   })

@@ -1,7 +1,6 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import { ConfigError } from '../agent/environment.ts'
 import type {
   ContainerIdentity,
   ContainerRuntime,
@@ -9,6 +8,7 @@ import type {
   PodIdentity,
   RunningContainer,
 } from '../container-runtime.ts'
+import { ConfigError } from '../kubelet/environment.ts'
 import { measureDisk } from './disk-usage.ts'
 import { findInCatalogue, hostImages, type ImageCatalogue } from './image-catalogue.ts'
 import { LogFile } from './log-file.ts'

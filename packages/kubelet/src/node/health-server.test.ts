@@ -7,7 +7,7 @@ import type { EndpointSlice } from '@coxswain/api/discovery/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { silentLogger } from '@coxswain/kit'
 import type { EventRecorder } from '@coxswain/runtime'
-import { HealthPorts, makeHealthCheck } from '../service-proxy/health-ports.ts'
+import { HealthPorts, makeHealthCheck } from '../kube-proxy/health-ports.ts'
 import { createServiceSockets } from './service-sockets.ts'
 
 const machine = { nodes: new Set(['node-1']), address: '192.0.2.7' }

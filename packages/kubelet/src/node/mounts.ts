@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, mkdirSync, openSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
-import { ConfigError } from '../agent/environment.ts'
 import type { VolumeMountSpec } from '../container-runtime.ts'
+import { ConfigError } from '../kubelet/environment.ts'
 
 export interface Links {
   /** The container's root folder. */

@@ -24,7 +24,7 @@ import { makeServiceVariables } from './service-variables.ts'
 import { SharedSources } from './shared-sources.ts'
 import type { WorkerContext } from './worker-context.ts'
 
-export interface NodeAgentOptions {
+export interface KubeletOptions {
   readonly runtime: ContainerRuntime
   /** How many nodes it is. @default 1 */
   readonly count?: number
@@ -36,7 +36,7 @@ export interface NodeAgentOptions {
   readonly serviceAddress?: (clusterIP: string) => string
 }
 
-export interface NodeAgent {
+export interface Kubelet {
   readonly operator: Operator
   /** For the API server: logs, exec, attach and port-forward. */
   readonly connection: NodeConnection
@@ -62,7 +62,7 @@ const manyOfEverything: NodeFacts = {
  *   Pod (watch) -> reconcile -> PodWorker.sync -> ContainerRuntime
  *                                   status <-> starts, exits, probes (channel -> reconcile)
  */
-export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
+export function createKubelet(options: KubeletOptions): Kubelet {
   const { runtime, count = 1 } = options
   const names = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
   const known = new Set(names)
@@ -140,7 +140,7 @@ interface SharedParts {
 }
 
 async function createSharedParts(
-  options: NodeAgentOptions,
+  options: KubeletOptions,
   names: readonly string[],
   { client, env, events }: TaskContext,
   workers: ReadonlyMap<string, PodWorker>,

@@ -1,6 +1,6 @@
 import { describe } from 'node:test'
 import { ConfigMap, Node, Pod } from '@coxswain/api/core/v1'
-import { createNodeAgent, createSimulatedRuntime } from '@coxswain/node'
+import { createKubelet, createSimulatedRuntime } from '@coxswain/kubelet'
 import type { Cluster } from '@coxswain/testing'
 import { addPod, one } from '@coxswain/testing/test-support/node-stage'
 import { scenariosOf } from '@coxswain/testing/test-support/play'
@@ -31,7 +31,7 @@ async function look(cluster: Cluster): Promise<string[]> {
 describe('the node agent, whatever happens to it', () => {
   const scenario = scenariosOf('node agent', {
     controllers: () => [
-      createNodeAgent({ runtime: createSimulatedRuntime({ missingImages: ['lost'] }) }).operator,
+      createKubelet({ runtime: createSimulatedRuntime({ missingImages: ['lost'] }) }).operator,
     ],
     look,
     keepsTrying: true, // leases are renewed

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net'
-import type { EndpointPicker, OpenSocket } from '../service-proxy/service-sockets.ts'
+import type { EndpointPicker, OpenSocket } from '../kube-proxy/service-sockets.ts'
 import { openSocket } from './network.ts'
 import type { Relay } from './relay.ts'
 

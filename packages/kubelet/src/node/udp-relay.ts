@@ -1,6 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { isIPv4 } from 'node:net'
-import type { EndpointPicker, OpenSocket } from '../service-proxy/service-sockets.ts'
+import type { EndpointPicker, OpenSocket } from '../kube-proxy/service-sockets.ts'
 import type { Relay } from './relay.ts'
 
 /** Milliseconds after the last packet of a client, in either direction, until it may get another endpoint. */

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { HealthAnswer, OpenSocket, ServiceSockets } from '../service-proxy/service-sockets.ts'
+import type { HealthAnswer, OpenSocket, ServiceSockets } from '../kube-proxy/service-sockets.ts'
 
 type Place = Parameters<NonNullable<ServiceSockets['serveHealth']>>[0]
 

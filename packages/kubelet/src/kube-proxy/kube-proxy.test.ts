@@ -4,11 +4,11 @@ import { Event, Pod, Service } from '@coxswain/api/core/v1'
 import { EndpointSlice } from '@coxswain/api/discovery/v1'
 import { VirtualWorld } from '@coxswain/kit'
 import {
-  createServiceProxy,
+  createKubeProxy,
   type EndpointPicker,
   type PortProblem,
   type ServiceSockets,
-} from '@coxswain/node'
+} from '@coxswain/kubelet'
 import { type Cluster, startCluster } from '@coxswain/testing'
 
 const namespace = 'default'
@@ -66,7 +66,7 @@ interface Stage {
 async function withProxy(body: (stage: Stage) => Promise<void>): Promise<void> {
   await using cluster = await startCluster({ env: new VirtualWorld({ seed: 5 }) })
   const sockets = new FakeSockets()
-  const stop = cluster.start(createServiceProxy({ sockets, nodes: new Set(['node-1']), address }))
+  const stop = cluster.start(createKubeProxy({ sockets, nodes: new Set(['node-1']), address }))
   await cluster.advance(1_000)
   sockets.open_.delete('TCP 127.96.0.1:443')
   await body({ cluster, sockets, stop })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { PersistentVolume, PersistentVolumeClaim, Pod, Service } from '@coxswain/api/core/v1'
-import { createInProcessRuntime, createNodeAgent, type ImageFunction, type PodVolume } from '@coxswain/node'
+import { createInProcessRuntime, createKubelet, type ImageFunction, type PodVolume } from '@coxswain/kubelet'
 import type { Cluster } from '@coxswain/testing'
 import {
   addPod,
@@ -50,7 +50,7 @@ async function withAgent(body: (stage: Stage) => Promise<void>): Promise<void> {
   const volumes = new Map<string, readonly PodVolume[]>()
   const agentOf = (cluster: Cluster) => {
     const runtime = createInProcessRuntime({ images, clock: cluster.env.clock })
-    return createNodeAgent({
+    return createKubelet({
       runtime: {
         ...runtime,
         writeVolumes: async (pod, wanted) => {

@@ -1,4 +1,4 @@
-import type { EndpointPicker } from '../service-proxy/service-sockets.ts'
+import type { EndpointPicker } from '../kube-proxy/service-sockets.ts'
 
 /** What one relay needs of all. */
 export interface Relay {

@@ -3,8 +3,8 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { after, describe, it } from 'node:test'
-import type { ProxyEndpoint, ProxyProtocol } from '../service-proxy/proxy-rules.ts'
-import type { EndpointPicker } from '../service-proxy/service-sockets.ts'
+import type { ProxyEndpoint, ProxyProtocol } from '../kube-proxy/proxy-rules.ts'
+import type { EndpointPicker } from '../kube-proxy/service-sockets.ts'
 import { createServiceSockets } from './service-sockets.ts'
 
 const closers: (() => void)[] = []

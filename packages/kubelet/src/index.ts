@@ -1,16 +1,14 @@
 /**
  * Nodes that run pods.
  *
- *   createNodeAgent()         a kubelet for some nodes, on a ContainerRuntime:
+ *   createKubelet()         a kubelet for some nodes, on a ContainerRuntime:
  *     createSimulatedRuntime()  pods start, get ready and finish; nothing runs on your machine
- *     createProcessRuntime()    processes (`@coxswain/node/process`)
+ *     createProcessRuntime()    processes (`@coxswain/kubelet/process`)
  *     createInProcessRuntime()  functions
  *
  * @module
  */
-export { createNodeAgent, type NodeAgent, type NodeAgentOptions } from './agent/agent.ts'
-export type { NodeAnswer, NodeRequest } from './agent/kubelet-api.ts'
-export type { NodeConnection, PodAddress } from './agent/node-connection.ts'
+
 export type {
   ContainerExit,
   ContainerIdentity,
@@ -38,15 +36,9 @@ export {
   type ImageFunction,
   type InProcessRuntimeOptions,
 } from './in-process/in-process-runtime.ts'
-export { isMirrorPod } from './mirror-pods/mirror-pod.ts'
-export {
-  createMirrorPods,
-  type MirrorPodsOptions,
-  type StaticPod,
-} from './mirror-pods/mirror-pods.ts'
-export { loopbackAddressOf } from './service-proxy/loopback-address.ts'
-export type { Machine, ProxyEndpoint, ProxyProtocol } from './service-proxy/proxy-rules.ts'
-export { createServiceProxy, type ServiceProxyOptions } from './service-proxy/service-proxy.ts'
+export { createKubeProxy, type KubeProxyOptions } from './kube-proxy/kube-proxy.ts'
+export { loopbackAddressOf } from './kube-proxy/loopback-address.ts'
+export type { Machine, ProxyEndpoint, ProxyProtocol } from './kube-proxy/proxy-rules.ts'
 export type {
   EndpointPicker,
   OpenResult,
@@ -54,7 +46,16 @@ export type {
   PortProblem,
   ServiceSockets,
   SocketPlace,
-} from './service-proxy/service-sockets.ts'
+} from './kube-proxy/service-sockets.ts'
+export { createKubelet, type Kubelet, type KubeletOptions } from './kubelet/kubelet.ts'
+export type { NodeAnswer, NodeRequest } from './kubelet/kubelet-api.ts'
+export type { NodeConnection, PodAddress } from './kubelet/node-connection.ts'
+export { isMirrorPod } from './mirror-pods/mirror-pod.ts'
+export {
+  createMirrorPods,
+  type MirrorPodsOptions,
+  type StaticPod,
+} from './mirror-pods/mirror-pods.ts'
 export { createSimulatedRuntime, type SimulatedRuntimeOptions } from './simulated/simulated-runtime.ts'
 export type { SimulatedStages } from './simulated/stages.ts'
 export { createSimulatedNodes, type SimulatedNodesOptions } from './simulated-node.ts'

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { ConfigMap, Node, Pod } from '@coxswain/api/core/v1'
 import { isStatusError } from '@coxswain/apimachinery/status'
 import { createNodeLifecycleController } from '@coxswain/controllers'
-import { createNodeAgent, createSimulatedRuntime, type SimulatedRuntimeOptions } from '@coxswain/node'
+import { createKubelet, createSimulatedRuntime, type SimulatedRuntimeOptions } from '@coxswain/kubelet'
 import type { Cluster } from '@coxswain/testing'
 import {
   addPod,
@@ -19,7 +19,7 @@ import {
 } from '@coxswain/testing/test-support/node-stage'
 
 const agentOf = (options: SimulatedRuntimeOptions = {}, count = 1) =>
-  createNodeAgent({ runtime: createSimulatedRuntime(options), count })
+  createKubelet({ runtime: createSimulatedRuntime(options), count })
 
 const simulate = (body: (stage: NodeStage) => Promise<void>, options?: SimulatedRuntimeOptions) =>
   onNodes(() => agentOf(options), body)

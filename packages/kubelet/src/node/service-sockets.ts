@@ -1,4 +1,4 @@
-import type { OpenResult, OpenSocket, PortProblem, ServiceSockets } from '../service-proxy/service-sockets.ts'
+import type { OpenResult, OpenSocket, PortProblem, ServiceSockets } from '../kube-proxy/service-sockets.ts'
 import { openHealth } from './health-server.ts'
 import { isTcpTaken, openTcp } from './tcp-relay.ts'
 import { isUdpTaken, openUdp } from './udp-relay.ts'

@@ -4,9 +4,9 @@ import { Pod } from '@coxswain/api/core/v1'
 import {
   type ContainerRuntime,
   createInProcessRuntime,
-  createNodeAgent,
+  createKubelet,
   type ImageFunction,
-} from '@coxswain/node'
+} from '@coxswain/kubelet'
 import type { Cluster } from '@coxswain/testing'
 import {
   addPod,
@@ -37,7 +37,7 @@ async function withAgent(
   change: (runtime: ContainerRuntime) => ContainerRuntime = runtime => runtime,
 ): Promise<void> {
   const agentOf = ({ env }: Cluster) =>
-    createNodeAgent({ runtime: change(createInProcessRuntime({ images, clock: env.clock })) })
+    createKubelet({ runtime: change(createInProcessRuntime({ images, clock: env.clock })) })
   await onNodes(agentOf, body)
 }
 
@@ -186,7 +186,7 @@ describe('the status of a pod', () => {
       await cluster.advance(3_000)
       await stop()
       const runtime = createInProcessRuntime({ images, clock: cluster.env.clock })
-      cluster.start(createNodeAgent({ runtime }).operator)
+      cluster.start(createKubelet({ runtime }).operator)
       await cluster.advance(3_000)
       const { terminated } = mainOf(await find(cluster, 'a')).state ?? {}
       assert.equal(terminated?.reason, 'ContainerStatusUnknown')

@@ -14,7 +14,7 @@ import { Listeners } from './listeners.ts'
 import { findRivals, type Machine, makeRules, type ProxyRule, serviceNameLabel } from './proxy-rules.ts'
 import type { ServiceSockets } from './service-sockets.ts'
 
-export interface ServiceProxyOptions extends Machine {
+export interface KubeProxyOptions extends Machine {
   readonly sockets: ServiceSockets
 }
 
@@ -30,7 +30,7 @@ const delay = 20
  *   Service, EndpointSlice -> rules -> listeners -> ServiceSockets
  *   Pod ─────> ports that have to be left to Pods ─────┘
  */
-export function createServiceProxy(options: ServiceProxyOptions): Operator {
+export function createKubeProxy(options: KubeProxyOptions): Operator {
   const { sockets } = options
   return defineOperator('kube-proxy', operator => {
     let listeners: Listeners | undefined
