@@ -66,7 +66,7 @@ function renderScenarios(facts: readonly ScenarioFact[]): string[] {
   return [
     '# What the control loops go through',
     '',
-    `${count} scenarios of the controllers, the scheduler's plug-ins and the node agent. Each is played on a virtual clock undisturbed, with`,
+    `${count} scenarios of the controllers, the scheduler's plug-ins and the kubelet. Each is played on a virtual clock undisturbed, with`,
     'conflicts and stale caches, and with the process killed between its writes (`npm run torture` tries every write): the end is',
     'the same, and stays.',
     '',

@@ -7,7 +7,7 @@ export interface SimulatedNodesOptions extends SimulatedRuntimeOptions {
   readonly count?: number
 }
 
-/** Nodes on which nothing really runs: the short way to a node agent on the simulated runtime. */
+/** Nodes on which nothing really runs: the short way to a kubelet on the simulated runtime. */
 export function createSimulatedNodes({ count = 1, ...options }: SimulatedNodesOptions = {}): Operator {
   return createKubelet({ runtime: createSimulatedRuntime(options), count }).operator
 }

@@ -9,7 +9,7 @@ const kinds: Readonly<Record<string, string>> = {
   'pods/portforward': 'PodPortForwardOptions',
   'pods/proxy': 'PodProxyOptions',
   'nodes/proxy': 'NodeProxyOptions',
-  'services/proxy': 'KubeProxyOptions',
+  'services/proxy': 'ServiceProxyOptions',
 }
 
 const booleans = ['stdin', 'stdout', 'stderr', 'tty'] as const

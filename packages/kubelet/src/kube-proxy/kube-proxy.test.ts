@@ -115,7 +115,7 @@ async function warningsOf(cluster: Cluster): Promise<string[]> {
 
 const [clusterPlace, nodePlace] = ['TCP 127.96.1.2:80', 'TCP 127.0.0.1:30080'] as const
 
-describe('the service proxy', () => {
+describe('kube-proxy', () => {
   it('listens where a Service has endpoints, and follows both', async () => {
     await withProxy(async ({ cluster, sockets }) => {
       await addService(cluster)

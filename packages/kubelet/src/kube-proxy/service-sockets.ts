@@ -1,6 +1,6 @@
 import type { ProxyEndpoint, ProxyProtocol } from './proxy-rules.ts'
 
-/** What the service proxy needs of a machine. */
+/** What kube-proxy needs of a machine. */
 export interface ServiceSockets extends AsyncDisposable {
   /** Listens, and brings what comes to one of the endpoints that `picker` names. */
   open(place: SocketPlace, picker: EndpointPicker): Promise<OpenResult>

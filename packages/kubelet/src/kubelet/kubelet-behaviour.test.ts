@@ -67,7 +67,7 @@ async function withAgent(body: (stage: Stage) => Promise<void>): Promise<void> {
 
 const codes = (...args: string[]) => ({ args, image: 'coded' })
 
-describe('a node agent, as a kubelet', () => {
+describe("a kubelet, in upstream's cases", () => {
   it('gives claims the folders of the volumes that they are bound to', async () => {
     await withAgent(async ({ cluster, volumes }) => {
       const { client } = cluster

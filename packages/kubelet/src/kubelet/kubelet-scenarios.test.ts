@@ -28,8 +28,8 @@ async function look(cluster: Cluster): Promise<string[]> {
   ].sort()
 }
 
-describe('the node agent, whatever happens to it', () => {
-  const scenario = scenariosOf('node agent', {
+describe('the kubelet, whatever happens to it', () => {
+  const scenario = scenariosOf('kubelet', {
     controllers: () => [
       createKubelet({ runtime: createSimulatedRuntime({ missingImages: ['lost'] }) }).operator,
     ],

@@ -63,7 +63,7 @@ const agentOf = (cluster: Cluster) =>
 
 const withAgent = (body: (stage: NodeStage) => Promise<void>) => onNodes(agentOf, body)
 
-describe('a node agent', () => {
+describe('a kubelet', () => {
   it('registers its node and renews its lease', async () => {
     await withAgent(async ({ cluster }) => {
       const node = await cluster.run(cluster.client.get(Node, { name: 'node-1' }))

@@ -143,7 +143,7 @@ describe('mirror pods', () => {
   })
 
   const names = ['helm', 'sail']
-  const scenario = scenariosOf('mirror pods of the node agent', { others: () => [createObedientPods()] })
+  const scenario = scenariosOf('mirror pods of the kubelet', { others: () => [createObedientPods()] })
   scenario('are all there in the end, whatever happens to who makes them', {
     controllers: () => [mirrors(names.map(name => ({ ...helm, name })))],
     async act(cluster) {
