@@ -16,7 +16,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** One request by whoever the certificate or the token says. */
+/** One request with the identity of the certificate or the token. */
 export function ask(url: string, { ca, cert, key, token, body }: Question = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = {

@@ -161,7 +161,7 @@ describe('the real kube-controller-manager and kube-scheduler on our server', ()
     const ours = async () =>
       (await client.list(Namespace)).items.filter(({ metadata }) => metadata.generateName !== undefined)
     for (const { metadata } of await ours()) await client.delete(Namespace, { name: metadata.name })
-    await eventually('the namespaces are gone', async () => (await ours()).length === 0, 90_000)
+    await eventually('the namespaces are deleted', async () => (await ours()).length === 0, 90_000)
     await sleep(5_000)
     const said = controllerManager.log.length
     await sleep(15_000)

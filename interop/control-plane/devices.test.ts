@@ -17,7 +17,7 @@ const namespace = 'default'
 const key = { namespace, name: 'p' }
 const longest = 15_000
 
-/** A server of ours with the devices, and nobody who schedules. */
+/** A server of ours with the devices, and no scheduler. */
 async function openClient(stack: AsyncDisposableStack): Promise<{ client: Client; kubeconfig: string }> {
   const { kubeconfig } = stack.use(await startServer('--controllers', 'none'))
   const env = createRealEnv()

@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util'
 import { Namespace } from '@coxswain/api/core/v1'
 import { findDifferences } from './comparison/differences.ts'
 import { createDraw, type Sequence } from './comparison/random/draw.ts'
-import { fateOfImage } from './comparison/random/fates.ts'
 import { groups } from './comparison/random/index.ts'
+import { outcomeOfImage } from './comparison/random/outcomes.ts'
 import { type Side, startSide } from './comparison/side.ts'
 import { type Snapshot, takeSnapshot } from './comparison/snapshot.ts'
 import type { Stage } from './comparison/stage.ts'
@@ -54,7 +54,7 @@ async function look(stage: Stage, masks: Sequence['masks']): Promise<Snapshot> {
 
 /** Plays until something differs. */
 async function play(sides: readonly [Side, Side], sequence: Sequence, namespace: string): Promise<Outcome> {
-  const [real, ours] = await Promise.all(sides.map(side => side.open(namespace, fateOfImage)))
+  const [real, ours] = await Promise.all(sides.map(side => side.open(namespace, outcomeOfImage)))
   const both = [real!, ours!]
   let compared = 0
   try {
@@ -65,7 +65,7 @@ async function play(sides: readonly [Side, Side], sequence: Sequence, namespace:
       do {
         const [first, second] = await Promise.all(both.map(stage => look(stage, sequence.masks)))
         found = findDifferences(first!, second!)
-        // What is refused is told with names that chance has made.
+        // Refusals name objects whose names are random.
         if ((theirs === 'done') !== (own === 'done')) found = [...found, `real: ${theirs}, ours: ${own}`]
       } while (found.length > 0 && performance.now() < end)
       compared++
@@ -109,9 +109,9 @@ const work = async () => {
     }
     if (outcome.differences.length === 0) continue
     differing++
-    const told = sequence.actions.map(({ say }, index) => `${index}: ${say}`)
+    const reported = sequence.actions.map(({ say }, index) => `${index}: ${say}`)
     process.stdout.write(
-      `${family}, --seed ${seed} differs\n  ${[...told, ...outcome.differences].join('\n  ')}\n`,
+      `${family}, --seed ${seed} differs\n  ${[...reported, ...outcome.differences].join('\n  ')}\n`,
     )
   }
 }

@@ -39,22 +39,22 @@ class Mask {
   }
 }
 
-interface Told {
+interface Recorded {
   readonly events: unknown
   readonly core: unknown
 }
 
-/** What is told of a pod, by both APIs, oldest first. */
+/** The events of a Pod, by both APIs, oldest first. */
 async function eventsOf(
   client: Client,
   name: string,
   isEnough: (events: readonly Event[]) => boolean,
-): Promise<Told> {
+): Promise<Recorded> {
   const deadline = performance.now() + 15_000
   for (;;) {
     const { items } = await client.list(Event, { namespace })
-    const told = items.filter(({ regarding }) => regarding?.name === name).sort(byName)
-    if (performance.now() < deadline && !isEnough(told)) {
+    const reported = items.filter(({ regarding }) => regarding?.name === name).sort(byName)
+    if (performance.now() < deadline && !isEnough(reported)) {
       await sleep(100)
       continue
     }
@@ -62,7 +62,7 @@ async function eventsOf(
     const core = all.filter(({ involvedObject }) => involvedObject.name === name).sort(byName)
     const mask = new Mask()
     return {
-      events: told.map(each => withoutMeta(each, mask)),
+      events: reported.map(each => withoutMeta(each, mask)),
       core: core.map(each => withoutMeta(each, mask)),
     }
   }
@@ -96,8 +96,8 @@ describe('events of the scheduler beside those of the real one', () => {
   })
   after(() => stack.disposeAsync())
 
-  /** Does it on both sides and gives what is told of a pod. */
-  const compare = async (act: (side: Side) => Promise<Told>) => {
+  /** Does it on both sides and returns the events of a Pod. */
+  const compare = async (act: (side: Side) => Promise<Recorded>) => {
     const [real, ours] = await Promise.all(sides.map(act))
     assert.deepEqual(ours, real)
     return real!
@@ -107,18 +107,18 @@ describe('events of the scheduler beside those of the real one', () => {
   }
 
   it('tells that a pod has a node', async () => {
-    const told = await compare(async side => {
+    const reported = await compare(async side => {
       await make(side, pod('a', { cpu: '500m' }))
       await waitFor(side.client, 'a', isOn('n1'))
       return await eventsOf(side.client, 'a', events => events.length === 1)
     })
-    const [event] = told.events as Event[]
+    const [event] = reported.events as Event[]
     assert.equal(event?.action, 'Binding')
     assert.equal(event?.reportingInstance, `default-scheduler-${hostname()}`)
   })
 
   it('tells that a pod has none, and makes a series of what repeats', async () => {
-    const told = await compare(async side => {
+    const reported = await compare(async side => {
       const small = ['x1', 'x2', 'x3'].map(name => pod(name, { cpu: '100m' }))
       await make(side, ...small)
       for (const [, { metadata }] of small) await waitFor(side.client, metadata.name, isOn('n1'))
@@ -136,7 +136,7 @@ describe('events of the scheduler beside those of the real one', () => {
       return end
     })
     assert.deepEqual(
-      (told.events as Event[]).map(({ action, series }) => [action, series?.count]),
+      (reported.events as Event[]).map(({ action, series }) => [action, series?.count]),
       [
         ['Scheduling', undefined],
         ['Scheduling', 2],
@@ -144,21 +144,21 @@ describe('events of the scheduler beside those of the real one', () => {
     )
   })
 
-  it('tells who has to leave for whom', async () => {
-    const told = await compare(async side => {
+  it('records which Pod was preempted for which', async () => {
+    const reported = await compare(async side => {
       await make(side, pod('v', { cpu: '1' }))
       await waitFor(side.client, 'v', isOn('n1'))
       await make(side, pod('c', { cpu: '1500m', priorityClassName: 'high' }))
       await waitFor(side.client, 'c', isOn('n1'))
       return await eventsOf(side.client, 'v', events => events.length === 2)
     })
-    const preempted = (told.events as Event[]).find(({ reason }) => reason === 'Preempted')
+    const preempted = (reported.events as Event[]).find(({ reason }) => reason === 'Preempted')
     assert.equal(preempted?.action, 'Preempting')
     assert.match(preempted?.note ?? '', /^Preempted by pod uid \d on node n1$/)
   })
 
   it('tells that a pod which waits for its volume is called back', async () => {
-    const told = await compare(async side => {
+    const reported = await compare(async side => {
       const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
       await make(
         side,
@@ -184,13 +184,13 @@ describe('events of the scheduler beside those of the real one', () => {
         events.some(({ note }) => note?.includes('Insufficient')),
       )
     })
-    const notes = (told.events as Event[]).map(({ note = '' }) => note)
+    const notes = (reported.events as Event[]).map(({ note = '' }) => note)
     assert.match(notes[0] ?? '', /^Preempted by pod .* on node n2 \(in kube-scheduler memory\)\.$/)
     assert.equal(notes[1], 'running PreBind plugin "VolumeBinding": preempted by DefaultPreemption')
   })
 
   it('tells of a pod that goes before it was scheduled', async () => {
-    const told = await compare(async side => {
+    const reported = await compare(async side => {
       const [kind, given] = pod('g', { schedulingGates: [{ name: 'example.com/gate' }] })
       const metadata = { ...given.metadata, finalizers: ['example.com/keep'] }
       await make(side, [kind, { ...given, metadata }])
@@ -203,6 +203,6 @@ describe('events of the scheduler beside those of the real one', () => {
       )
       return await eventsOf(side.client, 'g', events => events.length > 0)
     })
-    assert.equal((told.events as Event[])[0]?.note, 'skip schedule deleting pod: default/g')
+    assert.equal((reported.events as Event[])[0]?.note, 'skip schedule deleting pod: default/g')
   })
 })

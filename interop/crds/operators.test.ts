@@ -101,7 +101,7 @@ function testOperator(operator: OperatorModule): void {
       manifest => kinds.has(`${groupOf(manifest)}/${manifest.kind}`) && manifest.metadata.name,
     )
     samples = firstOfEach(found)
-    // Nobody is there to take them out again.
+    // Their controllers do not run here, so nothing would remove them.
     for (const { metadata } of samples) delete metadata.finalizers
   })
 

@@ -1,7 +1,7 @@
 import { builtinProtobuf } from '@coxswain/api'
 import type { Random } from '@coxswain/kit'
 
-/** One request that somebody should never send. */
+/** One request that no client should ever send. */
 export interface BadRequest {
   /** What is wrong with it, for the report. */
   readonly family: string
@@ -423,7 +423,7 @@ const makers: readonly Maker[] = [
       { length: 1 + below(random, 4) },
       () => `${pick(random, names)}=${value()}`,
     ).join('&')
-    // A watch that opens would last: it is told not to.
+    // A watch that opens would stay open, so it gets a timeout.
     return {
       ...get(
         'parameters',

@@ -39,7 +39,7 @@ console.log(
     .join('\n'),
 )
 
-/** What a difference is put down to until somebody has looked at it. */
+/** The cause given for a difference until it has been reviewed. */
 function explain(id: string, status: number): string {
   if (status === 500) return 'a mistake of the client that upstream answers with 500 gets a 4xx'
   if (id.startsWith('access/') || id.includes('/enforcement')) return 'needs RBAC, webhooks or policies'

@@ -5,7 +5,7 @@ import { type Findings, type SearchOptions, searchGrowth } from './search.ts'
 /** Whether hours are to be spent. */
 const full = process.env.TORTURE_RUNS !== undefined
 
-/** Where types that many kinds have are gone into; everywhere else they are skipped. */
+/** Where types that many kinds share are descended into; everywhere else they are skipped. */
 const shownBy: Readonly<Record<string, RegExp>> = {
   'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta': /^v1\/configmaps$/,
   'io.k8s.api.core.v1.PodTemplateSpec': /^apps\/v1\/deployments$/,

@@ -17,7 +17,7 @@ export interface Spot {
 export const mapKey = 'k'
 
 /**
- * Which types are gone into: `all`, but none inside itself; or each once only, and those that `skip` names not at all.
+ * Which types are descended into: `all`, but none inside itself; or each once only, and those that `skip` names not at all.
  */
 export interface Walk {
   readonly all: boolean

@@ -2,7 +2,7 @@
 export interface Effort {
   /** Milliseconds of processor time altogether. */
   readonly total: number
-  /** The longest stretch of it during which nobody else had a turn. */
+  /** The longest stretch of it during which nothing else had a turn. */
   readonly longestTurn: number
 }
 

@@ -52,7 +52,7 @@ describe('a release', () => {
     await helm.fails(`install ferry ${quiet}`, /cannot reuse a name that is still in use/)
   })
 
-  it('is listed and told about', async () => {
+  it('is listed and described', async () => {
     const { helm } = tools
     await helm.ok('list', /^ferry\s+helm-release\s+1\s.*\sdeployed\s+harbour-0\.1\.0\s+1\.0/m)
     await helm.ok('list --all-namespaces --filter ^ferry$ -q', /^ferry$/m)
@@ -81,7 +81,7 @@ describe('a release', () => {
     await kubectl.ok(dataOf('ferry-post-upgrade', 'revision'), '3')
     await helm.ok(`upgrade --install ferry ${quiet} --set colour=red`, /has been upgraded[\s\S]*REVISION: 4/)
     await helm.ok(`upgrade --install tug ${quiet}`, /Installing it now[\s\S]*REVISION: 1/)
-    await helm.fails(`upgrade nobody ${quiet}`, /"nobody" has no deployed releases/)
+    await helm.fails(`upgrade missing ${quiet}`, /"missing" has no deployed releases/)
   })
 
   it('goes back, and keeps its history', async () => {
@@ -176,7 +176,7 @@ describe('whose a field is', () => {
     await kubectl.ok('get berth updated -o jsonpath={.spec.colour}', 'red')
   })
 
-  it('is somebody else’s until it is taken by force', async () => {
+  it('belongs to another manager until it is taken by force', async () => {
     const { kubectl, helm } = tools
     await kubectl.ok('scale deploy owned --replicas=5')
     await helm.fails(

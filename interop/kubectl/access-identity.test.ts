@@ -26,7 +26,7 @@ describe('who kubectl 1.36 is to the server', () => {
   })
   after(() => session[Symbol.dispose]())
 
-  /** Makes `user` somebody with this token; commands take them with `--user`. */
+  /** Adds a kubeconfig user with this token, for `--user`. */
   const become = (user: string, token: string) =>
     session.ok(`config set-credentials ${user} --token=${token.trim()}`, /^User "\w+" set\.$/m)
 
@@ -51,7 +51,7 @@ describe('who kubectl 1.36 is to the server', () => {
     await session.fails('get pods --as=joe', /User "joe" cannot list resource "pods"/)
   })
 
-  it('makes tokens, for whom and for how long one likes', async () => {
+  it('creates tokens for an audience and a duration', async () => {
     const plain = claimsOf(await session.ok('create token bosun'))
     assert.equal(plain.sub, 'system:serviceaccount:crew-1-36:bosun')
     assert.equal((plain.exp as number) - (plain.iat as number), 3600)
@@ -59,7 +59,7 @@ describe('who kubectl 1.36 is to the server', () => {
     assert.deepEqual(other.aud, ['vault'])
     assert.equal((other.exp as number) - (other.iat as number), 1200)
     await session.fails('create token bosun --duration=1m', /may not specify a duration less than 10 minutes/)
-    await session.fails('create token nobody', /serviceaccounts "nobody" not found/)
+    await session.fails('create token missing', /serviceaccounts "missing" not found/)
   })
 
   it('is a service account with its token, as long as what it is bound to is there', async () => {
@@ -76,14 +76,14 @@ describe('who kubectl 1.36 is to the server', () => {
     await ends('bosun')
   })
 
-  it('is nobody with a token that is for somebody else, or is none', async () => {
+  it('is unauthenticated with a token for another audience, and with no token at all', async () => {
     await become('unknown', await session.ok('create token bosun --audience=vault'))
     await session.fails('--user=unknown auth whoami', /Unauthorized/)
     await become('unknown', 'not-a-token')
     await session.fails('--user=unknown get pods', /Unauthorized/)
   })
 
-  it('is nobody when its account has been deleted', async () => {
+  it('is unauthenticated when its account has been deleted', async () => {
     await session.ok('create serviceaccount cook', 'serviceaccount/cook created')
     await become('cook', await session.ok('create token cook'))
     await session.ok('--user=cook auth whoami', /:cook/)

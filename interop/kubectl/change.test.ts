@@ -51,7 +51,7 @@ describe('changes', { concurrency: 2 }, () => {
         await session.ok('get deploy fleet -o jsonpath={.metadata.generation}', '1')
       })
 
-      it('reports conflicts between managers until it is told to force', async () => {
+      it('reports conflicts between managers unless forced', async () => {
         await session.ok('delete cm chart --ignore-not-found')
         await session.ok(`apply --server-side --field-manager=pilot ${chart}`, /serverside-applied/)
         await session.fails(

@@ -70,7 +70,7 @@ describe('delete and wait', { concurrency: 2 }, () => {
         await session.ok('get cm held --ignore-not-found', '')
       })
 
-      it('deletes pods that no node has taken, however it is told', async () => {
+      it('deletes Pods without a node, whatever the flags', async () => {
         await session.ok('create serviceaccount default')
         for (const how of ['--grace-period=1', '--now', '--wait=false', '--timeout=10s']) {
           await session.ok('run fleeting --image=busybox', 'pod/fleeting created')
@@ -82,7 +82,7 @@ describe('delete and wait', { concurrency: 2 }, () => {
         await session.ok('get pods -o name', '')
       })
 
-      it('marks what is to cascade for whoever collects garbage', async () => {
+      it('sets the finalizer or propagation that the garbage collector acts on', async () => {
         const finalizers = 'get deploy fleet -o jsonpath={.metadata.finalizers}'
         for (const [how, wanted] of [
           ['foreground', '["foregroundDeletion"]'],

@@ -41,7 +41,7 @@ for (const version of kubectlVersions) {
       writeFileSync(file, JSON.stringify(deckhandIn(session.namespace)))
       await session.ok(`auth reconcile -f ${file}`, /role\S* "?deckhand"? reconciled|deckhand reconciled/)
       await session.ok('get role deckhand -o jsonpath={.rules[0].resources}', '["pods","pods/log"]')
-      // What was added stays, what is missing comes back, unless it is told otherwise.
+      // What was added stays, what is missing comes back, unless a flag says otherwise.
       await session.ok(
         `patch rolebinding deckhand --type=json -p '[{"op":"add","path":"/subjects/-","value":{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"joe"}}]'`,
       )
@@ -51,7 +51,7 @@ for (const version of kubectlVersions) {
       await session.ok('get rolebinding deckhand -o jsonpath={.subjects[*].name}', 'jane')
     })
 
-    it('asks what somebody else may do', async () => {
+    it('asks what another user may do', async () => {
       await session.ok('auth can-i list pods --as jane', 'yes')
       await session.ok('auth can-i get pods --subresource=log --as jane', 'yes')
       await session.ok('auth can-i get pods/a --as jane', 'yes')
@@ -70,7 +70,7 @@ for (const version of kubectlVersions) {
       await session.ok('auth can-i delete nodes --as jane --as-group system:masters', 'yes')
     })
 
-    it('lists what somebody may do', async () => {
+    it('lists what a user may do', async () => {
       await session.ok(
         'auth can-i --list --as jane',
         /^pods +\[\] +\[\] +\[get list\]$/m,

@@ -17,7 +17,7 @@ export interface Expectations {
   ok(command: string, ...expected: Expected[]): Promise<string>
   /** The command fails and standard error is as expected. */
   fails(command: string, ...expected: Expected[]): Promise<Outcome>
-  /** The command is run again and again until it is `ok`: for what is done by somebody else meanwhile. */
+  /** The command is run again and again until it is `ok`: for what a controller does meanwhile. */
   until(command: string, ...expected: Expected[]): Promise<string>
 }
 

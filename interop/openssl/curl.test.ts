@@ -77,7 +77,7 @@ for (const version of ['--http2', '--http1.1']) {
       assert.equal((await curl('/stream')).body, '0\n1\n2\n')
     })
 
-    it('may send 3 MiB, and is told 413 for more, declared or not', async () => {
+    it('may send 3 MiB, and gets 413 for more, declared or not', async () => {
       const limit = 3 * 1024 ** 2
       const post = (length: number, ...more: string[]) =>
         curl('/p', '--data-binary', `@${file('body', Buffer.alloc(length))}`, ...more)

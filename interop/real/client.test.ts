@@ -134,7 +134,7 @@ describe('the client, against a real server', () => {
     await client.create(Pod, { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } })
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata }
     await client.subresource(Pod, metadata, 'eviction').create(eviction)
-    await eventually('it is gone', async () => (await client.get(Pod, metadata)) === undefined)
+    await eventually('it is deleted', async () => (await client.get(Pod, metadata)) === undefined)
     const token = await client
       .subresource(ServiceAccount, { namespace, name: 'default' }, 'token')
       .create<{ status: { token: string } }>({

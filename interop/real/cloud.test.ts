@@ -27,7 +27,7 @@ describe('controllers of clouds and volumes, against a real server', () => {
     session.start(createNodeIpamController({ clusterCIDRs }))
     session.start(createNodeRouteController(cloud, { clusterCIDRs }))
     session.start(createAttachDetachController())
-    // Nobody's pods are to be put there.
+    // No Pod may be scheduled there.
     const annotations = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' }
     const taints = [{ key: uninitializedTaint, value: 'true', effect: 'NoSchedule' as const }]
     await session.client.create(Node, {
@@ -75,7 +75,7 @@ describe('controllers of clouds and volumes, against a real server', () => {
     await client.patch(Service, key, { spec: { type: 'LoadBalancer' } }, { type: 'merge' })
     await eventually('it has one again', async () => (await ingressOf())?.[0]?.ip === '127.0.0.1')
     await client.delete(Service, key)
-    await eventually('it is gone', async () => (await client.get(Service, key)) === undefined)
+    await eventually('it is deleted', async () => (await client.get(Service, key)) === undefined)
   })
 
   it('attach a volume to the node of its pod, and detach it', async () => {

@@ -69,7 +69,7 @@ describe('our controllers, scheduler and nodes, against a real server', () => {
     const ours = async () =>
       (await client.list(Namespace)).items.filter(({ metadata }) => metadata.generateName !== undefined)
     for (const { metadata } of await ours()) await client.delete(Namespace, { name: metadata.name })
-    await eventually('the namespaces are gone', async () => (await ours()).length === 0, 90_000)
+    await eventually('the namespaces are deleted', async () => (await ours()).length === 0, 90_000)
     await sleep(5_000)
     const said = records.length
     await sleep(10_000)

@@ -45,7 +45,7 @@ describe('leader election, against a real server', () => {
       const holder = async () =>
         (await client.get(Lease, { namespace, name: 'counter' }))?.spec?.holderIdentity
       const writer = async () => (await client.get(ConfigMap, key))?.data?.by
-      const first = await eventually('somebody writes', writer)
+      const first = await eventually('a replica writes', writer)
       assert.equal(await holder(), first)
       const leader = replicas.find(({ identity }) => identity === first)!
       const other = replicas.find(replica => replica !== leader)!

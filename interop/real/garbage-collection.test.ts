@@ -31,7 +31,8 @@ describe('our garbage collector and namespace controller, against a real server'
   const find = (name: string) => session.client.get(ConfigMap, { namespace: session.namespace, name })
   const remove = (name: string, options?: DeleteOptions) =>
     session.client.delete(ConfigMap, { namespace: session.namespace, name }, options)
-  const gone = (name: string) => eventually(`${name} is gone`, async () => (await find(name)) === undefined)
+  const gone = (name: string) =>
+    eventually(`${name} is deleted`, async () => (await find(name)) === undefined)
 
   it('background: dependents and theirs are deleted, unrelated objects stay', async () => {
     const owner = await make('b-owner')
@@ -71,7 +72,7 @@ describe('our garbage collector and namespace controller, against a real server'
 
   it('absent owners, and owners in other namespaces with their event', async () => {
     const { client } = session
-    await make('a-child', [{ name: 'nobody', uid: '12345678-1234-1234-1234-123456789012' }])
+    await make('a-child', [{ name: 'missing', uid: '12345678-1234-1234-1234-123456789012' }])
     await gone('a-child')
     const owner = await make('n-owner')
     await make('n-good', [owner])
@@ -80,7 +81,7 @@ describe('our garbage collector and namespace controller, against a real server'
     await client.create(ConfigMap, {
       metadata: { namespace: other, name: 'bad', ownerReferences: [reference] },
     })
-    await eventually('it is gone', async () => {
+    await eventually('it is deleted', async () => {
       const found = await client.get(ConfigMap, { namespace: other, name: 'bad' })
       return found === undefined
     })
@@ -123,7 +124,7 @@ describe('our garbage collector and namespace controller, against a real server'
     }
     await client.create(Secret, { metadata: { namespace, name: 'cargo', ownerReferences: [reference] } })
     await client.delete(Ship, { namespace, name: 'ship' })
-    await eventually('the cargo is gone', async () => {
+    await eventually('the cargo is deleted', async () => {
       const found = await client.get(Secret, { namespace, name: 'cargo' })
       return found === undefined
     })
@@ -151,6 +152,6 @@ describe('our garbage collector and namespace controller, against a real server'
     )
     assert.equal(await client.get(Secret, { namespace: name, name: 's' }), undefined)
     await client.patch(ConfigMap, { namespace: name, name: 'a' }, { metadata: { finalizers: null } })
-    await eventually('it is gone', async () => (await client.get(Namespace, { name })) === undefined)
+    await eventually('it is deleted', async () => (await client.get(Namespace, { name })) === undefined)
   })
 })

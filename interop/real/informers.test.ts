@@ -33,11 +33,11 @@ describe('informers, against a real server', () => {
       const transport = createFaultyTransport(inner, { ...env, random: createSeededRandom(7) }, () => faults)
       const source = listerWatcherOf(createClient({ transport, env }), ConfigMap, { namespace })
       const informer = new Informer<ApiObject>({ source, env, watchList, freeze: true })
-      const told = new Map<string, DeepReadonly<ApiObject>>()
+      const seen = new Map<string, DeepReadonly<ApiObject>>()
       informer.addHandler({
-        onAdd: object => void told.set(object.metadata.name, object),
-        onUpdate: (_, object) => void told.set(object.metadata.name, object),
-        onDelete: object => void told.delete(object.metadata.name),
+        onAdd: object => void seen.set(object.metadata.name, object),
+        onUpdate: (_, object) => void seen.set(object.metadata.name, object),
+        onDelete: object => void seen.delete(object.metadata.name),
       })
       const stop = new AbortController()
       const running = informer.run(stop.signal)
@@ -62,7 +62,7 @@ describe('informers, against a real server', () => {
         'the store is equal to the server',
         async () =>
           JSON.stringify(summary(informer.store.list())) === JSON.stringify(truth) &&
-          JSON.stringify(summary(told.values())) === JSON.stringify(truth),
+          JSON.stringify(summary(seen.values())) === JSON.stringify(truth),
         90_000,
       )
       assert.deepEqual(summary(informer.store.list()), truth)

@@ -22,11 +22,11 @@ describe('operators, unchanged, against a real server', () => {
     await eventually('it runs', async () => (await client.get(At.v1alpha1, key))?.status?.phase === 'RUNNING')
     const { items } = await client.list(Pod, { namespace })
     assert.equal(items.length, 1)
-    // Nobody runs pods there: the test does.
+    // No kubelet runs there: the test plays it.
     await client.updateStatus(Pod, { ...items[0]!, status: { ...items[0]!.status, phase: 'Succeeded' } })
     await eventually('it is done', async () => (await client.get(At.v1alpha1, key))?.status?.phase === 'DONE')
     await client.delete(At.v1alpha1, key)
-    await eventually('both are gone', async () => {
+    await eventually('both are deleted', async () => {
       const at = await client.get(At.v1alpha1, key)
       const pods = await client.list(Pod, { namespace })
       return at === undefined && pods.items.every(({ metadata }) => metadata.deletionTimestamp)
@@ -58,7 +58,7 @@ describe('operators, unchanged, against a real server', () => {
       return items.some(({ reason, involvedObject }) => reason === 'Created' && involvedObject.name === 'net')
     })
     await client.delete(Network.v1, key)
-    await eventually('it is gone', async () => (await client.get(Network.v1, key)) === undefined)
+    await eventually('it is deleted', async () => (await client.get(Network.v1, key)) === undefined)
     assert.equal(await inventory.find(made.metadata.uid), undefined)
   })
 })

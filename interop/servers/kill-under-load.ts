@@ -23,7 +23,7 @@ interface Result {
 /**
  * A server that writers keep busy is killed again and again and started on the same data. After each start every object is as the
  * last acknowledged write left it (or one without an answer after it); a watcher that goes on from the last version it
- * saw is told every acknowledged write, or that its version is too old.
+ * saw gets every acknowledged write, or the error that its version is too old.
  */
 export async function killUnderLoad(options: { kills: number; seed: number }): Promise<Result> {
   await using server = await startServer('--controllers', 'none')

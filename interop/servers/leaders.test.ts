@@ -83,7 +83,7 @@ describe('controllers of two servers on one etcd', () => {
       still.map(({ spec }) => spec.holderIdentity),
       taken.map(({ spec }) => spec.holderIdentity),
     )
-    // One that stops gives the leases back: nobody has to wait for their end.
+    // One that stops releases its leases: no other has to wait until they expire.
     await servers[1]![Symbol.asyncDispose]()
     await deploy(first, 'alone')
   })

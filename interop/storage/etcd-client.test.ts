@@ -26,7 +26,7 @@ async function take(watch: AsyncIterator<WatchBatch>, count: number): Promise<nu
 }
 
 describe('an etcd store', () => {
-  it('goes on with another member when one is gone', { timeout }, async () => {
+  it('goes on with another member when one is down', { timeout }, async () => {
     await using cluster = await EtcdCluster.start({ version: 'etcd-3.6', size: 3 })
     await using store = createEtcdStore({ endpoints: cluster.endpoints })
     await put(store, '/a', '1')
@@ -42,7 +42,7 @@ describe('an etcd store', () => {
     }
   })
 
-  it('says that it does not know what became of a write that nobody answered, and does not repeat it', {
+  it('reports the result of an unanswered write as unknown, and does not retry it', {
     timeout,
   }, async () => {
     await using cluster = await EtcdCluster.start({ version: 'etcd-3.6' })
@@ -57,7 +57,7 @@ describe('an etcd store', () => {
     assert.ok(kv && kv.version <= 2, `version ${kv?.version}`)
   })
 
-  it('says while nobody uses it that its server is gone, and that it is back', { timeout }, async () => {
+  it('reports while idle that its server is down, and that it is back', { timeout }, async () => {
     await using cluster = await EtcdCluster.start({ version: 'etcd-3.6' })
     await using store = createEtcdStore({ endpoints: cluster.endpoints })
     const { revision } = await put(store, '/a', '0')

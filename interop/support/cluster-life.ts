@@ -24,7 +24,7 @@ import { isTooManyRequests } from '@coxswain/apimachinery/status'
 import { type Client, type DynamicKind, kindFor } from '@coxswain/client'
 import { eventually } from './eventually.ts'
 
-/** A server with controllers, a scheduler and nodes, whoever they are. */
+/** A server with controllers, a scheduler and nodes, whichever implementation they are. */
 export interface ClusterUnderTest {
   /** The administrator's. */
   readonly client: Client
@@ -110,7 +110,7 @@ export function describeClusterLife(cluster: () => ClusterUnderTest): void {
       await client.patch(Deployment, key, { spec: { replicas: 2 } }, { type: 'merge' })
       await running(client, namespace, 2)
       await client.delete(Deployment, key, { propagationPolicy: 'Foreground' })
-      await eventually('all of it is gone', async () => {
+      await eventually('all of it is deleted', async () => {
         const sets = await client.list(ReplicaSet, { namespace })
         return sets.items.length === 0 && (await podsOf(client, namespace)).length === 0
       })
@@ -150,7 +150,7 @@ export function describeClusterLife(cluster: () => ClusterUnderTest): void {
       })
       await client.patch(ConfigMap, { namespace, name: 'a' }, { metadata: { finalizers: null } })
       await eventually(
-        'it is gone',
+        'it is deleted',
         async () => (await client.get(Namespace, { name: namespace })) === undefined,
       )
     })
@@ -168,7 +168,7 @@ export function describeClusterLife(cluster: () => ClusterUnderTest): void {
       await client.delete(Ship, { namespace, name })
       // The collector looks for new kinds every thirty seconds.
       await eventually(
-        'the cargo is gone',
+        'the cargo is deleted',
         async () => (await client.get(Secret, { namespace, name: 'cargo' })) === undefined,
         90_000,
       )
@@ -255,7 +255,7 @@ export function describeClusterLife(cluster: () => ClusterUnderTest): void {
           /the server could not find the requested resource/.test(active.message ?? '')
         )
       })
-      // Where nobody serves metrics, a custom resource of their shape will do.
+      // Where no metrics server runs, a custom resource of the same shape will do.
       await serve(client, PodMetrics)
       const usage = { cpu: '150m', memory: '1Mi' }
       await eventually('the metrics are served', () =>
@@ -337,7 +337,7 @@ export function describeClusterLife(cluster: () => ClusterUnderTest): void {
       ])
       await client.delete(Pod, { namespace, name: 'user' })
       await eventually(
-        'the claim is gone',
+        'the claim is deleted',
         async () => (await client.get(PersistentVolumeClaim, key)) === undefined,
       )
       await eventually(

@@ -76,7 +76,7 @@ function firstLine(child: ChildProcess): Promise<string> {
   })
 }
 
-/** Those that were told to end. */
+/** Those that are stopping. */
 const stopped = new WeakSet<ChildProcess>()
 
 /** A server that ends by itself fails whatever is tested: its last words say why. */

@@ -3,7 +3,7 @@ import { isClientError } from '@coxswain/client'
 
 /**
  * Looks until it holds, and gives what was found. A failure counts as not yet, unless it is our client's own; the last
- * one is told when time is up. The time is a net for what never happens: long enough for a machine that has a lot else
+ * one is reported when time is up. The time is a net for what never happens: long enough for a machine that has a lot else
  * to do.
  */
 export async function eventually<T>(

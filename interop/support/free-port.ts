@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** A port of this machine that nobody listens on: Pods that are processes share them with everybody. */
+/** A free port of this machine: Pods that are processes share the machine's ports. */
 export async function freePort(): Promise<number> {
   const listener = createServer().listen(0)
   await once(listener, 'listening')

@@ -11,9 +11,9 @@ import { createControllerManager } from '../../../packages/cli/src/up/loops/cont
 import type { ControllerName } from '../../../packages/cli/src/up/options/controller-names.ts'
 import { startServer } from '../../support/coxswain.ts'
 import { startControllerManager } from '../components.ts'
+import { createScriptedPods, type Script } from './scripted-pods.ts'
 import { kinds, type Snapshot, takeSnapshot } from './snapshot.ts'
 import { type Scenario, Stage } from './stage.ts'
-import { createToldPods, type Script } from './told-pods.ts'
 
 /** Those that have a part in the scenarios. */
 const workloadControllers: readonly ControllerName[] = [
@@ -67,7 +67,7 @@ export async function startSide(which: 'real' | 'ours', more: readonly Controlle
   const scripts = new Map<string, Script>()
   const changes = new Map<string, number>()
   await run(
-    createToldPods(namespace => scripts.get(namespace) ?? runs),
+    createScriptedPods(namespace => scripts.get(namespace) ?? runs),
     'kubelet/0.1',
   )
   await run(createWitness(changes), 'witness/0.1')
@@ -97,7 +97,7 @@ export async function startSide(which: 'real' | 'ours', more: readonly Controlle
   }
 }
 
-/** A node that is ready as far as anybody can see. */
+/** A node whose status says that it is ready. */
 export async function addNode(client: Client, name: string, more: object = {}): Promise<void> {
   const labels = { 'kubernetes.io/hostname': name, ...more }
   const node = await client.create(Node, { metadata: { name, labels } })

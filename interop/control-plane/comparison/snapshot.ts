@@ -59,7 +59,7 @@ const timeKeys =
   /^(creationTimestamp|deletionTimestamp|lastTransitionTime|lastUpdateTime|lastProbeTime|startTime|completionTime|startedAt|finishedAt|lastScheduleTime|lastSuccessfulTime)$/
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
-/** Somebody was faster; it is tried again. */
+/** A conflict; it is tried again. */
 const conflict = /the object has been modified; please apply your changes/
 const steps = / (from|to) \d+ (from|to) \d+$/
 
@@ -90,16 +90,17 @@ export async function takeSnapshot(
   }
   const mask = createMask(found, namespace)
   const { items: own } = await client.list(Event, { namespace })
-  // Events of what has no namespace are told in the default one.
+  // Events of cluster-scoped objects are in the default namespace.
   const { items: others } = await client.list(Event, { namespace: 'default' })
   const events = [
     ...own,
     ...others.filter(({ involvedObject }) => involvedObject.name?.startsWith(`${namespace}-of-`)),
   ]
-  const told = events.map(({ type, reason, message, source, involvedObject: { kind, name, fieldPath } }) =>
-    mask(
-      `${type} ${reason} ${kind}/${name}${fieldPath ? ` ${fieldPath}` : ''} from ${source?.component}: ${chanceSteps ? message?.replace(steps, '') : message}`,
-    ),
+  const reported = events.map(
+    ({ type, reason, message, source, involvedObject: { kind, name, fieldPath } }) =>
+      mask(
+        `${type} ${reason} ${kind}/${name}${fieldPath ? ` ${fieldPath}` : ''} from ${source?.component}: ${chanceSteps ? message?.replace(steps, '') : message}`,
+      ),
   )
   const hasChanceGeneration = ({ kind }: ApiObject) =>
     kind === 'EndpointSlice' || (chanceGenerations && kind === 'ReplicaSet')
@@ -109,7 +110,7 @@ export async function takeSnapshot(
         sortAddresses(mask(JSON.stringify(normalize(sortPorts(object), hasChanceGeneration(object))))),
       )
       .sort(),
-    events: [...new Set(told)].filter(line => !chanceEvents?.test(line) && !conflict.test(line)).sort(),
+    events: [...new Set(reported)].filter(line => !chanceEvents?.test(line) && !conflict.test(line)).sort(),
   }
 }
 
@@ -133,7 +134,7 @@ function createMask(objects: readonly ApiObject[], namespace: string): (text: st
   return text => {
     let masked = text
     for (const [from, to] of replacements) masked = masked.replaceAll(from, to)
-    // A uid is told with a name that may hold a hash.
+    // A uid stands beside a name that may hold a hash.
     for (const [from, to] of replacements) masked = masked.replaceAll(from, to)
     return masked
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')

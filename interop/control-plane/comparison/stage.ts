@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
 import type { Client, DeleteOptions } from '@coxswain/client'
-import type { Script } from './told-pods.ts'
+import type { Script } from './scripted-pods.ts'
 
 /** What people do in a namespace; the controllers see it. It is played with the real ones and with ours. */
 export interface Scenario {

@@ -185,5 +185,5 @@ export const pods: Readonly<Record<string, object>> = {
   'a plug-in here, devices there': {
     containers: [container('a', { 'example.com/plug': '1', ...gpu('1') })],
   },
-  'what nobody has': { containers: [container('a', { 'example.com/none': '1' })] },
+  'what no node has': { containers: [container('a', { 'example.com/none': '1' })] },
 }

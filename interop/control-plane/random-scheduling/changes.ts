@@ -20,7 +20,7 @@ export interface Known {
   readonly density: number
 }
 
-/** What is gone already need not change. */
+/** What is already deleted need not change. */
 const unlessGone = async (work: Promise<unknown>) => {
   await work.catch(error => {
     if (!isNotFound(error)) throw error

@@ -58,7 +58,7 @@ function tidy(scores: Record<string, Record<string, number>>): Scores {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The nodes that nobody beats. */
+/** The nodes with the highest score. */
 export function bestNodes(scores: Scores, nodes: readonly string[]): string[] {
   const total = (node: string) =>
     Object.values(scores).reduce((sum, byNode) => sum + (byNode[node] ?? Number.NEGATIVE_INFINITY), 0)

@@ -27,11 +27,11 @@ describe('a chart whose hooks are Jobs', () => {
   })
 
   /** When Jobs came, had succeeded and went, since the last time this was asked. */
-  let told = 0
+  let reported = 0
   async function jobsUntil(last: RegExp): Promise<string[]> {
     await jobs.until(last)
-    const lines = jobs.lines.slice(told).filter(line => /^(ADDED|DELETED)|^MODIFIED \S+ 1$/.test(line))
-    told = jobs.lines.length
+    const lines = jobs.lines.slice(reported).filter(line => /^(ADDED|DELETED)|^MODIFIED \S+ 1$/.test(line))
+    reported = jobs.lines.length
     return [...new Set(lines.map(line => line.replace(/^MODIFIED (\S+) 1$/, 'DONE $1').replace(/ \d*$/, '')))]
   }
   const course = (...names: string[]) =>
@@ -87,7 +87,7 @@ describe('a chart whose hooks are Jobs', () => {
     await kubectl.ok('get configmap pier-post-rollback -o name')
   })
 
-  it('goes back when it is told to', async () => {
+  it('rolls back', async () => {
     await jobsUntil(/^DELETED pier-post-rollback-1/)
     await helm.ok('rollback pier 1 --wait --timeout 20s')
     await kubectl.ok(
@@ -101,7 +101,7 @@ describe('a chart whose hooks are Jobs', () => {
     )
   })
 
-  it('is gone when helm says so', async () => {
+  it('is deleted when helm says so', async () => {
     await helm.ok('uninstall pier --wait --cascade foreground --timeout 20s', /release "pier" uninstalled/)
     await kubectl.ok('get deploy,rs,svc,sa,berth,pods -l app.kubernetes.io/instance=pier -o name', '')
     assert.deepEqual(

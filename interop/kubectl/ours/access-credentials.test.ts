@@ -192,7 +192,7 @@ describe('config set-credentials', () => {
 
   it('with a token that the webhook knows', async () => {
     assert.equal(await whoIs('webhook', '--token=webhook-token'), 'wendy ["system:authenticated"]')
-    assert.match(await whoIs('webhook', '--token=webhook-nobody'), /Unauthorized/)
+    assert.match(await whoIs('webhook', '--token=webhook-unknown'), /Unauthorized/)
   })
 
   it('with a token of the OpenID provider', async () => {
@@ -226,7 +226,7 @@ describe('config set-credentials', () => {
     )
   })
 
-  it('with a name and a password, which nobody knows here', async () => {
+  it('with a name and a password, which this server does not accept', async () => {
     assert.match(await whoIs('basic', '--username=a', '--password=b'), /Unauthorized/)
   })
 
@@ -268,7 +268,7 @@ describe('config set-credentials', () => {
       '-dates',
     ])
     assert.match(text.stdout, /O ?= ?devs, O ?= ?ops, CN ?= ?jane/)
-    assert.equal((await ok('get', 'csr', '-o', 'name')).trim(), '', 'the request is gone again')
+    assert.equal((await ok('get', 'csr', '-o', 'name')).trim(), '', 'the request is deleted again')
   })
 
   it('with a certificate of another authority', async () => {
@@ -305,7 +305,7 @@ describe('coxswain kubeconfig', () => {
     assert.match(help.stdout, /--user <name>[\s\S]*--group <name\.\.\.>[\s\S]*Exit codes/)
   })
 
-  it('makes nobody a master, and says so', async () => {
+  it('makes no user a master, and says so', async () => {
     const refused = await coxswain(
       ...['kubeconfig', '--user', 'eve', '--group', 'system:masters', '--kubeconfig', server.kubeconfig],
     )
@@ -350,7 +350,7 @@ describe('front proxies', () => {
     assert.equal(await whoIsWith(issue('other', proxyCa)), 401)
   })
 
-  it('are nobody else: what clients say of themselves counts for nothing', async () => {
+  it('keep their identity: headers that clients send are ignored', async () => {
     const { users } = parseKubeconfig(readFileSync(server.kubeconfig, 'utf8'), server.kubeconfig)
     const { user } = users![0]!
     const [certificate, key] = [user['client-certificate-data']!, user['client-key-data']!].map(data =>
@@ -379,7 +379,7 @@ describe('the AuthenticationConfiguration', () => {
     const path = join(directory, 'authentication.json')
     const before = readFileSync(path, 'utf8')
     const token = idToken({ sub: 'olga', roles: [] })
-    /** Whether `expected` is what kubectl is told within twenty seconds. */
+    /** Whether kubectl gets `expected` within twenty seconds. */
     const becomes = async (expected: RegExp) => {
       let answer = ''
       for (let left = 20; left > 0; left--) {

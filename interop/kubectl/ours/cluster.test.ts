@@ -46,7 +46,7 @@ describe('a cluster with a node', { concurrency: 2 }, () => {
         await session.ok('delete pod seen --wait=false', deleted(version, 'pod "seen"'))
       })
 
-      it('cascades as it is told', async () => {
+      it('cascades as the flag says', async () => {
         await session.ok('create deployment front --image=nginx --replicas=0')
         await session.ok(
           'delete deploy front --cascade=foreground',

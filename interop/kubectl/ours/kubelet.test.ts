@@ -116,7 +116,7 @@ describe('pods on a node that is not ours', () => {
   }
 })
 
-describe('a kubelet whose certificate somebody else signed', () => {
+describe('a kubelet whose certificate another CA signed', () => {
   it('is not spoken to', async () => {
     await using kubelet = await startFakeKubelet()
     await using other = await startFakeKubelet()

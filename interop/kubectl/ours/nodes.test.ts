@@ -64,7 +64,7 @@ describe('nodes with pods on them', () => {
   })
 
   it('are drained no faster than a budget allows', async () => {
-    // Two of two have to be there: nobody may go until a third is.
+    // Two of two have to be available: no Pod may be evicted until there is a third.
     const rest = '--ignore-daemonsets --force --delete-emptydir-data --pod-selector=app=crew --timeout=120s'
     const node = await session.ok('get pods -l app=crew -o jsonpath={.items[0].spec.nodeName}')
     await session.until('get pdb crew', /^crew +2 +N\/A +0 /m)

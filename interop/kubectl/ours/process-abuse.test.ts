@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { execute, type RunningServer, root, startServer } from '../../support/coxswain.ts'
 import { createClusterSession, type Session } from '../session.ts'
 
-// What a Pod, or somebody who talks to one, may do to the server that runs it: nothing.
+// Neither a Pod nor a client that talks to it can harm the server that runs it.
 let server: RunningServer
 let session: Session
 before(async () => {

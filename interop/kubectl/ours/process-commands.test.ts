@@ -62,8 +62,8 @@ describe('processes and who talks to them', { concurrency: 3 }, () => {
         const missing = await session.fails(`exec ${pod} -c talk -- no-such-program`, /no-such-program/)
         assert.notEqual(missing.code, 0)
         await session.fails(
-          `exec ${pod} -c nobody -- true`,
-          /container nobody is not valid for pod|not found/,
+          `exec ${pod} -c missing -- true`,
+          /container missing is not valid for pod|not found/,
         )
         assert.equal((await session.ok(`exec ${pod} -c talk -- head -c 3000000 /dev/zero`)).length, 3_000_000)
         const cargo = 'salt and rum\n'.repeat(50_000)

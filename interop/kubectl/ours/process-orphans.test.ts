@@ -11,10 +11,10 @@ import { expecting, namespaceIsReady } from '../session.ts'
 const directory = mkdtempSync(join(tmpdir(), 'process-orphans-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-/** How long they would sleep: nobody else on this machine sleeps for just so long. */
+/** How long they would sleep: a number that no other process on this machine uses. */
 const programs = [1, 2, 3, 4, 5].map(each => String(process.pid * 10 + each))
 const [first, second, third, fourth, fifth] = programs
-/** Stays in its group; leaves it; leaves it without an environment; is forked twice and has nobody above it. */
+/** Stays in its group; leaves it; leaves it without an environment; is forked twice and has no parent. */
 const scripts = [
   `sleep ${first} & wait`,
   `setsid sleep ${second} & wait`,
@@ -37,7 +37,7 @@ function sleepers(): string[] {
 const allSleep = () => eventually('all of them sleep', async () => sleepers().length === programs.length)
 
 describe('what pods have started', () => {
-  it('is gone when a server that was killed is back, and when it is stopped', async () => {
+  it('is ended when a killed server has restarted, and when it is stopped', async () => {
     const file = join(directory, 'pods.json')
     const items = scripts.map((script, index) => ({
       apiVersion: 'v1',

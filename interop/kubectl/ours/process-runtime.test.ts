@@ -79,7 +79,7 @@ describe('pods that are processes', () => {
           { name: 'GREETING', valueFrom: { configMapKeyRef: { name: 'cfg', key: 'greeting' } } },
           { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
           { name: 'LIMIT', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
-          { name: 'ALL', value: '$(GREETING)-$(NAME)-$(NOBODY)-$$(NAME)' },
+          { name: 'ALL', value: '$(GREETING)-$(NAME)-$(UNSET)-$$(NAME)' },
         ],
         resources: { limits: { memory: '64Mi', cpu: '1' } },
         volumeMounts: mounts,
@@ -108,7 +108,7 @@ describe('pods that are processes', () => {
     await reaches('Succeeded', 'volumes')
     assert.equal(
       await succeeds(kubectl('logs', 'volumes', '-c', 'main')),
-      'hello node-1 64 hello-volumes-$(NOBODY)-$(NAME) volumes\nmade\nx=1\nvolumesca.crt\nnamespace\ntoken\ndefault',
+      'hello node-1 64 hello-volumes-$(UNSET)-$(NAME) volumes\nmade\nx=1\nvolumesca.crt\nnamespace\ntoken\ndefault',
     )
   })
 
@@ -198,7 +198,7 @@ describe('pods that are processes', () => {
 })
 
 describe('processes of pods', () => {
-  it('are gone when a killed server is back, and when it has stopped', async () => {
+  it('are ended when a killed server has restarted, and when it has stopped', async () => {
     let kubeconfig = ''
     const name = own('orphan-test')
     const marker = `HOSTNAME=${name}`

@@ -116,7 +116,7 @@ describe('services on the machine itself', () => {
     }
   })
 
-  it('keep a client at one endpoint when they are told to', async () => {
+  it('keep a client at one endpoint with session affinity', async () => {
     const { nodePort } = await addressesOf('web')
     await session.ok(`patch service web -p '{"spec":{"sessionAffinity":"ClientIP"}}'`)
     const answers = async () => {
@@ -209,7 +209,7 @@ describe('services on the machine itself', () => {
     client.close()
   })
 
-  it('say so when somebody else has their port, and take it when it is free', async () => {
+  it('say so when their port is in use, and take it when it is free', async () => {
     const rival = createServer().listen(reservedNodePort, '127.0.0.1')
     await once(rival, 'listening')
     await session.ok(`create service nodeport blocked --tcp=8082:${portA} --node-port=${reservedNodePort}`)
@@ -247,7 +247,7 @@ describe('services on the machine itself', () => {
         sent.end()
       })
     await eventually('an answer, or a word why there is none', async () => {
-      // Without rights nobody gets port 443.
+      // Without privileges port 443 cannot be bound.
       const events = await session.ok('get events -n default --field-selector involvedObject.name=kubernetes')
       return (await status()) === '200' || /PortUnavailable .*this user may not listen there/.test(events)
     })

@@ -25,7 +25,7 @@ for (const version of kubectlVersions) {
       await until('get pods -o name', '')
     })
 
-    it('loses nothing that kubectl was told when the server is killed in the middle', async () => {
+    it('loses no acknowledged write when the server is killed in the middle', async () => {
       await using server = await startServer(...operator)
       const kubectl = createKubectl(version, server.kubeconfig)
       const { until } = expecting('kubectl', kubectl)

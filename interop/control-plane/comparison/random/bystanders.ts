@@ -94,7 +94,7 @@ export const endNamespace: readonly Action[] = [
     run: async stage => {
       await stage.patch(ConfigMap, 'held', { metadata: { finalizers: null } })
       await stage.until(
-        'it is gone',
+        'it is deleted',
         async () => !(await stage.client.get(Namespace, { name: stage.namespace })),
       )
     },

@@ -9,7 +9,7 @@ import { type Action, type Draw, drawActions, type Family } from './draw.ts'
 import { podActions } from './pods-by-hand.ts'
 import { recreate } from './recreate.ts'
 
-/** Nodes are everybody's: each sequence has its own, and keeps to them. */
+/** Nodes are cluster-wide: each sequence has its own, and keeps to them. */
 const names = ['a', 'b', 'c', 'd']
 const nodeName = (stage: Stage, name: string) => `${stage.namespace}-${name}`
 const template = (stage: Stage, image: string) => ({
@@ -44,7 +44,7 @@ const setImage = (draw: Draw): Action => {
     run: stage => stage.patch(DaemonSet, 'agent', { spec: { template: template(stage, chosen) } }),
   }
 }
-/** The real controller does not look when a node goes, or comes back with its pods: somebody touches the set. */
+/** The real controller does not look when a node goes, or comes back with its Pods: an annotation makes it look. */
 const onNode = (draw: Draw, say: string, run: (stage: Stage, name: string) => Promise<unknown>): Action => {
   const name = draw.pick(names)
   return {

@@ -2,7 +2,7 @@ import { createSeededRandom } from '@coxswain/kit'
 import type { Masks } from '../snapshot.ts'
 import type { Stage } from '../stage.ts'
 
-/** One thing that somebody does. It is told before it is done, and decided before either side is looked at. */
+/** One action. It is printed before it is done, and decided before either side is looked at. */
 export interface Action {
   readonly say: string
   readonly run: (stage: Stage) => Promise<unknown>

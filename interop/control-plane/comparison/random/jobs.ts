@@ -56,7 +56,7 @@ function drawSpec(draw: Draw): object {
     ...(draw.chance(0.2) && { suspend: true }),
     ...(draw.chance(0.1) && { ttlSecondsAfterFinished: draw.pick([0, 4]) }),
     ...(draw.chance(0.1) && { activeDeadlineSeconds: 5 }),
-    ...(draw.chance(0.1) && { managedBy: 'example.com/somebody' }),
+    ...(draw.chance(0.1) && { managedBy: 'example.com/another' }),
     template: template(image, hasPolicy || draw.chance(0.8) ? 'Never' : 'OnFailure'),
   }
 }
@@ -94,7 +94,7 @@ export const jobs: Family = draw => ({
   actions: [create(draw), ...drawActions(draw, 5, makers), ...(draw.chance(0.1) ? endNamespace : [])],
 })
 
-/** The clock strikes every hour; somebody says that it was looked at some hours ago, and it is due. */
+/** The schedule is hourly; its last schedule time is set some hours back, so that it is due. */
 const strike = (hours: number): Action => ({
   say: `last looked at ${hours} hours ago`,
   run: stage =>

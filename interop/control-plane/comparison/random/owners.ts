@@ -31,7 +31,7 @@ async function references(stage: Stage, owners: readonly Wanted[]): Promise<obje
     found.push({
       apiVersion: 'v1',
       kind: flaw === 'kind' ? (kind.kind === 'Secret' ? 'ConfigMap' : 'Secret') : kind.kind,
-      name: flaw === 'name' ? 'somebody-else' : name,
+      name: flaw === 'name' ? 'another' : name,
       uid: flaw === 'uid' ? `00000000-0000-4000-8000-00000000000${names.indexOf(name)}` : owner.metadata.uid,
       ...(flaw === 'blocking' && { blockOwnerDeletion: true }),
     })

@@ -82,7 +82,7 @@ export const readyPod = withPod('ready', (stage, pod) =>
     ? setStatus(stage, pod, { conditions: conditions('True') })
     : Promise.resolve(),
 )
-/** The real controller of budgets does not look at those that a pod has left: somebody touches it. */
+/** The real controller of budgets does not look at those that a Pod has left: an annotation makes it look. */
 const label = async (stage: Stage, name: string, app: string) => {
   await stage.patch(Pod, name, { metadata: { labels: { app } } })
   await stage.settle(1_500)

@@ -1,7 +1,7 @@
 import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { Action, Draw } from './draw.ts'
 
-/** Deletes an object one way or another and, when it is gone and all is at rest, makes it again as `create` does. */
+/** Deletes an object one way or another and, once it is deleted and all is at rest, creates it again as `create` does. */
 export function recreate(draw: Draw, kind: Kind, name: string, create: (draw: Draw) => Action): Action {
   const propagationPolicy = draw.pick(['Background', 'Foreground', 'Orphan'] as const)
   const next = create(draw)
@@ -9,7 +9,7 @@ export function recreate(draw: Draw, kind: Kind, name: string, create: (draw: Dr
     say: `deleted ${propagationPolicy}, ${next.say}`,
     run: async stage => {
       await stage.remove(kind, name, { propagationPolicy }).catch(() => {})
-      await stage.until('it is gone', async () => !(await stage.get(kind, name)))
+      await stage.until('it is deleted', async () => !(await stage.get(kind, name)))
       await stage.settle()
       await next.run(stage)
     },

@@ -24,7 +24,7 @@ function makersOf(kind: Kind): readonly ((draw: Draw) => Action)[] {
       const name = `bare-${draw.below(3)}`
       return {
         say: `a bare pod ${name}${finalizers ? ', held' : ''}`,
-        // It runs before anybody takes it for one too many.
+        // It runs before the controller takes it for a surplus Pod.
         run: async stage => {
           const metadata = { labels: { app: 'stray' }, ...(finalizers && { finalizers }) }
           await stage.create(Pod, name, { metadata, spec: podTemplate('one').spec })

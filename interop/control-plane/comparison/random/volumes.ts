@@ -6,7 +6,7 @@ import { endNamespace } from './bystanders.ts'
 import { type Action, type Draw, drawActions, type Family } from './draw.ts'
 import { failPod } from './pods-by-hand.ts'
 
-/** Volumes and classes are everybody's: each sequence has its own, and keeps to them. */
+/** Volumes and classes are cluster-wide: each sequence has its own, and keeps to them. */
 const own = (stage: Stage, name: string) => (name === '' ? '' : `${stage.namespace}-of-${name}`)
 const classes = ['slow', 'late', 'none', '']
 const modes = [['ReadWriteOnce'], ['ReadOnlyMany', 'ReadWriteOnce'], ['ReadWriteMany']]

@@ -49,7 +49,7 @@ export const cronJobScenarios: readonly Scenario[] = [
     act: async stage => {
       await create(stage, { successfulJobsHistoryLimit: 0 })
       await struck(stage)
-      await stage.until('it is gone', async () => (await stage.list(Job)).length === 0)
+      await stage.until('it is deleted', async () => (await stage.list(Job)).length === 0)
     },
   },
   { name: 'is suspended', act: stage => create(stage, { suspend: true }) },

@@ -282,7 +282,7 @@ export const deploymentScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'makes its set anew when somebody deletes it',
+    name: 'creates its ReplicaSet again when it is deleted',
     chanceEvents: /Pod: |pod: /,
     act: async stage => {
       await up(stage, { replicas: 1 })
@@ -295,7 +295,7 @@ export const deploymentScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'puts its set right when somebody scales it',
+    name: 'corrects its ReplicaSet when it is scaled',
     act: async stage => {
       await up(stage)
       const [set] = await setsOf(stage)
@@ -362,7 +362,7 @@ export const deploymentScenarios: readonly Scenario[] = [
         replicas: 1,
         template: {
           ...podTemplate('one'),
-          spec: { ...podTemplate('one').spec, serviceAccountName: 'nobody' },
+          spec: { ...podTemplate('one').spec, serviceAccountName: 'missing' },
         },
       })
       await conditionIs(stage, 'ReplicaFailure', 'FailedCreate')

@@ -8,7 +8,7 @@ interface Owner {
   readonly kind?: string
 }
 
-const nobody = { name: 'nobody', uid: '12345678-1234-1234-1234-123456789012' }
+const missing = { name: 'missing', uid: '12345678-1234-1234-1234-123456789012' }
 const held = ['example.com/wait']
 
 async function make(
@@ -42,7 +42,7 @@ const remove = async (stage: Stage, name: string, propagationPolicy: Policy = 'B
   await stage.remove(ConfigMap, name, { propagationPolicy })
 }
 const gone = (stage: Stage, name: string) =>
-  stage.until(`${name} is gone`, async () => (await stage.get(ConfigMap, name)) === undefined)
+  stage.until(`${name} is deleted`, async () => (await stage.get(ConfigMap, name)) === undefined)
 
 export const garbageCollectionScenarios: readonly Scenario[] = [
   {
@@ -69,7 +69,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'two owners: what another one holds loses the reference to the one that is gone',
+    name: 'two owners: what another one holds loses the reference to the deleted one',
     act: async stage => {
       const [one, two] = [await make(stage, 'one'), await make(stage, 'two')]
       await make(stage, 'child', [one, two])
@@ -183,7 +183,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'foreground: what somebody else owns as well stays',
+    name: 'foreground: what another owner holds as well stays',
     act: async stage => {
       const [one, two] = [await make(stage, 'one'), await make(stage, 'two')]
       await make(stage, 'child', [blocking(one), two])
@@ -245,7 +245,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
   {
     name: 'absent owners: what names one that never was is deleted',
     act: async stage => {
-      await make(stage, 'child', [nobody])
+      await make(stage, 'child', [missing])
       await gone(stage, 'child')
     },
   },
@@ -253,7 +253,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
     name: 'absent owners: beside one that exists only the reference goes',
     act: async stage => {
       const owner = await make(stage, 'owner')
-      await make(stage, 'child', [owner, nobody])
+      await make(stage, 'child', [owner, missing])
       await stage.until(
         'it has',
         async () => (await stage.get(ConfigMap, 'child'))?.metadata.ownerReferences?.length === 1,
@@ -264,7 +264,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
     name: 'wrong uid: another object under the name of the owner owns nothing',
     act: async stage => {
       await make(stage, 'owner')
-      await make(stage, 'child', [{ ...nobody, name: 'owner' }])
+      await make(stage, 'child', [{ ...missing, name: 'owner' }])
       await gone(stage, 'child')
     },
   },
@@ -278,7 +278,7 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
       await stage.create(Secret, 'bad', {
         metadata: { ownerReferences: [referenceTo({ ...owner, kind: 'Secret' })] },
       })
-      await stage.until('it is gone', async () => (await stage.get(Secret, 'bad')) === undefined)
+      await stage.until('it is deleted', async () => (await stage.get(Secret, 'bad')) === undefined)
     },
   },
   {
@@ -317,7 +317,9 @@ export const garbageCollectionScenarios: readonly Scenario[] = [
     chanceEvents: /./,
     act: async stage => {
       await stage.create(ConfigMap, 'child', {
-        metadata: { ownerReferences: [{ apiVersion: 'nobody.example.com/v1', kind: 'Nothing', ...nobody }] },
+        metadata: {
+          ownerReferences: [{ apiVersion: 'missing.example.com/v1', kind: 'Nothing', ...missing }],
+        },
       })
     },
   },

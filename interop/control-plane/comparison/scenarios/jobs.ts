@@ -1,7 +1,7 @@
 import { CronJob, Job } from '@coxswain/api/batch/v1'
 import { Pod } from '@coxswain/api/core/v1'
+import type { Script } from '../scripted-pods.ts'
 import type { Scenario, Stage } from '../stage.ts'
-import type { Script } from '../told-pods.ts'
 
 const succeeds: Script = () => 0
 const fails: Script = () => 1
@@ -167,7 +167,7 @@ export const jobScenarios: readonly Scenario[] = [
       await active(stage, 3)
       await patch(stage, { parallelism: 1 })
       await active(stage, 1)
-      await stage.until('the others are gone', async () => (await stage.list(Pod)).length === 1)
+      await stage.until('the others are deleted', async () => (await stage.list(Pod)).length === 1)
     },
   },
   {
@@ -176,7 +176,7 @@ export const jobScenarios: readonly Scenario[] = [
       await create(stage, { completionMode: 'Indexed', parallelism: 3, completions: 3 })
       await active(stage, 3)
       await patch(stage, { parallelism: 2, completions: 2 })
-      await stage.until('one is gone', async () => (await stage.list(Pod)).length === 2)
+      await stage.until('one is deleted', async () => (await stage.list(Pod)).length === 2)
     },
   },
   {
@@ -186,7 +186,7 @@ export const jobScenarios: readonly Scenario[] = [
       await active(stage, 1)
       const [pod] = await stage.list(Pod)
       await stage.remove(Pod, pod!.metadata.name)
-      await stage.until('it is gone', async () => (await stage.get(Pod, pod!.metadata.name)) === undefined)
+      await stage.until('it is deleted', async () => (await stage.get(Pod, pod!.metadata.name)) === undefined)
       await active(stage, 1)
     },
   },
@@ -197,7 +197,7 @@ export const jobScenarios: readonly Scenario[] = [
       await active(stage, 1)
       const [pod] = await stage.list(Pod)
       await stage.remove(Pod, pod!.metadata.name)
-      await stage.until('it is gone', async () => (await stage.get(Pod, pod!.metadata.name)) === undefined)
+      await stage.until('it is deleted', async () => (await stage.get(Pod, pod!.metadata.name)) === undefined)
       await active(stage, 1)
     },
   },

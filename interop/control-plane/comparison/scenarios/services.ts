@@ -41,7 +41,7 @@ export const serviceScenarios: readonly Scenario[] = [
       await pods(stage, 2)
     },
   },
-  { name: 'endpoints of nobody', act: stage => service(stage) },
+  { name: 'a Service that selects no Pod', act: stage => service(stage) },
   {
     name: 'endpoints of pods that are not ready',
     script: brokenNeverReady,
@@ -117,7 +117,7 @@ export const serviceScenarios: readonly Scenario[] = [
       await pods(stage, 1)
       await service(stage)
       await stage.settle(1_000)
-      await stage.patch(Service, 'web', { spec: { selector: { app: 'nobody' } } })
+      await stage.patch(Service, 'web', { spec: { selector: { app: 'none' } } })
     },
   },
   {
@@ -188,7 +188,7 @@ export const serviceScenarios: readonly Scenario[] = [
       await budget(stage, { minAvailable: 1 })
     },
   },
-  { name: 'a budget of nobody', act: stage => budget(stage, { minAvailable: 1 }) },
+  { name: 'a budget that selects no Pod', act: stage => budget(stage, { minAvailable: 1 }) },
   {
     name: 'a budget of pods without a controller',
     act: async stage => {
@@ -218,7 +218,7 @@ export const serviceScenarios: readonly Scenario[] = [
       await stage.create(ConfigMap, 'two')
       await stage.remove(ConfigMap, 'one')
       await service(stage, { type: 'NodePort' })
-      // Deletions are counted when the quota is next looked at: somebody touches it.
+      // Deletions are counted when the quota is next synced: an annotation makes it sync.
       await stage.settle(1_000)
       await stage.patch(ResourceQuota, 'limit', { spec: { hard: { configmaps: '6' } } })
     },

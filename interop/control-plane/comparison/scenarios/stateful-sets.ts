@@ -38,7 +38,7 @@ const up = async (stage: Stage, spec?: object) => {
 const deletePod = async (stage: Stage, name: string) => {
   const uid = (await stage.get(Pod, name))?.metadata.uid
   await stage.remove(Pod, name)
-  await stage.until('it is gone', async () => (await stage.get(Pod, name))?.metadata.uid !== uid)
+  await stage.until('it is deleted', async () => (await stage.get(Pod, name))?.metadata.uid !== uid)
 }
 const remove = (stage: Stage, propagationPolicy: 'Background' | 'Foreground' | 'Orphan') =>
   stage.remove(StatefulSet, 'web', { propagationPolicy })

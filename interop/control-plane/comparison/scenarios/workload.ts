@@ -1,6 +1,6 @@
 import { Pod } from '@coxswain/api/core/v1'
+import type { Script } from '../scripted-pods.ts'
 import type { Stage } from '../stage.ts'
-import type { Script } from '../told-pods.ts'
 
 export const labels = { app: 'web' }
 
@@ -29,5 +29,5 @@ export async function podsReady(stage: Stage, count: number): Promise<void> {
 export async function deleteOnePod(stage: Stage, isIt: (pod: Pod) => boolean = () => true): Promise<void> {
   const pod = (await stage.list(Pod)).find(isIt)
   await stage.remove(Pod, pod!.metadata.name)
-  await stage.until('it is gone', async () => (await stage.get(Pod, pod!.metadata.name)) === undefined)
+  await stage.until('it is deleted', async () => (await stage.get(Pod, pod!.metadata.name)) === undefined)
 }

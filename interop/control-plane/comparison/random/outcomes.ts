@@ -1,10 +1,10 @@
-import type { Script } from '../told-pods.ts'
+import type { Script } from '../scripted-pods.ts'
 
 const indexOf = ({ metadata }: Parameters<Script>[0]): number =>
   Number(metadata.annotations?.['batch.kubernetes.io/job-completion-index'] ?? 0)
 
 /** What becomes of a pod is in the name of its image. */
-export const fateOfImage: Script = (pod, nth) => {
+export const outcomeOfImage: Script = (pod, nth) => {
   const image = pod.spec.containers[0]?.image ?? ''
   const [, code] = /^exit-(\d+)$/.exec(image) ?? []
   if (code !== undefined) return Number(code)

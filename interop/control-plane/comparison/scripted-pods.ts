@@ -11,10 +11,10 @@ import {
 } from '@coxswain/runtime'
 
 /** What becomes of a pod: it ends with this exit code, gets ready, or never does. */
-export type Fate = number | 'ready' | 'unready'
+export type Outcome = number | 'ready' | 'unready'
 
 /** Says what becomes of a pod; `nth` counts those of the namespace as they were started, from zero. */
-export type Script = (pod: DeepReadonly<Pod>, nth: number) => Fate
+export type Script = (pod: DeepReadonly<Pod>, nth: number) => Outcome
 
 /** Milliseconds that a pod takes to start, to end by itself, and to stop. */
 const startTime = 200
@@ -22,16 +22,16 @@ const runTime = 700
 const stopTime = 500
 
 /** A kubelet for pods on whatever node they say: every namespace has a script. Two of them on equal pods write the same. */
-export function createToldPods(scriptOf: (namespace: string) => Script): Operator {
-  return defineOperator('told-pods', operator => {
-    const started = new Map<string, { readonly at: number; readonly fate: Fate }>()
+export function createScriptedPods(scriptOf: (namespace: string) => Script): Operator {
+  return defineOperator('scripted-pods', operator => {
+    const started = new Map<string, { readonly at: number; readonly outcome: Outcome }>()
     const stopping = new Map<string, number>()
     const counts = new Map<string, number>()
     const begin = (pod: DeepReadonly<Pod>, now: number) => {
       const { uid, namespace = '' } = pod.metadata
       const nth = counts.get(namespace) ?? 0
       counts.set(namespace, nth + 1)
-      const begun = { at: now, fate: scriptOf(namespace)(pod, nth) }
+      const begun = { at: now, outcome: scriptOf(namespace)(pod, nth) }
       started.set(uid, begun)
       return begun
     }
@@ -55,15 +55,15 @@ export function createToldPods(scriptOf: (namespace: string) => Script): Operato
         return
       }
       if (isOver) return
-      const { at, fate } = started.get(uid) ?? begin(pod, now)
+      const { at, outcome } = started.get(uid) ?? begin(pod, now)
       const isRunning = pod.status?.phase === 'Running'
       const next = at + startTime + (isRunning ? runTime : 0)
-      if (isRunning && typeof fate === 'string') return
+      if (isRunning && typeof outcome === 'string') return
       if (next > now) return requeueAfter(next - now)
-      await report(context, pod, isRunning ? fate : fate === 'unready' ? 'unready' : 'ready')
+      await report(context, pod, isRunning ? outcome : outcome === 'unready' ? 'unready' : 'ready')
     }
     operator
-      .controller('told-pods')
+      .controller('scripted-pods')
       .for(Pod)
       .options({ concurrency: 10 })
       .reconcile(async context => {
@@ -94,7 +94,7 @@ async function bind(
   })
 }
 
-/** An address in 10.1.0.0/16 that nobody else is likely to have. */
+/** An address in 10.1.0.0/16 that is unlikely to be taken. */
 function addressOf(uid: string): string {
   const number = Number.parseInt(uid.slice(0, 4), 16)
   return `10.1.${number >> 8}.${number & 255}`
@@ -104,14 +104,14 @@ function addressOf(uid: string): string {
 async function report(
   { client, clock, key }: ReconcileContext,
   { metadata, spec }: DeepReadonly<Pod>,
-  fate: Fate,
+  outcome: Outcome,
 ): Promise<void> {
   const time = formatTime(clock.now())
-  const isOver = typeof fate === 'number'
-  const isReady = fate === 'ready'
+  const isOver = typeof outcome === 'number'
+  const isReady = outcome === 'ready'
   const condition = (type: string) => ({ type, status: isReady ? 'True' : 'False', lastTransitionTime: time })
   const status = {
-    phase: !isOver ? 'Running' : fate === 0 ? 'Succeeded' : 'Failed',
+    phase: !isOver ? 'Running' : outcome === 0 ? 'Succeeded' : 'Failed',
     startTime: metadata.creationTimestamp,
     ...(!isOver && { podIP: addressOf(metadata.uid), podIPs: [{ ip: addressOf(metadata.uid) }] }),
     conditions: [condition('Ready'), condition('ContainersReady')],
@@ -122,7 +122,7 @@ async function report(
       ready: isReady,
       restartCount: 0,
       state: isOver
-        ? { terminated: { exitCode: fate, finishedAt: time, startedAt: time } }
+        ? { terminated: { exitCode: outcome, finishedAt: time, startedAt: time } }
         : { running: { startedAt: time } },
     })),
   }
