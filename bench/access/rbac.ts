@@ -75,7 +75,7 @@ function requestOf(method: string, path: string, peer: NonNullable<WireRequest['
   return { method, path, query: '', headers, peer, signal: new AbortController().signal }
 }
 
-/** Microseconds for one get by somebody who is not a master. */
+/** Microseconds for one get by a user outside system:masters. */
 async function measureGet(handle: Handler, gets: number): Promise<number> {
   const request = requestOf('GET', objectPath, peerOf('user-500', 'devs', 'ops'))
   const start = performance.now()

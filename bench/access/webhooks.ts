@@ -17,7 +17,7 @@ export async function webhookCases(stack: AsyncDisposableStack): Promise<readonl
     { namespaceSelector: { matchLabels: { watched: 'yes' } } },
     { objectSelector: { matchLabels: { watched: 'yes' } } },
   ])
-  const matchConditions = [{ name: 'c', expression: "object.metadata.name == 'nobody'" }]
+  const matchConditions = [{ name: 'c', expression: "object.metadata.name == 'missing'" }]
   await register(conditional, [{ matchConditions }, { matchConditions }, { matchConditions }])
   const reference = { name: 'without webhooks', measure: () => measureCreates(bare) }
   return [

@@ -34,7 +34,7 @@ function readerCase(name: string, text: string): BenchCase {
   }
 }
 
-/** A schema nobody has compiled yet: what is compiled is kept with the identity of its nodes. */
+/** A schema that is not compiled yet: what is compiled is kept with the identity of its nodes. */
 function freshSchema(): Schema {
   return deepClone(Deployment.schema())
 }

@@ -195,7 +195,7 @@ function windowUpdate(id: number, amount: number): Buffer {
   return frame(8, 0, id, payload)
 }
 
-/** RFC 7541 section 6.2.2: a literal that nobody indexes. */
+/** RFC 7541 section 6.2.2: a literal that is not indexed. */
 function literal(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0]), text(name), text(value)])
 }

@@ -109,7 +109,7 @@ function loadCases(run: Run, ours: Side, theirs: Side | undefined): BenchCase[] 
   ]
 }
 
-/** A load told twice: per second, and per second of the server's processor time. */
+/** A load reported twice: per second, and per second of the server's processor time. */
 function both(
   name: string,
   unit: string,

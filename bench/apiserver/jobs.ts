@@ -1,6 +1,6 @@
 import type { Access } from './access.ts'
 
-/** What the load generator is told to do. It answers `begin` when its connections stand, and `end` with what it counted. */
+/** What the load generator has to do. It answers `begin` when its connections stand, and `end` with what it counted. */
 export type Job =
   | { readonly type: 'fill'; readonly access: Access; readonly namespace: string; readonly count: number }
   | {

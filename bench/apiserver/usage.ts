@@ -21,7 +21,7 @@ export function residentMegabytes(pids: readonly number[]): number {
   return total
 }
 
-/** The processes of this machine behind a port: who listens there, and the etcd that it was told to use. */
+/** The processes of this machine behind a port: who listens there, and the etcd that it uses. */
 export function findServer(port: number): readonly number[] {
   const pid = findListener(port)
   if (pid === undefined) return []

@@ -74,5 +74,5 @@ export async function rollOut(client: Client, name: string, replicas: number): P
 
 export async function deleteDeployment(client: Client, name: string): Promise<void> {
   await client.delete(Deployment, { namespace, name })
-  await until(async () => (await countPods(client)) === 0, `the pods of ${name} are gone`)
+  await until(async () => (await countPods(client)) === 0, `the pods of ${name} are deleted`)
 }

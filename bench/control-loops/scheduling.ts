@@ -120,7 +120,7 @@ async function prepare(client: Client, nodes: number): Promise<void> {
   await inTurn(nodes, index => addNode(client, index))
 }
 
-/** Our scheduler and kube-scheduler take turns on one server of ours on memory storage; nobody runs the pods. */
+/** Our scheduler and kube-scheduler take turns on one server of ours on memory storage; no kubelet runs the Pods. */
 export async function schedulingCases(stack: AsyncDisposableStack): Promise<readonly BenchCase[]> {
   const cases: BenchCase[] = []
   for (const size of sizes) {

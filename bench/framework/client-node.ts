@@ -1,7 +1,7 @@
 /** The tasks of the benchmark that @kubernetes/client-node can do: `client-node.ts TASK NAMESPACE COUNT`, with `--expose-gc`. */
 import { importPeer } from '../peers.ts'
 import { clientNodeVersion } from './peer-versions.ts'
-import { liveBytes, report, residentBytes, startStopwatch, told } from './task.ts'
+import { liveBytes, report, residentBytes, startSignal, startStopwatch } from './task.ts'
 
 /** What is used of it. */
 interface ClientNode {
@@ -56,7 +56,7 @@ if (task === 'sync') {
   report({ ...result, heap: liveBytes() - heapBefore, resident: residentBytes() - residentBefore })
 } else {
   await informer.start()
-  await told()
+  await startSignal()
   const stop = startStopwatch()
   await finished.promise
   report(stop(count))

@@ -5,7 +5,7 @@ import { Informer } from '@coxswain/informers'
 import { createRealEnv } from '@coxswain/kit'
 import { defineOperator, listerWatcherOf, runOperator } from '@coxswain/runtime'
 import { WorkQueue } from '@coxswain/workqueue'
-import { liveBytes, type Result, report, residentBytes, startStopwatch, told } from './task.ts'
+import { liveBytes, type Result, report, residentBytes, startSignal, startStopwatch } from './task.ts'
 
 const [task, ...args] = process.argv.slice(2)
 const env = createRealEnv()
@@ -68,7 +68,7 @@ async function events(namespace: string, count: number): Promise<void> {
   })
   void informer.run(signal)
   await registration.synced(signal)
-  await told()
+  await startSignal()
   const stop = startStopwatch()
   await finished.promise
   report(stop(count))
@@ -80,7 +80,7 @@ interface ReconcileTask {
   readonly workers: number
   /** Whether each reconcile also reads from the server. */
   readonly live: boolean
-  /** Whether those that follow the first list are counted, once the program is told that it is time. */
+  /** Whether those that follow the first list are counted, after the signal to begin. */
   readonly waits: boolean
 }
 
@@ -109,7 +109,7 @@ async function reconciles({ namespace, count, workers, live, waits }: ReconcileT
   void runOperator(operator, { client, env, signal, namespaces: [namespace] })
   if (waits) {
     await settled.promise
-    await told()
+    await startSignal()
     stop = startStopwatch()
   }
   report(await finished.promise)

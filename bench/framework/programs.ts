@@ -37,7 +37,7 @@ export async function buildGoProgram(): Promise<void> {
 
 interface RunOptions {
   readonly kubeconfig?: string
-  /** Called when the program says that it is ready; it is told to begin just before. */
+  /** Called when the program says that it is ready, just after the signal to begin was sent. */
   readonly whenReady?: () => Promise<void>
 }
 

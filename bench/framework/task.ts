@@ -39,8 +39,8 @@ export function residentBytes(): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1_024
 }
 
-/** Says that the program is ready and waits until it is told that it is time. */
-export async function told(): Promise<void> {
+/** Says that the program is ready and waits for the signal to begin. */
+export async function startSignal(): Promise<void> {
   report({ ready: true })
   const lines = createInterface(process.stdin)
   await new Promise<void>(resolve => lines.once('line', () => resolve()))

@@ -44,7 +44,7 @@ export const bench: BenchDefinition = {
         goal: { of: 'ratio', atMost: 6 },
       },
       {
-        // The very first start after an install or a change: nothing is compiled yet. No goal, but nobody should wonder.
+        // The very first start after an install or a change: nothing is compiled yet. No goal; reported so that the figure is known.
         name: 'ready with empty caches',
         unit: 'ms',
         measure: async () => {
@@ -79,7 +79,7 @@ function startNode(): Promise<number> {
 interface StartOptions {
   /** Milliseconds between the ready line and the end. @default 0 */
   readonly idle?: number
-  /** A folder for compiled code. @default the user's, as for anybody who starts the command */
+  /** A folder for compiled code. @default the user's, as when the command is started by hand */
   readonly cache?: string
 }
 

@@ -61,7 +61,7 @@ export const bench: BenchDefinition = {
         goal: { of: 'value', atMost: 10 },
       },
       {
-        name: 'changes told to 1,000 watches',
+        name: 'changes delivered to 1,000 watches',
         unit: 'changes/s',
         measure: () => deliver(1000, time),
         goal: { of: 'value', atLeast: 1_000_000 },

@@ -167,7 +167,7 @@ describe('the at operator', () => {
     assert.equal(await ship.condition('Finished'), 'True PodDeleted')
   })
 
-  it('leaves a pod of its name alone that belongs to somebody else', async () => {
+  it('does not touch a Pod of its name that it does not own', async () => {
     await using ship = await launch()
     const { client, run, advance } = ship.cluster
     await run(client.create(Pod, { metadata: podKey, spec: { containers } }))

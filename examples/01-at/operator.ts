@@ -37,10 +37,10 @@ export const At = defineKind({
 })
 export type At = KindOf<typeof At.v1alpha1>
 
-/** Kept on an At until its pod is gone. */
+/** Kept on an At until its Pod is deleted. */
 export const finalizer = 'cnat.programming-kubernetes.info/pod'
 
-/** How long to wait for somebody else's pod of our name to go. */
+/** How long to wait for a Pod of our name that we do not own to be deleted. */
 const nameTakenDelay = 60_000
 
 export default defineOperator('cnat', operator => {
@@ -78,7 +78,7 @@ export default defineOperator('cnat', operator => {
           const message = `${JSON.stringify(at.spec.schedule)} is no RFC 3339 time such as 2026-04-01T12:00:00Z`
           const isNews = await report('PENDING', no('Scheduled', 'BadSchedule', message))
           if (isNews) events.warning(at, 'BadSchedule', message)
-          return // until somebody changes it
+          return // until the spec changes
         }
         const message = `runs at ${at.spec.schedule}`
         const wait = due - clock.now()
@@ -92,7 +92,7 @@ export default defineOperator('cnat', operator => {
       const podKey = podKeyOf(key)
       const pod = await client.get(Pod, podKey)
       if (pod && !isControlledBy(pod, at)) {
-        const message = `there is a pod ${podKey.name} that belongs to somebody else`
+        const message = `pod ${podKey.name} exists and is not owned by this At`
         if (await report(phase, no('Finished', 'NameTaken', message)))
           events.warning(at, 'NameTaken', message)
         return requeueAfter(nameTakenDelay)

@@ -111,7 +111,7 @@ export function createNetworkOperator(api: NetworkApi): Operator {
             if (isNews) events.warning(network, 'OutsideUnavailable', message)
             return requeueAfter(downDelay)
           }
-          if (code !== 'Refused') throw error // somebody else was there meanwhile: look again
+          if (code !== 'Refused') throw error // it was changed meanwhile: look again
           if (await report({ status: 'False', reason: 'Refused', message })) {
             events.warning(network, 'Refused', message)
           }

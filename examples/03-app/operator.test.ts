@@ -19,7 +19,7 @@ async function launch(onStep?: (line: string) => void) {
   const { client, run } = cluster
   await cluster.install(operator)
   const stop = cluster.start(operator)
-  await cluster.advance(5_000) // the server has been told of the webhooks
+  await cluster.advance(5_000) // the server knows the webhooks by now
   return {
     ...cluster,
     stop,

@@ -22,7 +22,7 @@ async function launch() {
     await run(client.create(kinds[object.kind], object))
   }
   cluster.start(operator)
-  await cluster.advance(5_000) // the server has been told of the webhook
+  await cluster.advance(5_000) // the server knows the webhook by now
   return {
     ...cluster,
     warnings,

@@ -148,7 +148,7 @@ describe('the ingress manager', () => {
     assert.equal(await cluster.rule(), undefined)
   })
 
-  it('leaves an Ingress alone that somebody else made', async () => {
+  it('does not touch an Ingress that it does not own', async () => {
     await using cluster = await launch()
     const { client, run } = cluster
     const defaultBackend = { service: { name: 'other', port: { number: 1 } } }

@@ -38,7 +38,7 @@ export default defineOperator('ingress-manager', operator => {
         await client.create(Ingress, { metadata, spec })
         return
       }
-      const { ingressClassName } = ingress.spec ?? {} // whoever chose it, it is not our business
+      const { ingressClassName } = ingress.spec ?? {} // the class is the user's or the cluster's choice
       if (JSON.stringify(ingress.spec?.rules) === JSON.stringify(spec.rules)) return
       await client.update(Ingress, {
         ...ingress,

@@ -1,6 +1,6 @@
 /**
  * A pipeline of models: each step is a Deployment with a Service in front, the steps share a volume with the models, and each
- * is told where the next one is. The Pipeline is cluster-scoped and owns objects inside a namespace and outside of any.
+ * learns where the next one is. The Pipeline is cluster-scoped and owns objects inside a namespace and outside of any.
  */
 import { Deployment } from '@coxswain/api/apps/v1'
 import { PersistentVolume, PersistentVolumeClaim, Service } from '@coxswain/api/core/v1'

@@ -43,7 +43,7 @@ async function launch(seed = 1) {
 }
 
 describe('a PodSet', () => {
-  it('makes as many Pods as it is told to, and says which', async () => {
+  it('creates as many Pods as its spec says, and reports which', async () => {
     await using cluster = await launch()
     await cluster.create(5)
     await cluster.advance(1_000)

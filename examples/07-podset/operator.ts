@@ -1,4 +1,4 @@
-/** Two kinds that can be scaled: a PodSet keeps as many Pods as it is told to, and a CronTab only says how many it has. */
+/** Two kinds that can be scaled: a PodSet keeps as many Pods as its spec says, and a CronTab only says how many it has. */
 import { Pod } from '@coxswain/api/core/v1'
 import { deepEqual } from '@coxswain/apimachinery/json'
 import {
@@ -94,7 +94,7 @@ export default defineOperator('podset', operator => {
           labels,
           ownerReferences: [newControllerReference(podSet)],
         }
-        // An autoscaler that is told a percentage takes it of the request.
+        // An autoscaler with a percentage as its target takes it of the request.
         const resources = { requests: { cpu: '100m' } }
         const containers = [{ name: 'main', image: podSet.spec.image, command: ['sleep', '3600'], resources }]
         // One, two, four at a time: when the server refuses one it is not asked for a thousand.

@@ -54,7 +54,7 @@ describe('the foo operator', () => {
     assert.ok((await cluster.reasons()).includes('Synced'))
   })
 
-  it('gives the Deployment its replicas, whoever changes them', async () => {
+  it('resets the replicas of the Deployment when they are changed', async () => {
     await using cluster = await launch()
     const { client, run } = cluster
     await cluster.create({ deploymentName: key.name, replicas: 2 })
@@ -70,7 +70,7 @@ describe('the foo operator', () => {
     assert.equal((await cluster.deployment())?.spec?.replicas, 3, 'it was made again')
   })
 
-  it('does not touch a Deployment of somebody else, and says so', async () => {
+  it('does not touch a Deployment that it does not own, and says so', async () => {
     await using cluster = await launch()
     const { client, run } = cluster
     const labels = { app: 'other' }

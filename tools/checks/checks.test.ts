@@ -137,7 +137,7 @@ describe('named-exports', () => {
 describe('error-codes', () => {
   const errors = "export type WireErrorCode =\n  /** `Lost` */\n  | 'Lost'\n  | 'Late'\n"
 
-  it('catches a code that the README does not document, and one that is gone', async () => {
+  it('catches a code that the README does not document, and one that no longer exists', async () => {
     const readme =
       '# wire\n\n## Error codes\n\n| code | when |\n|---|---|\n| `Lost` | gone |\n| `Old` | never |\n\n## Files\n- `Late`\n'
     const found = await findingsWith(errorCodes, {

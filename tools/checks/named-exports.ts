@@ -1,4 +1,4 @@
-/** A package's public list is written by hand: `export *` leaks what nobody decided to publish. */
+/** A package's public list is written by hand: `export *` leaks what was never meant to be published. */
 import type { Check } from './finding.ts'
 import { lineAt, readSources } from './source.ts'
 

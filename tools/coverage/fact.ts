@@ -51,7 +51,7 @@ export interface ScenarioFact {
 export type ResourceFact = ServedFact | ListedFact
 export type CoverageFact = ResourceFact | ScenarioFact
 
-/** Records `facts` if the test passes; does nothing when nobody collects. */
+/** Records `facts` if the test passes; does nothing when facts are not collected. */
 export function recordCoverage(t: TestContext, ...facts: readonly CoverageFact[]): void {
   recordCoverageLater(t, () => facts)
 }

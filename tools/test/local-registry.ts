@@ -6,7 +6,7 @@ import type { Tarball } from '../build/pack-packages.ts'
 import { runOrFail } from '../components/process.ts'
 
 /**
- * A registry that has our tarballs, and sends whoever wants anything else to the one npm is set to. With it
+ * A registry that has our tarballs, and redirects requests for anything else to the one npm is set to. With it
  * `npm install coxswain` does what it will do once the packages are published.
  */
 export async function serveRegistry(

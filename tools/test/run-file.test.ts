@@ -59,7 +59,7 @@ describe('running a test file', { concurrency: 2 }, () => {
     assert.deepEqual(result.failures, [])
   })
 
-  it('fails on a promise that is rejected and read by nobody', async () => {
+  it('fails on an unhandled rejection', async () => {
     const result = await runText(
       "it('a', async () => { Promise.reject(new Error('floating')); await new Promise(r => setTimeout(r, 10)) })",
     )
