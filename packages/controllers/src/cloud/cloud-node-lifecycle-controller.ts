@@ -7,7 +7,7 @@ import type { CloudProvider, Instances } from './provider.ts'
 const shutdownTaint = 'node.cloudprovider.kubernetes.io/shutdown'
 const monitorPeriod = 5_000
 
-/** Deletes nodes whose machines are gone, and marks those whose machines are stopped. */
+/** Deletes nodes whose instances no longer exist, and taints those whose instances are shut down. */
 export function createCloudNodeLifecycleController({ instances }: CloudProvider): Operator {
   return defineOperator('cloud-node-lifecycle-controller', operator => {
     if (!instances) return

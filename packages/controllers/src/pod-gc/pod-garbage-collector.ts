@@ -5,22 +5,22 @@ import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/
 import { type Disruption, markPod } from '../pods/disruption.ts'
 
 export interface PodGarbageCollectorOptions {
-  /** Finished pods beyond this many are deleted, oldest first; 0: none. @default 12500 */
+  /** Finished pods beyond this number are deleted, oldest first; 0 keeps all. @default 12500 */
   readonly terminatedPodThreshold?: number
 }
 
 /** Milliseconds between two rounds. */
 const period = 20_000
-/** Milliseconds that a node has to be gone before its pods are. */
+/** Milliseconds that a node has to be missing before its pods are deleted. */
 const quarantine = 40_000
 const outOfService = 'node.kubernetes.io/out-of-service'
-const nodeGone: Disruption = { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }
+const nodeDeleted: Disruption = { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }
 
-/** Deletes pods that nobody else would: too many finished ones, and those that no kubelet will ever stop. */
+/** Deletes pods that no other controller would: surplus finished ones, and those that no kubelet will ever terminate. */
 export function createPodGarbageCollector(options: PodGarbageCollectorOptions = {}): Operator {
   const { terminatedPodThreshold: threshold = 12_500 } = options
   return defineOperator('pod-garbage-collector-controller', operator => {
-    /** Since when pods are on a node that is not there, on our own clock. */
+    /** Since when nodes with pods are missing, on the monotonic clock. */
     const missing = new Map<string, number>()
     operator
       .controller('pod-garbage-collector')
@@ -44,17 +44,17 @@ async function collect(
   for (const pod of chooseFinished(pods, threshold)) condemn(pod)
   for (const pod of pods) {
     const { nodeName = '' } = pod.spec
-    const isGoing = pod.metadata.deletionTimestamp !== undefined
+    const isTerminating = pod.metadata.deletionTimestamp !== undefined
     const node = nodes.get(nodeName)
     const isOut = node?.spec?.taints?.some(({ key }) => key === outOfService)
-    if (forsaken.has(nodeName)) condemn(pod, nodeGone)
-    else if (isGoing && nodeName === '') condemn(pod)
-    else if (isGoing && node && isOut && nodeReadyCondition(node)?.status !== 'True') condemn(pod)
+    if (forsaken.has(nodeName)) condemn(pod, nodeDeleted)
+    else if (isTerminating && nodeName === '') condemn(pod)
+    else if (isTerminating && node && isOut && nodeReadyCondition(node)?.status !== 'True') condemn(pod)
   }
   for (const { pod, disruption } of doomed.values()) await forceDelete(context, pod, disruption)
 }
 
-/** The nodes that have been gone for long enough, and of which the server says so too. */
+/** The nodes that have been missing for long enough, confirmed by the server. */
 async function findForsaken(
   { client, clock }: ReconcileContext,
   pods: readonly PodView[],
@@ -86,7 +86,7 @@ function chooseFinished(pods: readonly PodView[], threshold: number): readonly P
   return order.slice(0, Math.max(0, finished.length - threshold))
 }
 
-/** Others look at how a pod ended: one that can no longer say so has failed. */
+/** Marks the pod as failed first: other controllers need its final phase, which its kubelet can no longer report. */
 async function forceDelete(
   context: ReconcileContext,
   pod: PodView,
@@ -97,10 +97,10 @@ async function forceDelete(
   try {
     if (!isPodTerminal(pod))
       await markPod(context, pod, { phase: 'Failed', ...(disruption && { disruption }) })
-    // What is held by finalizers only is deleted as far as that goes.
+    // Pods with finalizers remain, terminating.
     if (deletionTimestamp && deletionGracePeriodSeconds === 0) return
     await client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } })
   } catch (error) {
-    if (!isNotFound(error)) log.warn('a pod could not be deleted', { namespace, name, error })
+    if (!isNotFound(error)) log.warn('failed to delete a pod', { namespace, name, error })
   }
 }

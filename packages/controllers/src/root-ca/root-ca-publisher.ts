@@ -8,7 +8,7 @@ const annotations = {
     'The CA that signed the certificate of the API server, for programs that reach it from inside.',
 }
 
-/** Puts the certificate that clients inside verify the server with into every namespace, and keeps it there. */
+/** Publishes the certificate of the CA that clients in the cluster verify the API server with to every namespace. */
 export function createRootCaPublisher(certificate: string): Operator {
   const data = { 'ca.crt': certificate }
   return defineOperator('root-ca-certificate-publisher-controller', operator => {
