@@ -144,7 +144,7 @@ async function attach(context: ReconcileContext, target: AttachableVolume, deman
   }
   const { attached, attachError } = attachment.status ?? {}
   if (attached && !attachment.metadata.deletionTimestamp) {
-    if (!(await report(client, node, target.uniqueName, true))) return
+    if (!(await reportVolume(client, node, { name: target.uniqueName, isAttached: true }))) return
     const message = `AttachVolume.Attach succeeded for volume "${volume}" `
     for (const pod of users) events.normal(pod, 'SuccessfulAttachVolume', message)
   } else if (attachError) {
@@ -213,7 +213,7 @@ async function detach(
   const isOver = (since + unmountTime <= now && !isReady(node)) || isOutOfService(node)
   if (!isOver && isMounted(node, uniqueName))
     return isReady(node) ? Number.POSITIVE_INFINITY : since + unmountTime - now
-  if (node) await report(client, node, uniqueName, false)
+  if (node) await reportVolume(client, node, { name: uniqueName, isAttached: false })
   // It may have been mounted again before the node observed the change.
   if (!isOver && isMounted(await client.get(Node, key, { cached: false }), uniqueName)) return 1_000
   try {
@@ -229,16 +229,15 @@ const isReady = (node: NodeView | undefined) =>
   node !== undefined && nodeReadyCondition(node)?.status === 'True'
 const isOutOfService = (node: NodeView | undefined) =>
   node?.spec?.taints?.some(({ key }) => key === outOfService) ?? false
-/** Defaults to ready if unknown. */
+/** True also for an unknown node. */
 const isMounted = (node: NodeView | undefined, uniqueName: string) =>
   node?.status?.volumesInUse?.includes(uniqueName) ?? node === undefined
 
 /** Updates the node's attached volumes; resolves with whether they changed. */
-async function report(
+async function reportVolume(
   client: ReconcileContext['client'],
   { metadata, status }: NodeView,
-  uniqueName: string,
-  isAttached: boolean,
+  { name: uniqueName, isAttached }: { readonly name: string; readonly isAttached: boolean },
 ): Promise<boolean> {
   const present = status?.volumesAttached ?? []
   if (present.some(({ name }) => name === uniqueName) === isAttached) return false

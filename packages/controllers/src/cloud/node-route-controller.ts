@@ -96,13 +96,13 @@ async function createRoutes(
       context.events.warning(node, 'FailedToCreateRoute', message)
     }
   }
-  await writeCondition(context, node, hasAll)
+  await writeCondition(context, node, { hasRoutes: hasAll })
 }
 
 async function writeCondition(
   { client, clock }: ReconcileContext,
   node: NodeView,
-  hasRoutes: boolean,
+  { hasRoutes }: { readonly hasRoutes: boolean },
 ): Promise<void> {
   const status = hasRoutes ? 'False' : 'True'
   const reason = hasRoutes ? 'RouteCreated' : 'NoRouteCreated'

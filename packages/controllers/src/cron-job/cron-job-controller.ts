@@ -58,7 +58,7 @@ export function createCronJobController(): Operator {
         const before = schedules.get(id)
         schedules.set(id, present)
         const isRescheduled = before !== undefined && before !== present
-        return await sync(context, cronJob, isRescheduled)
+        return await sync(context, cronJob, { isRescheduled })
       })
   })
 }
@@ -66,7 +66,7 @@ export function createCronJobController(): Operator {
 async function sync(
   context: ReconcileContext,
   given: CronJobView,
-  isRescheduled: boolean,
+  { isRescheduled }: { readonly isRescheduled: boolean },
 ): Promise<ReconcileResult> {
   const { client } = context
   const jobs = await listJobsOf(client, given)
@@ -83,7 +83,7 @@ async function sync(
     // No completion event for jobs that are deleted at once.
     const deleted = await deleteOldJobs(context, cronJob, jobs)
     draft.active = draft.active.filter(({ uid }) => !deleted.has(uid ?? ''))
-    noteJobs(context, cronJob, jobs, draft)
+    syncActiveJobs(context, cronJob, jobs, draft)
     await dropMissing(context, cronJob, jobs, draft)
     wait = await start(context, { cronJob, jobs, draft, isRescheduled })
   } catch (error) {
@@ -116,7 +116,7 @@ async function keepLastSuccess(
 }
 
 /** Removes finished jobs from the active list, and records the time of the last success. */
-function noteJobs(
+function syncActiveJobs(
   { events }: ReconcileContext,
   cronJob: CronJobView,
   jobs: readonly JobView[],

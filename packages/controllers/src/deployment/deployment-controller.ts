@@ -86,7 +86,7 @@ async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
   if (deployment.spec?.paused) return await scale(rollout)
   const rollback = rollbackRevision(deployment)
   if (rollback !== undefined) return await rollBack(context, rollout, rollback)
-  await rollout.syncNewReplicaSet(false)
+  await rollout.syncNewReplicaSet({ create: false })
   if (isScaled(rollout.deployment, rollout.all)) return await scale(rollout)
   if (isRolling(deployment)) await roll(rollout)
   else await recreate(context, rollout)
@@ -112,16 +112,17 @@ async function setProgressing(rollout: Rollout, reason: string, message: string)
 
 /** Distributes a change of `replicas` over the existing ReplicaSets, also while paused; creates none. */
 async function scale(rollout: Rollout): Promise<void> {
-  const newReplicaSet = await rollout.syncNewReplicaSet(false)
+  const newReplicaSet = await rollout.syncNewReplicaSet({ create: false })
   const { deployment, all, old } = rollout
   const desired = desiredReplicas(deployment)
   const active = all.filter(isActive)
   const latest = [...old].sort((a, b) => byCreation(b, a))[0]
   const only = active.length === 1 ? active[0] : active.length === 0 ? (newReplicaSet ?? latest) : undefined
-  if (only) await rollout.resize([{ set: only, to: desired }], true)
+  if (only) await rollout.resize([{ set: only, to: desired }], { annotate: true })
   else if (newReplicaSet && isSaturated(newReplicaSet, desired))
     await rollout.resize(old.filter(isActive).map(set => ({ set, to: 0 })))
-  else if (isRolling(deployment)) await rollout.resize(scaleProportionally(deployment, all), true)
+  else if (isRolling(deployment))
+    await rollout.resize(scaleProportionally(deployment, all), { annotate: true })
   if (deployment.spec?.paused) await rollout.cleanUp()
   await writeCounts(rollout)
 }
@@ -135,7 +136,7 @@ function isSaturated(set: ReplicaSetView, desired: number): boolean {
 }
 
 async function roll(rollout: Rollout): Promise<void> {
-  const newReplicaSet = (await rollout.syncNewReplicaSet(true))!
+  const newReplicaSet = (await rollout.syncNewReplicaSet({ create: true }))!
   const { deployment } = rollout
   const desired = desiredReplicas(deployment)
   const size = sizeOf(newReplicaSet)
@@ -147,7 +148,7 @@ async function roll(rollout: Rollout): Promise<void> {
 
 /** Scales all old ReplicaSets to zero and waits for their pods to be deleted before it creates new ones. */
 async function recreate({ client }: ReconcileContext, rollout: Rollout): Promise<void> {
-  await rollout.syncNewReplicaSet(false)
+  await rollout.syncNewReplicaSet({ create: false })
   const shrinking = rollout.old.filter(isActive).map(set => ({ set, to: 0 }))
   if (await rollout.resize(shrinking)) return
   for (const set of rollout.old) {
@@ -155,7 +156,7 @@ async function recreate({ client }: ReconcileContext, rollout: Rollout): Promise
     const pods = await listPodsOf(client, set.metadata.uid)
     if (pods.some(pod => !isPodTerminal(pod))) return
   }
-  const newReplicaSet = (await rollout.syncNewReplicaSet(true))!
+  const newReplicaSet = (await rollout.syncNewReplicaSet({ create: true }))!
   await rollout.resize([{ set: newReplicaSet, to: desiredReplicas(rollout.deployment) }])
   if (isComplete(rollout.deployment, rollout.deployment.status)) await rollout.cleanUp()
 }
@@ -166,7 +167,7 @@ async function rollBack(
   rollout: Rollout,
   asked: bigint,
 ): Promise<void> {
-  await rollout.syncNewReplicaSet(true)
+  await rollout.syncNewReplicaSet({ create: true })
   const { deployment, all } = rollout
   const { [rollbackAnnotation]: _asked, ...annotations } = deployment.metadata.annotations ?? {}
   const revision = asked || previousRevision(all)

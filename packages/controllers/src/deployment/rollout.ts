@@ -64,7 +64,7 @@ export class Rollout {
   }
 
   /** Updates the revision of the new ReplicaSet and of the Deployment, and creates the ReplicaSet if it is missing and `create` is set. */
-  async syncNewReplicaSet(create: boolean): Promise<ReplicaSetView | undefined> {
+  async syncNewReplicaSet({ create }: { readonly create: boolean }): Promise<ReplicaSetView | undefined> {
     const revision = nextRevision(this.old)
     const existing = this.newReplicaSet
     if (!existing) return create ? await this.#createSet(revision) : undefined
@@ -192,7 +192,7 @@ export class Rollout {
   }
 
   /** Scales ReplicaSets and records events. Resolves with whether any size changed. */
-  async resize(resizes: readonly Resize[], annotate = false): Promise<boolean> {
+  async resize(resizes: readonly Resize[], { annotate = false } = {}): Promise<boolean> {
     const { events } = this.#context
     let isChanged = false
     for (const { set, to } of resizes) {

@@ -147,12 +147,12 @@ function groupAddresses(
 function repack(subsets: readonly DeepReadonly<EndpointSubset>[]): EndpointSubset[] {
   const entries = subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
     (ports.length > 0 ? ports : [undefined]).flatMap(port => {
-      const on = (ready: boolean) => (address: DeepReadonly<EndpointAddress>) => ({
+      const on = (ready: 'ready' | 'not ready') => (address: DeepReadonly<EndpointAddress>) => ({
         address: address as EndpointAddress,
         ...(port && { port: port as CoreEndpointPort }),
-        ready,
+        ready: ready === 'ready',
       })
-      return [...addresses.map(on(true)), ...notReadyAddresses.map(on(false))]
+      return [...addresses.map(on('ready')), ...notReadyAddresses.map(on('not ready'))]
     }),
   )
   return packSubsets(entries)

@@ -104,7 +104,7 @@ function packGroup(
     }
     const draft: SliceChange = { slice, ports, endpoints: after }
     if (after.length === 0) emptied.push(slice)
-    else if (isStale(slice) || !sameEndpoints(before, after, ignoresHints)) changed.push(draft)
+    else if (isStale(slice) || !sameEndpoints(before, after, { ignoresHints })) changed.push(draft)
     else unchanged.push({ ...draft, endpoints: [...before] })
   }
   const left = [...missing.values()]
@@ -127,15 +127,18 @@ function packGroup(
 function sameEndpoints(
   a: readonly DeepReadonly<Endpoint>[],
   b: readonly DeepReadonly<Endpoint>[],
-  ignoresHints: boolean,
+  options: Pick<PackingOptions, 'ignoresHints'>,
 ): boolean {
   const same = (one: DeepReadonly<Endpoint>, other: DeepReadonly<Endpoint>) =>
-    deepEqual(plain(one, ignoresHints), plain(other, ignoresHints))
+    deepEqual(plain(one, options), plain(other, options))
   return a.length === b.length && a.every((endpoint, index) => same(endpoint, b[index]!))
 }
 
 /** The resource version of a target reference does not matter. */
-function plain({ targetRef, hints, ...endpoint }: DeepReadonly<Endpoint>, ignoresHints: boolean): unknown {
+function plain(
+  { targetRef, hints, ...endpoint }: DeepReadonly<Endpoint>,
+  { ignoresHints }: Pick<PackingOptions, 'ignoresHints'>,
+): unknown {
   const { resourceVersion: _, ...reference } = targetRef ?? {}
   return { ...endpoint, reference, ...(!ignoresHints && { hints }) }
 }

@@ -42,12 +42,10 @@ export function packSubsets(entries: readonly AddressOnPort[]): EndpointSubset[]
     .sort(([[a] = ['']], [[b] = ['']]) => (a < b ? -1 : 1))
     .map(members => {
       const all = [...members[0]![1].addresses.values()]
-      const addressesThat = (wanted: boolean) =>
-        all
-          .filter(({ ready }) => ready === wanted)
-          .map(({ address }) => address)
-          .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
-      const [addresses, notReadyAddresses] = [addressesThat(true), addressesThat(false)]
+      const sorted = (entries: typeof all) =>
+        entries.map(({ address }) => address).sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+      const addresses = sorted(all.filter(({ ready }) => ready))
+      const notReadyAddresses = sorted(all.filter(({ ready }) => !ready))
       const ports = members.flatMap(([, { port }]) => port ?? [])
       return {
         ...(addresses.length > 0 && { addresses }),

@@ -65,7 +65,7 @@ export class Graph {
     let node = this.#nodes.get(identity.uid)
     const isNew = !node || node.isVirtual
     if (!node) {
-      node = createNode(identity, false)
+      node = createNode(identity, { isVirtual: false })
       this.#nodes.set(identity.uid, node)
     } else if (node.isVirtual) {
       node.isVirtual = false
@@ -152,7 +152,7 @@ export class Graph {
     }
     const { apiVersion, kind, name } = owner
     const { namespace } = dependent.identity
-    const node = createNode({ apiVersion, kind, name, uid, namespace }, true)
+    const node = createNode({ apiVersion, kind, name, uid, namespace }, { isVirtual: true })
     this.#nodes.set(uid, node)
     node.dependents.add(dependent)
     this.#queue.attemptToDelete(uid)
@@ -185,7 +185,7 @@ export class Graph {
   }
 }
 
-function createNode(identity: Identity, isVirtual: boolean): GraphNode {
+function createNode(identity: Identity, { isVirtual }: Pick<GraphNode, 'isVirtual'>): GraphNode {
   return {
     identity,
     owners: [],

@@ -172,7 +172,7 @@ function listUncounted(
     ? pods.toSorted((a, b) => (indexOf(a, completions) ?? -1) - (indexOf(b, completions) ?? -1))
     : pods
   for (const pod of order) {
-    if (!isTracked(pod) || !mayLetGo(job, pod, indexes?.replaced, ending)) continue
+    if (!isTracked(pod) || !mayRemoveFinalizer(job, pod, indexes?.replaced, ending)) continue
     released.push(pod)
     const { uid } = pod.metadata
     const isKnownIndex = !indexes || indexOf(pod, completions) !== undefined
@@ -186,7 +186,7 @@ function listUncounted(
   return { released, isCut: released.length >= mostUncounted }
 }
 
-function mayLetGo(
+function mayRemoveFinalizer(
   job: JobView,
   pod: PodView,
   replaced: ReadonlyMap<number, PodView> | undefined,

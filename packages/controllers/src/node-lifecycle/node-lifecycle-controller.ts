@@ -193,8 +193,10 @@ async function writeTaints(
   const { client, clock, key } = context
   const present = node.spec?.taints ?? []
   const isReady = nodeReadyCondition(node)?.status === 'True'
-  const turn = isReady ? ({ eviction: 'never' } as const) : await takeTurn(context, node, memory, interval)
-  const desired = desiredTaints(node, formatTime(clock.now()), turn.eviction)
+  const plan = isReady
+    ? ({ eviction: 'never' } as const)
+    : await planEviction(context, node, memory, interval)
+  const desired = desiredTaints(node, formatTime(clock.now()), plan.eviction)
   if (!deepEqual(desired, present)) {
     if (isEvicting(desired) && !isEvicting(present)) memory.evictions.set(zoneOf(node), clock.monotonic())
     const patch = {
@@ -203,11 +205,11 @@ async function writeTaints(
     }
     await client.patch(Node, key, patch, { type: 'merge' })
   }
-  return turn.wait !== undefined && !isEvicting(desired) ? requeueAfter(turn.wait) : undefined
+  return plan.wait !== undefined && !isEvicting(desired) ? requeueAfter(plan.wait) : undefined
 }
 
 /** Whether and when pods may be evicted from a node that is not ready. */
-async function takeTurn(
+async function planEviction(
   { client, clock }: ReconcileContext,
   node: NodeView,
   memory: Memory,

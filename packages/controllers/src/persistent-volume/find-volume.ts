@@ -19,7 +19,7 @@ import {
 export function findVolume(
   claim: ClaimView,
   volumes: readonly VolumeView[],
-  isDelayed: boolean,
+  { isDelayed }: { readonly isDelayed: boolean },
 ): VolumeView | undefined {
   const fitting = volumes.filter(
     volume =>

@@ -75,7 +75,7 @@ async function bindToAny(context: ReconcileContext, claim: ClaimView): Promise<v
   const storageClass = className === '' ? undefined : await client.get(StorageClass, { name: className })
   const isDelayed = storageClass?.volumeBindingMode === 'WaitForFirstConsumer'
   const { items: volumes } = await client.list(PersistentVolume)
-  const volume = findVolume(claim, volumes, isDelayed)
+  const volume = findVolume(claim, volumes, { isDelayed })
   if (volume) return await bind(client, volume, claim)
   if (isWithoutClass(claim)) {
     const standard = await findDefaultClass(client)

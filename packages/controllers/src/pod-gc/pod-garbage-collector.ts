@@ -37,25 +37,25 @@ async function collect(
   const { client } = context
   const pods = (await client.list(Pod)).items
   const nodes = new Map((await client.list(Node)).items.map(node => [node.metadata.name, node]))
-  const forsaken = await findForsaken(context, pods, nodes, missing)
-  const doomed = new Map<string, { readonly pod: PodView; readonly disruption?: Disruption }>()
-  const condemn = (pod: PodView, disruption?: Disruption) =>
-    doomed.set(pod.metadata.uid, { pod, ...(disruption && { disruption }) })
-  for (const pod of chooseFinished(pods, threshold)) condemn(pod)
+  const deletedNodes = await findDeletedNodes(context, pods, nodes, missing)
+  const toDelete = new Map<string, { readonly pod: PodView; readonly disruption?: Disruption }>()
+  const add = (pod: PodView, disruption?: Disruption) =>
+    toDelete.set(pod.metadata.uid, { pod, ...(disruption && { disruption }) })
+  for (const pod of chooseFinished(pods, threshold)) add(pod)
   for (const pod of pods) {
     const { nodeName = '' } = pod.spec
     const isTerminating = pod.metadata.deletionTimestamp !== undefined
     const node = nodes.get(nodeName)
     const isOut = node?.spec?.taints?.some(({ key }) => key === outOfService)
-    if (forsaken.has(nodeName)) condemn(pod, nodeDeleted)
-    else if (isTerminating && nodeName === '') condemn(pod)
-    else if (isTerminating && node && isOut && nodeReadyCondition(node)?.status !== 'True') condemn(pod)
+    if (deletedNodes.has(nodeName)) add(pod, nodeDeleted)
+    else if (isTerminating && nodeName === '') add(pod)
+    else if (isTerminating && node && isOut && nodeReadyCondition(node)?.status !== 'True') add(pod)
   }
-  for (const { pod, disruption } of doomed.values()) await forceDelete(context, pod, disruption)
+  for (const { pod, disruption } of toDelete.values()) await forceDelete(context, pod, disruption)
 }
 
 /** The nodes that have been missing for long enough, confirmed by the server. */
-async function findForsaken(
+async function findDeletedNodes(
   { client, clock }: ReconcileContext,
   pods: readonly PodView[],
   nodes: ReadonlyMap<string, unknown>,
@@ -64,16 +64,16 @@ async function findForsaken(
   const named = new Set(pods.map(({ spec }) => spec.nodeName ?? ''))
   for (const name of missing.keys()) if (!named.has(name) || nodes.has(name)) missing.delete(name)
   const now = clock.monotonic()
-  const forsaken = new Set<string>()
+  const deletedNodes = new Set<string>()
   for (const name of named) {
     if (name === '' || nodes.has(name)) continue
     const since = missing.get(name) ?? now
     missing.set(name, since)
     if (now - since < quarantine) continue
     missing.delete(name)
-    if (!(await client.get(Node, { name }, { cached: false }))) forsaken.add(name)
+    if (!(await client.get(Node, { name }, { cached: false }))) deletedNodes.add(name)
   }
-  return forsaken
+  return deletedNodes
 }
 
 /** Evicted ones first, then the oldest. */

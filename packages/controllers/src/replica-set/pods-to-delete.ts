@@ -6,15 +6,21 @@ const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const validCost = /^(-|[1-9]|0$)/
 const phases = ['Pending', 'Unknown', 'Running']
 
+export interface PodsToDeleteOptions {
+  /** The pods of all ReplicaSets with the same controller. */
+  readonly related: readonly PodView[]
+  readonly count: number
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
 /**
  * Chooses the `count` pods to delete first: unassigned, not running, not ready, lower deletion cost, on a node with more pods of
  * the same controller (`related`), ready for a shorter time, more restarts, created later.
  */
 export function choosePodsToDelete(
   pods: readonly PodView[],
-  related: readonly PodView[],
-  count: number,
-  now: number,
+  { related, count, now }: PodsToDeleteOptions,
 ): PodView[] {
   if (count >= pods.length) return [...pods]
   const perNode = new Map<string, number>()

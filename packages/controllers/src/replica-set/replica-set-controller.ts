@@ -111,7 +111,7 @@ async function reconcile(context: ReconcileContext, flavour: Flavour): Promise<R
     pod =>
       isPodTerminating(pod) && getControllerOf(pod) !== undefined && selector.matches(pod.metadata.labels),
   )
-  await writeStatus(context, flavour, set, pods, terminating.length, failure)
+  await writeStatus(context, set, { flavour, pods, terminating: terminating.length, failure })
   if (failure) {
     if (isNamespaceTerminating(failure)) return
     throw failure
@@ -142,11 +142,11 @@ async function manage(
   const surplus = Math.min(active.length - desired, burst)
   if (surplus <= 0) return { pods: active }
   const related = await findRelated(context, set, active)
-  const victims = choosePodsToDelete(active, related, surplus, context.clock.now())
-  const results = await Promise.allSettled(victims.map(pod => deletePod(context, owner, pod)))
-  const gone = new Set(victims.filter((_, index) => results[index]?.status === 'fulfilled'))
+  const podsToDelete = choosePodsToDelete(active, { related, count: surplus, now: context.clock.now() })
+  const results = await Promise.allSettled(podsToDelete.map(pod => deletePod(context, owner, pod)))
+  const deleted = new Set(podsToDelete.filter((_, index) => results[index]?.status === 'fulfilled'))
   const failed = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
-  const pods = active.filter(pod => !gone.has(pod))
+  const pods = active.filter(pod => !deleted.has(pod))
   return { pods, ...(failed && { error: failed.reason }) }
 }
 
@@ -164,14 +164,19 @@ async function findRelated(
   return (await Promise.all(family.map(({ metadata }) => listPodsOf(client, metadata.uid)))).flat()
 }
 
+interface Observed {
+  readonly flavour: Flavour
+  readonly pods: readonly PodView[]
+  readonly terminating: number
+  readonly failure: unknown
+}
+
 async function writeStatus(
   { client, clock }: ReconcileContext,
-  { kind, countsTerminating }: Flavour,
   set: ReplicaSetView,
-  pods: readonly PodView[],
-  terminating: number,
-  failure: unknown,
+  { flavour, pods, terminating, failure }: Observed,
 ): Promise<void> {
+  const { kind, countsTerminating } = flavour
   const now = clock.now()
   const labels = selectorFromLabels(set.spec?.template?.metadata?.labels ?? {})
   const minReady = set.spec?.minReadySeconds ?? 0

@@ -25,9 +25,12 @@ export async function reconcileClaim(context: ReconcileContext): Promise<void> {
   const isIdle = remaining.length === 0
   const isTerminating = claim.metadata.deletionTimestamp !== undefined
   if (remaining.length < reservedFor.length)
-    current = await writeStatus(context, claim, remaining, isIdle && isProtected)
+    current = await writeStatus(context, claim, {
+      reservedFor: remaining,
+      deallocates: isIdle && isProtected,
+    })
   else if (isIdle && isTerminating && isProtected && claim.status?.allocation)
-    current = await writeStatus(context, claim, remaining, true)
+    current = await writeStatus(context, claim, { reservedFor: remaining, deallocates: true })
   const lostAllocation =
     !current.status?.allocation && (remaining.length < reservedFor.length || isTerminating)
   // A finalizer without an allocation may belong to an allocation in progress.
@@ -41,11 +44,15 @@ export async function reconcileClaim(context: ReconcileContext): Promise<void> {
   if (isIdle && !isTerminating) await deleteUnneeded(context, current)
 }
 
+interface StatusUpdate {
+  readonly reservedFor: NonNullable<NonNullable<ClaimView['status']>['reservedFor']>
+  readonly deallocates: boolean
+}
+
 async function writeStatus(
   { client }: ReconcileContext,
   claim: ClaimView,
-  reservedFor: NonNullable<NonNullable<ClaimView['status']>['reservedFor']>,
-  deallocates: boolean,
+  { reservedFor, deallocates }: StatusUpdate,
 ): Promise<ClaimView> {
   const { allocation, reservedFor: _, ...others } = claim.status ?? {}
   const status = {

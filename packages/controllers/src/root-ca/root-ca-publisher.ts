@@ -5,7 +5,7 @@ import { defineOperator, type Operator } from '@coxswain/runtime'
 const configMapName = 'kube-root-ca.crt'
 const annotations = {
   'kubernetes.io/description':
-    'The CA that signed the certificate of the API server, for programs that reach it from inside.',
+    'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.',
 }
 
 /** Publishes the certificate of the CA that clients in the cluster verify the API server with to every namespace. */

@@ -44,7 +44,10 @@ const cases: readonly [string, string, object, readonly number[]][] = [
 describe("Pods that a StatefulSet's rolling update deletes", () => {
   for (const [name, picture, rollingUpdate, expected] of cases)
     it(`are ${name}`, () => {
-      const chosen = choosePodsToDelete(setOf(picture.length, rollingUpdate), podsOf(picture), 'new', 0)
+      const chosen = choosePodsToDelete(setOf(picture.length, rollingUpdate), podsOf(picture), {
+        revision: 'new',
+        now: 0,
+      })
       assert.deepEqual(
         chosen.map(({ ordinal }) => ordinal),
         expected,

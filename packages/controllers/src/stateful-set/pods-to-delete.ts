@@ -15,8 +15,7 @@ export function isUnavailable({ spec }: StatefulSetView, pod: PodView | undefine
 export function choosePodsToDelete(
   set: StatefulSetView,
   replicas: ReadonlyMap<number, PodView>,
-  revision: string,
-  now: number,
+  { revision, now }: { readonly revision: string; readonly now: number },
 ): Member[] {
   const { partition = 0, maxUnavailable } = set.spec?.updateStrategy?.rollingUpdate ?? {}
   const ordinals = Array.from({ length: replicasOf(set) }, (_, index) => startOf(set) + index)

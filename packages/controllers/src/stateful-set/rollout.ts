@@ -44,7 +44,10 @@ export class Rollout {
     if ((await this.#forEach(condemned, each => this.#remove(each, last))) === 'wait') return
     if (set.spec?.updateStrategy?.type === 'OnDelete') return
     const { replicas: present } = await this.#sort()
-    for (const member of choosePodsToDelete(set, present, this.#revisions.update.name, this.#now))
+    for (const member of choosePodsToDelete(set, present, {
+      revision: this.#revisions.update.name,
+      now: this.#now,
+    }))
       await deleteMember(this.#context, set, member)
   }
 
