@@ -41,12 +41,12 @@ export function createLogger(sink: (record: LogRecord) => void, bound: LogFields
 
 const reported = Symbol.for('coxswain.kit.reported')
 
-/** Notes that an error was logged where it happened, so that those who handle it need not log it again. */
+/** Marks an error as logged, so that its handlers need not log it again. */
 export function markReported(error: object): void {
   if (Object.isExtensible(error)) Object.defineProperty(error, reported, { value: true })
 }
 
-/** Whether an error was logged where it happened. True also for what another copy of this package marked. */
+/** Whether an error was already logged. True also for one marked by another copy of this package. */
 export function isReported(error: unknown): boolean {
   return typeof error === 'object' && error !== null && reported in error
 }

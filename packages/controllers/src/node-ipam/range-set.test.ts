@@ -35,8 +35,8 @@ describe('a range split into blocks', () => {
   })
 
   it('is rejected if blocks would be larger than it, or too many', () => {
-    assert.throws(() => cut('10.0.0.0/24', 16), /cannot be cut out of 10\.0\.0\.0\/24/)
-    assert.throws(() => cut('10.0.0.0/24', 33), /cannot be cut/)
-    assert.throws(() => cut('fd00::/8', 64), /too many blocks/)
+    assert.throws(() => cut('10.0.0.0/24', 16), /cannot split 10\.0\.0\.0\/24 into blocks/)
+    assert.throws(() => cut('10.0.0.0/24', 33), /cannot split/)
+    assert.throws(() => cut('fd00::/8', 64), /too many$/)
   })
 })

@@ -71,7 +71,7 @@ export function readObjectIdentifier(content: Uint8Array): string {
   return arcs.join('.')
 }
 
-/** A character string of any of the usual types; Teletex is read as Latin-1, as everybody does. */
+/** A character string of any of the usual types; Teletex is read as Latin-1, as is common practice. */
 export function readDerText({ tag, content }: DerElement): string {
   switch (tag) {
     case derTags.bmpString: {
