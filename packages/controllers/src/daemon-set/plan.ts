@@ -41,7 +41,7 @@ export function byAge(a: PodView, b: PodView): number {
   return age !== 0 ? age : a.metadata.name < b.metadata.name ? -1 : 1
 }
 
-export const isLive = ({ metadata }: PodView) => !metadata.deletionTimestamp
+export const isLive = ({ metadata }: PodView): boolean => !metadata.deletionTimestamp
 
 /**
  * Plans one pod on each node that should have one, and none elsewhere. `removeFinished` decides whether a failed or succeeded pod

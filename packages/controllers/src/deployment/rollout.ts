@@ -192,14 +192,14 @@ export class Rollout {
   }
 
   /** Scales ReplicaSets and records events. Resolves with whether any size changed. */
-  async resize(resizes: readonly Resize[], { annotate = false } = {}): Promise<boolean> {
+  async resize(resizes: readonly Resize[], options: { readonly annotate?: boolean } = {}): Promise<boolean> {
     const { events } = this.#context
     let isChanged = false
     for (const { set, to } of resizes) {
       const from = sizeOf(set)
       const before = set.metadata.annotations ?? {}
       const annotations = withReplicaCounts(before, this.#deployment)
-      if (from === to && (!annotate || deepEqual(annotations, before))) continue
+      if (from === to && (!options.annotate || deepEqual(annotations, before))) continue
       await this.#updateSet(set, { annotations, replicas: to })
       if (from === to) continue
       isChanged = true
