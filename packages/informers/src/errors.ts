@@ -1,5 +1,6 @@
 import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
+/** The codes of {@link InformerError}. */
 export type InformerErrorCode =
   /** A watch delivered an invalid event, or a list an invalid response. */
   | 'BadEvent'

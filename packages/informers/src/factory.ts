@@ -14,6 +14,7 @@ export interface Scope {
   readonly metadataOnly?: boolean
 }
 
+/** Options of an {@link InformerFactory}. */
 export interface InformerFactoryOptions {
   readonly env: Env
   readonly listerWatcherFor: (kind: Kind, scope: Scope) => ListerWatcher

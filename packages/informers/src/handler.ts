@@ -11,21 +11,25 @@ export interface EventHandler<T> {
   onDelete?(object: DeepReadonly<T>, context: DeleteContext): void
 }
 
+/** Details of an `onAdd` call. */
 export interface AddContext {
   /** The object existed when the handler was added or the informer started; it has not just been created. */
   readonly isInInitialList: boolean
 }
 
+/** Details of an `onUpdate` call. */
 export interface UpdateContext {
   /** A resync: nothing changed. */
   readonly isResync: boolean
 }
 
+/** Details of an `onDelete` call. */
 export interface DeleteContext {
   /** The deletion itself was missed, and `object` is the last known state (client-go: DeletedFinalStateUnknown). */
   readonly finalStateUnknown: boolean
 }
 
+/** Options of a handler. */
 export interface HandlerOptions {
   /** Milliseconds between two resyncs, at least one second. @default never */
   readonly resyncPeriod?: number

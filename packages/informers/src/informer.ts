@@ -13,6 +13,7 @@ import { type IndexFunction, type ReadonlyStore, Store, storeKey } from './store
 import { stripManagedFields, type Transform } from './transform.ts'
 import { transition } from './transition.ts'
 
+/** Options of an {@link Informer}. */
 export interface InformerOptions<T extends ApiObject> {
   readonly source: ListerWatcher<T>
   readonly env: Env

@@ -1,11 +1,13 @@
 import type { ApiList, ApiObject } from '@coxswain/apimachinery/meta'
 
+/** The parameters of a list request. */
 export interface ListQuery {
   readonly resourceVersion: string
   readonly limit?: number
   readonly continue?: string
 }
 
+/** The parameters of a watch request. */
 export interface WatchQuery {
   readonly resourceVersion: string
   readonly timeoutSeconds: number
@@ -17,6 +19,7 @@ export interface WatchQuery {
   readonly omitManagedFields?: true
 }
 
+/** The object of a bookmark event, which has only a resourceVersion. */
 export interface BookmarkObject {
   readonly metadata: {
     readonly resourceVersion: string
@@ -24,6 +27,7 @@ export interface BookmarkObject {
   }
 }
 
+/** One event of a watch. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: BookmarkObject }

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
+/** Options of {@link createBackoff}. */
 export interface BackoffOptions {
   readonly clock: Clock
   readonly random: Random
@@ -22,6 +23,7 @@ export interface Backoff {
   reset(): void
 }
 
+/** Creates an exponential back-off with optional jitter. */
 export function createBackoff(options: BackoffOptions): Backoff {
   const {
     clock,

@@ -4,6 +4,7 @@ export interface Timer {
   cancel(): void
 }
 
+/** Options of {@link Clock.sleep}. */
 export interface SleepOptions {
   /** Ends the sleep early: the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal

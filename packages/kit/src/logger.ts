@@ -1,4 +1,5 @@
 export type LogFields = Readonly<Record<string, unknown>>
+/** The severity of a record. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** A structured logger: a constant message, and fields for everything that varies. */
@@ -20,6 +21,7 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 }
 
+/** One log record. */
 export interface LogRecord {
   readonly level: LogLevel
   readonly message: string

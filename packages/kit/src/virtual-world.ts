@@ -5,6 +5,7 @@ import { createSeededRandom, type Random } from './random.ts'
 import type { Lane, Scheduler } from './scheduler.ts'
 import { UndrivenWatch } from './undriven.ts'
 
+/** Options of a {@link VirtualWorld}. */
 export interface VirtualWorldOptions {
   /** Decides the order of hand-offs and every random number. @default 1 */
   readonly seed?: number
@@ -18,6 +19,7 @@ export interface VirtualWorldOptions {
   readonly log?: (clock: Clock) => Logger
 }
 
+/** A hand-off or timer that the world has run. */
 export interface StepRecord {
   readonly time: number
   readonly label: string

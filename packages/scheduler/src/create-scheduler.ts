@@ -8,6 +8,7 @@ import { PodStatusWriter } from './pod-status.ts'
 import type { Profile, WeightedPlugin } from './profile.ts'
 import { Scheduler } from './scheduler.ts'
 
+/** Options of {@link createScheduler}. */
 export interface SchedulerOptions {
   /** Your own plug-ins, in addition to the default ones or replacing those of the same name. */
   readonly plugins?: readonly (SchedulerPlugin | WeightedPlugin)[]
@@ -24,6 +25,7 @@ export interface SchedulerOptions {
   readonly maxBackoff?: number
 }
 
+/** The `schedulerName` of the default profile. */
 export const defaultSchedulerName = 'default-scheduler'
 
 /** Creates a scheduler as an operator, to be run beside others. */

@@ -1,5 +1,6 @@
 import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
+/** The codes of {@link SchedulerError}. */
 export type SchedulerErrorCode =
   /** An invalid KubeSchedulerConfiguration; the message is upstream's. */
   'BadConfiguration'

@@ -92,6 +92,7 @@ interface FilterAnswer {
 /** Extenders score from 0 to 10, plug-ins to 100. */
 const scoreFactor = 10
 
+/** Creates an extender that calls its server through `post`. */
 export function createExtender(configuration: ExtenderConfiguration, post: PostJson): Extender {
   const { urlPrefix, filterVerb, prioritizeVerb, bindVerb, weight = 1, ignorable = false } = configuration
   const url = (verb: string) => `${urlPrefix.replace(/\/$/, '')}/${verb}`

@@ -20,10 +20,12 @@ export interface Verdict {
   readonly plugin?: string
 }
 
+/** A verdict that preemption may change. */
 export function unschedulable(...reasons: readonly string[]): Verdict {
   return { code: 'Unschedulable', reasons }
 }
 
+/** A verdict that preemption cannot change. */
 export function unresolvable(...reasons: readonly string[]): Verdict {
   return { code: 'UnschedulableAndUnresolvable', reasons }
 }
@@ -96,6 +98,7 @@ export interface ClusterEvent {
   readonly changes?: ReadonlySet<Change>
 }
 
+/** A node and its score. */
 export interface NodeScore {
   readonly node: NodeInfo
   score: number
@@ -165,6 +168,7 @@ export interface QueuedPod {
   readonly attempts: number
 }
 
+/** The highest score that a plug-in may give a node. */
 export const highestScore = 100
 
 /** Scales scores so that the highest is 100; `reverse` prefers the lowest. */

@@ -26,6 +26,7 @@ import {
 import type { PodInfo } from './pod-info.ts'
 import { recordPreempted } from './pod-status.ts'
 
+/** The arguments of the DefaultPreemption plug-in. */
 export interface PreemptionArgs {
   /** @default 10 */
   readonly minCandidateNodesPercentage?: number

@@ -23,6 +23,7 @@ export const extensionPoints = [
   'queueSort',
 ] as const
 
+/** The name of an extension point. */
 export type ExtensionPoint = (typeof extensionPoints)[number]
 
 /** The configuration for pods of one `schedulerName`. */

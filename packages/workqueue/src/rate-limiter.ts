@@ -10,6 +10,7 @@ export interface RateLimiter<T> {
   retries(item: T): number
 }
 
+/** Options of {@link createExponentialLimiter}. */
 export interface ExponentialOptions {
   /** The first delay in milliseconds; doubles with each retry. @default 5 */
   readonly base?: number
@@ -34,6 +35,7 @@ export function createExponentialLimiter<T>(options: ExponentialOptions = {}): R
   }
 }
 
+/** Options of {@link createBucketLimiter}. */
 export interface BucketOptions {
   readonly clock: Clock
   /** Tokens added per second. @default 10 */
@@ -59,6 +61,7 @@ export function createBucketLimiter<T>(options: BucketOptions): RateLimiter<T> {
   }
 }
 
+/** Options of {@link createFastSlowLimiter}. */
 export interface FastSlowOptions {
   /** The delay of the first retries, in milliseconds. */
   readonly fast: number

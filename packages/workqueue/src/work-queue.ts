@@ -5,6 +5,7 @@ import { Waiting } from './internal/waiting.ts'
 import { noMetrics, type QueueMetrics } from './metrics.ts'
 import { createExponentialLimiter, type RateLimiter } from './rate-limiter.ts'
 
+/** Options of a {@link WorkQueue}. */
 export interface WorkQueueOptions<T> {
   readonly clock: Clock
   /**
@@ -19,6 +20,7 @@ export interface WorkQueueOptions<T> {
   readonly metrics?: QueueMetrics
 }
 
+/** How an item is added. */
 export interface AddOptions {
   /** @default 0 */
   readonly priority?: number

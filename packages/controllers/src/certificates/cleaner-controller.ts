@@ -4,6 +4,7 @@ import { isNotFound } from '@coxswain/apimachinery/status'
 import { decodeBase64Text, minOf } from '@coxswain/kit'
 import { defineOperator, type Operator, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 
+/** Options of {@link createCertificateCleanerController}. */
 export interface CertificateCleanerOptions {
   /** Returns when a certificate expires, in milliseconds. @default unknown: an issued request is deleted an hour after its approval */
   readonly expiresAt?: (pem: string) => number | undefined

@@ -8,6 +8,7 @@ import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/
 import { overlap } from '../ip-range.ts'
 import type { CloudProvider, Route, Routes } from './provider.ts'
 
+/** Options of {@link createNodeRouteController}. */
 export interface NodeRouteOptions {
   /** The ranges of all pods: routes to other addresses are left alone. */
   readonly clusterCIDRs: readonly CIDR[]

@@ -31,6 +31,7 @@ export interface Instances {
   metadata(node: NodeView, context: CloudContext): Promise<InstanceMetadata | undefined>
 }
 
+/** What a cloud knows of a node's instance. */
 export interface InstanceMetadata {
   /** Becomes `spec.providerID`; required for initialization. */
   readonly providerID?: string
@@ -52,6 +53,7 @@ export interface Routes {
   delete(route: Route, context: CloudContext): Promise<void>
 }
 
+/** A route of the cloud's network to the pods of one node. */
 export interface Route {
   readonly name: string
   readonly targetNode: string

@@ -33,6 +33,7 @@ import { deleteSlice, isSliceOf, managedByLabel, serviceNameLabel, writeSlices }
 
 const manager = 'endpointslice-controller.k8s.io'
 
+/** Options of {@link createEndpointSliceController}. */
 export interface EndpointSliceOptions {
   /** The maximum number of endpoints in a slice. @default 100 */
   readonly maxEndpointsPerSlice?: number

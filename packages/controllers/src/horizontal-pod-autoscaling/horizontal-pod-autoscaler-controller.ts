@@ -20,6 +20,7 @@ import type { Tolerances } from './replica-calculation.ts'
 import { ScaleTargets, type ScaleView } from './scale-targets.ts'
 import { normalize, recordScaling, type ScalingHistory } from './scaling-behavior.ts'
 
+/** Options of {@link createHorizontalPodAutoscalerController}. */
 export interface HorizontalPodAutoscalerOptions {
   /** Milliseconds between two evaluations of metrics. @default 15 s */
   readonly syncPeriod?: number

@@ -13,6 +13,7 @@ const recheck = { first: 1_000, last: 8_000 }
 
 const ownFinalizer = 'kubernetes'
 
+/** Options of {@link createNamespaceController}. */
 export interface NamespaceControllerOptions {
   /**
    * Milliseconds between a namespace's deletion and the first deletion of its content. With several API servers on one store,

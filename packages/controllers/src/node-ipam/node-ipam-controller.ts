@@ -5,6 +5,7 @@ import type { CIDR } from '@coxswain/apimachinery/validation'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { parseRanges, RangeSet } from './range-set.ts'
 
+/** Options of {@link createNodeIpamController}. */
 export interface NodeIpamOptions {
   /** The ranges of all pods: one, or one of each family. */
   readonly clusterCIDRs: readonly CIDR[]

@@ -18,6 +18,7 @@ import { computeZoneStates, zoneOf } from './zones.ts'
 const leaseNamespace = 'kube-node-lease'
 const monitorPeriod = 5_000
 
+/** Options of {@link createNodeLifecycleController}. */
 export interface NodeLifecycleOptions {
   /** Milliseconds without a heartbeat after which a node is unreachable. @default 50000 */
   readonly gracePeriod?: number

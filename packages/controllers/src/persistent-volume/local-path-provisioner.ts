@@ -8,6 +8,7 @@ import { classNameOf, provisionedBy, requestOf, selectedNode, storageProvisioner
 /** The provisioner that storage classes name. */
 export const localPathProvisioner = 'coxswain.dev/local-path'
 
+/** Options of {@link createLocalPathProvisioner}. */
 export interface LocalPathOptions {
   /** The directory that contains the volumes. @default /var/lib/coxswain/local-path */
   readonly root?: string

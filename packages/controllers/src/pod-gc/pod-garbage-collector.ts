@@ -4,6 +4,7 @@ import { isPodTerminal, nodeReadyCondition, type PodView } from '@coxswain/kinds
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { type Disruption, markPod } from '../pods/disruption.ts'
 
+/** Options of {@link createPodGarbageCollector}. */
 export interface PodGarbageCollectorOptions {
   /** Finished pods beyond this number are deleted, oldest first; 0 keeps all. @default 12500 */
   readonly terminatedPodThreshold?: number

@@ -5,6 +5,7 @@ import { formatTime } from '@coxswain/apimachinery/time'
 import { defineOperator, type Operator, type OperatorClient, type TaskContext } from '@coxswain/runtime'
 import { secretNamesOf } from './pod-secrets.ts'
 
+/** Options of {@link createLegacyTokenCleaner}. */
 export interface LegacyTokenCleanerOptions {
   /** Milliseconds without use after which a token is invalidated, and after that until it is deleted. @default a year */
   readonly cleanUpPeriod?: number

@@ -5,6 +5,7 @@ import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import { encodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
+/** Options of {@link createTokenController}. */
 export interface TokenControllerOptions {
   /** Signs the claims of a token that does not expire. */
   readonly sign: (claims: Readonly<Record<string, string>>) => string | Promise<string>

@@ -1,12 +1,14 @@
 /** Names and values of labels, in the order of the metric's label names. */
 export type LabelValues = readonly string[]
 
+/** The description of a metric. */
 export interface MetricOptions {
   readonly name: string
   readonly help: string
   readonly labels?: readonly string[]
 }
 
+/** The description and buckets of a histogram. */
 export interface HistogramOptions extends MetricOptions {
   /** Upper bounds, ascending, without infinity. */
   readonly buckets: readonly number[]
@@ -24,11 +26,13 @@ export interface BoundCounter {
   add(amount: number): void
 }
 
+/** A value that can increase and decrease. */
 export interface Gauge {
   set(value: number, ...labels: string[]): void
   add(amount: number, ...labels: string[]): void
 }
 
+/** Counts observed values in buckets. */
 export interface Histogram {
   observe(value: number, ...labels: string[]): void
   /** As {@link Counter.with}. */

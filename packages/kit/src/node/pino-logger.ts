@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type { DestinationStream, Logger as Pino, pino as PinoFactory } from 'pino'
 import { isReported, type LogFields, type Logger, type LogLevel } from '../logger.ts'
 
+/** Options of {@link createPinoLogger}. */
 export interface PinoLoggerOptions {
   /** @default 'info' */
   readonly level?: LogLevel

@@ -1,5 +1,6 @@
 import { decodePaddedBase64 } from '../bytes.ts'
 
+/** One block of a PEM text. */
 export interface PemBlock {
   readonly type: string
   readonly headers: number

@@ -17,6 +17,7 @@ import type { KubeSchedulerConfiguration, KubeSchedulerProfile } from './types.t
 import { validateResourcesFit } from './validate-args.ts'
 import { validateConfiguration } from './validate-configuration.ts'
 
+/** Options of {@link readSchedulerConfiguration}. */
 export interface ReadConfigurationOptions {
   /** Your own plug-ins, which profiles name like built-in ones. */
   readonly plugins?: readonly (SchedulerPlugin | PluginFactory)[]

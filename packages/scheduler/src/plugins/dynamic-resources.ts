@@ -36,6 +36,7 @@ const noClaims = new Claims([])
 /** The maximum number of alternatives of a request. */
 const mostAlternatives = 8
 
+/** The arguments of the DynamicResources plug-in. */
 export interface DynamicResourcesArgs {
   /** Time limit for allocating devices on one node; 0 sets no limit. @default `10s` */
   readonly filterTimeout?: string
