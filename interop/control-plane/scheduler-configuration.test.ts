@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { readSchedulerConfiguration } from '@coxswain/scheduler'
-import { head, refusals } from '../../packages/scheduler/src/configuration/test-support/refusals.ts'
+import { head, rejections } from '../../packages/scheduler/src/configuration/test-support/rejections.ts'
 import { ensureComponent } from '../../tools/components/index.ts'
 
 const kubeconfig = `apiVersion: v1
@@ -82,7 +82,7 @@ async function withFiles(
 
 describe('a scheduler configuration', () => {
   it('is refused by the real kube-scheduler in the same words', () => {
-    const messages = new Map(refusals)
+    const messages = new Map(rejections)
     return withFiles([...messages.keys()], async (program, file, text) =>
       assert.equal(await refuse(program, file), messages.get(text), text),
     )

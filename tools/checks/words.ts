@@ -37,7 +37,7 @@ export const bannedWords: readonly BannedWord[] = [
   part('isGone', 'isDeleted'),
   part('permitRoom', 'waiting Pods'),
   part('preBindRoom', 'waiting Pods'),
-  part('setView', 'what it holds: the Pods, the ReplicaSet'),
+  phrase('SetView', 'which set: ReplicaSetView, StatefulSetView, DaemonSetView'),
   phrase('nobody', 'no one, or better who: no controller, no client'),
   phrase('somebody', 'who it is: another controller, another client, the user'),
   phrase('anybody', 'any client, anyone'),

@@ -78,22 +78,22 @@ describe('certificate requests', () => {
     await cluster.run(approval.update({ ...request, status: { conditions: [condition] } }))
   }
 
-  approving('of kubelets are approved when whoever asks may have them', {
+  approving('of kubelets are approved if the requester is authorized', {
     act: cluster => askFor(cluster, cluster.client, 'system:node:n1'),
     end: [
       ['Approved', 'AutoApproved', 'Auto approving kubelet client certificate after SubjectAccessReview.'],
     ],
   })
 
-  approving('that are decided already are left as they are', {
+  approving('that are already decided are left unchanged', {
     act: async cluster => {
-      await askFor(cluster, cluster.client, 'somebody')
+      await askFor(cluster, cluster.client, 'a-user')
       await decide(cluster, 'Denied')
     },
     end: [['Denied', 'Test', 'test']],
   })
 
-  cleaning('go when nobody has answered for a day, and no earlier', {
+  cleaning('are deleted a day after they were created without a decision, and no earlier', {
     act: async cluster => {
       await askFor(cluster, cluster.client, 'system:node:n1')
       await cluster.advance(23 * 3_600_000)
@@ -103,7 +103,7 @@ describe('certificate requests', () => {
     end: [],
   })
 
-  cleaning('that were denied go after an hour', {
+  cleaning('that were denied are deleted after an hour', {
     act: async cluster => {
       await askFor(cluster, cluster.client, 'system:node:n1')
       await decide(cluster, 'Denied')
@@ -112,7 +112,7 @@ describe('certificate requests', () => {
     end: [],
   })
 
-  it('of others wait for somebody to say so', async () => {
+  it('of other requesters wait for approval', async () => {
     await using cluster = await clusterWith(createCertificateApprovingController(issuer))
     const resources = { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'] }
     const role = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'asker' }
@@ -128,9 +128,9 @@ describe('certificate requests', () => {
     assert.equal(request?.status?.conditions, undefined)
   })
 
-  it('for other signers, or for no node, are left alone', async () => {
+  it('for other signers, or not for a node, are left alone', async () => {
     await using cluster = await clusterWith(createCertificateApprovingController(issuer))
-    const request = await askFor(cluster, cluster.client, 'somebody')
+    const request = await askFor(cluster, cluster.client, 'a-user')
     assert.equal(request?.status?.conditions, undefined)
   })
 })
@@ -170,7 +170,7 @@ describe('bootstrap tokens', () => {
     end: false,
   })
 
-  cleaning('live longer when they are told to', {
+  cleaning('live longer when their expiration is extended', {
     act: async cluster => {
       await createToken(cluster, 60_000)
       await cluster.advance(30_000)
@@ -193,12 +193,12 @@ describe('bootstrap tokens', () => {
         await cluster.run(client.create(Namespace, { metadata: { name: 'kube-public' } }))
       await cluster.run(client.create(ConfigMap, { metadata: info, data: { kubeconfig: 'text' } }))
     },
-    /** What is in the map, by name. */
+    /** The data of the ConfigMap, by key. */
     look: async cluster =>
       Object.keys((await cluster.run(cluster.client.get(ConfigMap, info)))?.data ?? {}).sort(),
   })
 
-  signing('sign the kubeconfig that everybody may read, also when it changes', {
+  signing('sign the public kubeconfig, also when it changes', {
     act: async cluster => {
       await createToken(cluster, 10_000_000)
       await cluster.advance(5_000)
@@ -208,7 +208,7 @@ describe('bootstrap tokens', () => {
     end: ['jws-kubeconfig-abcdef', 'kubeconfig'],
   })
 
-  signing('take their signatures along', {
+  signing('are deleted with their signatures', {
     act: async cluster => {
       await createToken(cluster, 20_000)
       await cluster.advance(60_000)
@@ -216,7 +216,7 @@ describe('bootstrap tokens', () => {
     end: ['kubeconfig'],
   })
 
-  it('sign what everybody may know of the cluster, as long as they last', async () => {
+  it('sign the public cluster-info until they expire', async () => {
     const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest()
     await using cluster = await clusterWith(createBootstrapSignerController(hmac))
     if (!(await cluster.run(cluster.client.get(Namespace, { name: 'kube-public' }))))
@@ -263,12 +263,12 @@ const describeRanges = async (cluster: Cluster) =>
       ].join(' '),
     )
 
-describe('ranges of service addresses', () => {
+describe('ServiceCIDRs', () => {
   const controllers = () => [createServiceCidrController()]
 
   const scenario = scenariosOf('service-cidr-controller', { controllers, look: describeRanges })
 
-  scenario('are ready, and stay while an address is only theirs', {
+  scenario('are ready, and are kept while only they contain an address', {
     act: async cluster => {
       await createRange(cluster, 'used', '192.0.2.0/28')
       await createRange(cluster, 'free', '198.51.100.0/28')
@@ -281,13 +281,13 @@ describe('ranges of service addresses', () => {
     end: ['free True', 'used False Terminating'],
   })
 
-  scenario('go when another range takes over, or the address does', {
+  scenario('are deleted when another range contains the address, or the address is deleted', {
     act: async cluster => {
       await createRange(cluster, 'a', '192.0.2.0/28')
       await createRange(cluster, 'b', '198.51.100.0/28')
       await createAddress(cluster, '192.0.2.5')
       await createAddress(cluster, '198.51.100.5')
-      await cluster.advance(1_000)
+      await cluster.advance(3_000) // a restarted controller has to add its finalizers first
       for (const name of ['a', 'b']) await cluster.run(cluster.client.delete(ServiceCIDR, { name }))
       await cluster.advance(15_000)
       assert.deepEqual(await describeRanges(cluster), ['a False Terminating', 'b False Terminating'])
@@ -299,7 +299,7 @@ describe('ranges of service addresses', () => {
 })
 
 describe('the local-path provisioner', () => {
-  it('removes the folders of volumes that it made, and no others', async () => {
+  it('removes only the directories of volumes that it provisioned', async () => {
     const removed: string[] = []
     const remove = async (path: string) => void removed.push(path)
     await using cluster = await clusterWith(

@@ -28,7 +28,7 @@ const workload = (app: string, image: string, spec: object = {}) => ({
 })
 
 describe('the hot-loop detector', () => {
-  it('is silent about built-in controllers while workloads come up and roll out', async () => {
+  it('reports no built-in controller while workloads start and roll out', async () => {
     const warnings: string[] = []
     const log = () =>
       createLogger(({ message, fields }) => {

@@ -1,5 +1,5 @@
 /**
- * The built-in control loops, each an operator like any other.
+ * The built-in controllers of kube-controller-manager and cloud-controller-manager, each an operator like any other.
  * @module
  */
 export { createAttachDetachController } from './attach-detach/attach-detach-controller.ts'

@@ -1,6 +1,6 @@
 import { type CIDR, formatIP, maskIP } from '@coxswain/apimachinery/validation'
 
-/** Whether an address is of a range. */
+/** Whether a range contains an address. */
 export function holds({ address, prefix }: CIDR, bytes: Uint8Array): boolean {
   return (
     bytes.length === address.bytes.length &&
@@ -8,12 +8,12 @@ export function holds({ address, prefix }: CIDR, bytes: Uint8Array): boolean {
   )
 }
 
-/** Whether all of `inner` is of `outer`. */
+/** Whether `outer` contains all of `inner`. */
 export function contains(outer: CIDR, inner: CIDR): boolean {
   return outer.prefix <= inner.prefix && holds(outer, inner.address.bytes)
 }
 
-/** Whether two ranges share addresses: one is then part of the other. */
+/** Whether two ranges overlap: one then contains the other. */
 export function overlap(one: CIDR, other: CIDR): boolean {
   return contains(one, other) || contains(other, one)
 }

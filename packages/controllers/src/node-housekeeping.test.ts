@@ -24,7 +24,7 @@ import { scenariosOf } from '@coxswain/testing/test-support/play'
 
 const ranges = (...texts: string[]) => texts.map(text => parseCIDR(text)!)
 
-describe('ranges of nodes', () => {
+describe('pod CIDRs of nodes', () => {
   const scenario = scenariosOf('node-ipam-controller', {})
   const controllersWith = (options: NodeIpamOptions) => () => [createNodeIpamController(options)]
   const addNode = (cluster: Cluster, name: string, podCIDRs?: readonly string[]) =>
@@ -39,7 +39,7 @@ describe('ranges of nodes', () => {
     return new Map(items.map(({ metadata, spec }) => [metadata.name, spec?.podCIDRs ?? []]))
   }
 
-  scenario('are cut out of the cluster’s, each only once, and not out of what services have', {
+  scenario('are allocated from the cluster CIDR, each once, outside the service CIDR', {
     controllers: controllersWith({
       clusterCIDRs: ranges('10.244.0.0/22'),
       serviceCIDRs: ranges('10.244.1.0/25'),
@@ -52,7 +52,7 @@ describe('ranges of nodes', () => {
     end: ['10.244.0.0/24', '10.244.2.0/24', '10.244.3.0/24'],
   })
 
-  scenario('are of both families where the cluster has both', {
+  scenario('are of both families in a dual-stack cluster', {
     controllers: controllersWith({
       clusterCIDRs: ranges('10.244.0.0/16', 'fd00:10:244::/56'),
       nodeMaskSizes: [26, 64],
@@ -67,7 +67,7 @@ describe('ranges of nodes', () => {
     end: ['10.244…/26', 'fd00:10:244:…/64'],
   })
 
-  scenario('are waited for when there are none left, and had when a node goes', {
+  scenario('are awaited when the range is exhausted, and allocated when a node is deleted', {
     controllers: controllersWith({ clusterCIDRs: ranges('10.244.0.0/24') }),
     act: async cluster => {
       await addNode(cluster, 'n1')
@@ -79,17 +79,17 @@ describe('ranges of nodes', () => {
     },
     look: async cluster => {
       const { items } = await cluster.run(cluster.client.list(Event, { namespace: 'default' }))
-      const told = items.find(({ reason }) => reason === 'CIDRNotAvailable')
-      return [[...(await rangesOf(cluster))], told?.message, told?.source?.component]
+      const recorded = items.find(({ reason }) => reason === 'CIDRNotAvailable')
+      return [[...(await rangesOf(cluster))], recorded?.message, recorded?.source?.component]
     },
     end: [[['n2', ['10.244.0.0/24']]], 'Node n2 status is now: CIDRNotAvailable', 'cidrAllocator'],
   })
 })
 
-describe('how long kubelets may keep what they have read', () => {
+describe('the TTL of secrets and config maps in kubelets', () => {
   const scenario = scenariosOf('ttl-controller', { controllers: () => [createTtlController()] })
 
-  scenario('is said on every node, and grows with their number', {
+  scenario('is set on every node, and grows with the number of nodes', {
     act: async cluster => {
       const names = Array.from({ length: 101 }, (_, index) => `n${index}`)
       await cluster.run(cluster.client.create(Node, { metadata: { name: 'first' } }))
@@ -98,7 +98,7 @@ describe('how long kubelets may keep what they have read', () => {
       assert.equal(first?.metadata.annotations?.['node.alpha.kubernetes.io/ttl'], '0')
       for (const name of names) await cluster.run(cluster.client.create(Node, { metadata: { name } }))
       await cluster.advance(10_000)
-      // One step is left later than the next one is entered.
+      // Steps overlap: one is left later than the next is entered.
       for (const name of names.slice(0, 9)) await cluster.run(cluster.client.delete(Node, { name }))
     },
     look: async cluster => {
@@ -109,7 +109,7 @@ describe('how long kubelets may keep what they have read', () => {
   })
 })
 
-describe('classes of volume attributes', () => {
+describe('VolumeAttributesClasses', () => {
   const key = { name: 'gold' }
   const get = (cluster: Cluster) => cluster.run(cluster.client.get(VolumeAttributesClass, key))
   const create = (cluster: Cluster) =>
@@ -125,7 +125,7 @@ describe('classes of volume attributes', () => {
     others: () => [createPersistentVolumeProtectionController()],
   })
 
-  scenario('stay as long as a claim or a volume names them', {
+  scenario('are kept while a claim or a volume refers to them', {
     act: async cluster => {
       const claim = { namespace: 'default', name: 'c' }
       await create(cluster)
@@ -156,7 +156,7 @@ describe('classes of volume attributes', () => {
       await cluster.advance(2_000)
       await cluster.run(cluster.client.delete(PersistentVolume, { name: 'v' }))
       await cluster.advance(2_000)
-      assert.ok(await get(cluster), 'the claim names it')
+      assert.ok(await get(cluster), 'the claim refers to it')
       const metadata = { finalizers: null }
       await cluster.run(cluster.client.patch(PersistentVolumeClaim, claim, { metadata }, { type: 'merge' }))
       await cluster.run(cluster.client.delete(PersistentVolumeClaim, claim))
@@ -166,7 +166,7 @@ describe('classes of volume attributes', () => {
   })
 })
 
-describe('tokens that accounts were once given by themselves', () => {
+describe('legacy tokens of service accounts', () => {
   const day = 86_400_000
   const key = { namespace: 'default', name: 'old-token' }
   const label = 'kubernetes.io/legacy-token-invalid-since'
@@ -191,7 +191,7 @@ describe('tokens that accounts were once given by themselves', () => {
     before: addToken,
   })
 
-  scenario('are made invalid when nobody has used them for long, and deleted when nobody has missed them', {
+  scenario('are invalidated when they have not been used for a long time, and later deleted', {
     act: async (cluster, { isTroubled }) => {
       await cluster.advance(0.5 * day)
       assert.equal((await get(cluster))?.metadata.labels?.[label], undefined)
@@ -199,14 +199,14 @@ describe('tokens that accounts were once given by themselves', () => {
         await cluster.advance(0.7 * day)
         assert.match((await get(cluster))?.metadata.labels?.[label] ?? '', /^\d{4}-\d\d-\d\d$/)
       }
-      // What meets a conflict is tried again on the next day.
+      // A conflict is retried on the next day.
       await cluster.advance((isTroubled ? 4 : 1) * day)
     },
     look: get,
     end: undefined,
   })
 
-  scenario('stay when they are used, mounted, or were asked for', {
+  scenario('are kept if they are used, mounted, or were created manually', {
     act: async cluster => {
       const { client } = cluster
       await cluster.run(

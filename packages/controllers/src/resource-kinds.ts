@@ -1,20 +1,20 @@
 import { type Client, createDiscovery, type Discovery, type DynamicKind, kindFor } from '@coxswain/client'
 
-/** A resource the server serves, at its group's preferred version. */
+/** A resource that the server serves, at its group's preferred version. */
 export interface ServedKind {
   readonly kind: DynamicKind
   readonly verbs: readonly string[]
 }
 
-/** What discovery brought. */
+/** The result of discovery. */
 export interface Served {
-  /** Once each, in the server's order of preference. */
+  /** Each once, in the server's order of preference. */
   readonly resources: readonly ServedKind[]
-  /** Why some `group/version`s could not be asked, by their name. */
+  /** The errors of `group/version`s that could not be discovered, by name. */
   readonly failures: ReadonlyMap<string, Error>
 }
 
-/** Which kinds the server has. */
+/** The kinds that the server serves. */
 export class ResourceKinds {
   readonly #discovery: Discovery
 
@@ -22,7 +22,7 @@ export class ResourceKinds {
     this.#discovery = createDiscovery(client)
   }
 
-  /** Everything as it is now. */
+  /** Discovers all resources. */
   async refresh(): Promise<Served> {
     this.#discovery.invalidate()
     const groups = await this.#discovery.groups()
@@ -39,7 +39,7 @@ export class ResourceKinds {
     return { resources, failures: await this.#discovery.failures() }
   }
 
-  /** Throws when the server has no such kind. */
+  /** @throws if the server does not serve the kind */
   find(apiVersion: string, kind: string): Promise<DynamicKind> {
     return this.#discovery.kindOf(apiVersion, kind)
   }

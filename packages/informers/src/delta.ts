@@ -3,25 +3,25 @@ import type { Lane } from '@coxswain/kit'
 import { isOlder } from './resource-version.ts'
 import { type Store, storeKey } from './store.ts'
 
-/** What a reflector or a resync asks of a store. */
+/** A change that a reflector or a resync sends to a store. */
 export type Delta<T> =
   | { readonly type: 'Replaced'; readonly objects: readonly T[]; readonly resourceVersion: string }
   | { readonly type: 'Added' | 'Updated' | 'Deleted'; readonly object: T }
-  /** Nothing else happened up to this resourceVersion. */
+  /** A bookmark: nothing else happened up to this resourceVersion. */
   | { readonly type: 'Progress'; readonly resourceVersion: string }
-  /** Everything is to be shown again to those who asked for it. */
+  /** Every object is sent again to handlers that requested a resync. */
   | { readonly type: 'Sync'; readonly run: () => void }
 
 /** A delta that can change a store. */
 export type StoreDelta<T> = Exclude<Delta<T>, { readonly type: 'Sync' | 'Progress' }>
 
-/** What a change of the store means to those who watch it. */
+/** A change of the store, for handlers. */
 export type Notification<T> =
   | { readonly type: 'added'; readonly object: DeepReadonly<T> }
   | { readonly type: 'updated'; readonly old: DeepReadonly<T>; readonly object: DeepReadonly<T> }
   | { readonly type: 'deleted'; readonly object: DeepReadonly<T>; readonly finalStateUnknown: boolean }
 
-/** Deltas on their way from a reflector to a store, in order; each is applied in a step of its own. */
+/** Deltas between a reflector and a store, in order; each is applied in a step of its own. */
 export class DeltaQueue<T> {
   readonly #lane: Lane
   readonly #apply: (delta: Delta<T>) => void
@@ -33,7 +33,7 @@ export class DeltaQueue<T> {
     this.#apply = apply
   }
 
-  /** How many are under way. */
+  /** The number of deltas in the queue. */
   get size(): number {
     return this.#size
   }
@@ -48,8 +48,8 @@ export class DeltaQueue<T> {
 }
 
 /**
- * Writes `delta` to `store` and tells what changed. An object never goes back in time: what a watch brings is dropped
- * when the store has it, or something newer. Only a whole list may set an object back, since it is the truth.
+ * Applies `delta` to `store` and returns the notifications. An object never goes back in time: a watch event is dropped if the
+ * store has that state or a newer one. Only a full list may revert an object, since it is authoritative.
  */
 export function applyDelta<T extends ApiObject>(store: Store<T>, delta: StoreDelta<T>): Notification<T>[] {
   switch (delta.type) {
@@ -73,7 +73,7 @@ function swap<T extends ApiObject>(store: Store<T>, key: string, object: DeepRea
   const old = store.set(key, object)
   if (!old) return [{ type: 'added', object }]
   if (old.metadata.uid === object.metadata.uid) return [{ type: 'updated', old, object }]
-  // Another object of the same name: the end of the first one was missed.
+  // Another object of the same name: the deletion of the first one was missed.
   return [
     { type: 'deleted', object: old, finalStateUnknown: true },
     { type: 'added', object },

@@ -1,21 +1,22 @@
 import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
+/** The codes of {@link InformerError}. */
 export type InformerErrorCode =
-  /** A watch delivered something that is no event, or a list something that is no list. */
+  /** A watch delivered an invalid event, or a list an invalid response. */
   | 'BadEvent'
-  /** An index was asked for that nobody added. */
+  /** The requested index does not exist. */
   | 'UnknownIndex'
-  /** An index of that name is there already, with another function. */
+  /** An index of that name exists with another function. */
   | 'DuplicateIndex'
-  /** An object in a store was changed by someone who only may read it. */
+  /** A cached object, which is read-only, was changed. */
   | 'ObjectMutated'
 
-/** What this package throws or logs besides what a {@link ListerWatcher} throws. Callers decide by `code`. */
+/** An error of this package, besides those of a {@link ListerWatcher}. Callers decide by `code`. */
 export class InformerError extends CodedError<InformerErrorCode> {
   override readonly name: string = 'InformerError'
 }
 
-/** True also for an error made by another copy of this package. With `code`, only for that code. */
+/** True also for an error of another copy of this package. With `code`, only for that code. */
 export const isInformerError: IsError<InformerError> = brandErrors(
   InformerError,
   'coxswain.informers.InformerError',

@@ -32,7 +32,7 @@ function setUp() {
 }
 
 describe('an informer factory', () => {
-  it('has one informer and one watch for each part of a resource, however many ask', async () => {
+  it('has one informer and one watch for each resource and scope, however many users there are', async () => {
     const { world, server, scopes, factory, controller } = setUp()
     const pods = factory.informerFor(podKind)
     assert.equal(factory.informerFor({ ...podKind }), pods)
@@ -51,7 +51,7 @@ describe('an informer factory', () => {
     assert.equal(server.openWatches, 0)
   })
 
-  it('starts an informer that is asked for while it runs', async () => {
+  it('starts an informer that is requested while it runs', async () => {
     const { world, server, factory, controller } = setUp()
     server.put('a', 1)
     const running = factory.run(controller.signal)
@@ -63,7 +63,7 @@ describe('an informer factory', () => {
     await world.run(running)
   })
 
-  it('says false when it is stopped before it has synced', async () => {
+  it('resolves with false if it is stopped before it has synced', async () => {
     const { world, factory, controller } = setUp()
     factory.informerFor(podKind)
     const synced = factory.synced(controller.signal)

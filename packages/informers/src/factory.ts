@@ -4,20 +4,21 @@ import { aborted, type Env, TaskGroup } from '@coxswain/kit'
 import { Informer, type InformerOptions } from './informer.ts'
 import type { ListerWatcher } from './lister-watcher.ts'
 
-/** Which part of a resource. Two users who mean the same part share one informer. */
+/** The scope of an informer. Users of equal scopes share one informer. */
 export interface Scope {
   /** @default all namespaces */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Type and metadata alone are fetched and kept. @default false */
+  /** Fetch and keep only type and metadata. @default false */
   readonly metadataOnly?: boolean
 }
 
+/** Options of an {@link InformerFactory}. */
 export interface InformerFactoryOptions {
   readonly env: Env
   readonly listerWatcherFor: (kind: Kind, scope: Scope) => ListerWatcher
-  /** Options of every informer made here. */
+  /** Options of every informer of the factory. */
   readonly informers?: Pick<
     InformerOptions<ApiObject>,
     'transform' | 'watchList' | 'freeze' | 'detectMutations'
@@ -38,7 +39,7 @@ export class InformerFactory {
     return [...this.#informers.values()]
   }
 
-  /** The informer for a part of a resource: always the same one. Starts at once when the factory is running. */
+  /** The informer for a resource and scope: always the same one. Starts at once if the factory is running. */
   informerFor<K extends Kind>(kind: K, scope: Scope = {}): Informer<KindOf<K> & ApiObject> {
     const key = scopeKey(kind, scope)
     let informer = this.#informers.get(key)
@@ -51,12 +52,12 @@ export class InformerFactory {
     return informer as Informer<KindOf<K> & ApiObject>
   }
 
-  /** Whether there is an informer for this part already. */
+  /** Whether an informer for this scope exists. */
   has(kind: Kind, scope: Scope = {}): boolean {
     return this.#informers.has(scopeKey(kind, scope))
   }
 
-  /** Runs every informer, those made later included, until `signal` aborts. */
+  /** Runs every informer, including later ones, until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const group = new TaskGroup(signal)
     this.#group = group
@@ -66,7 +67,7 @@ export class InformerFactory {
     this.#group = undefined
   }
 
-  /** Resolves when every informer made so far has synced, or `signal` aborts: true when all have. */
+  /** Resolves when every informer created so far has synced, or `signal` aborts: true if all have. */
   async synced(signal: AbortSignal): Promise<boolean> {
     const informers = this.informers
     await Promise.all(informers.map(informer => informer.synced(signal)))

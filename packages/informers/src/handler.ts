@@ -1,9 +1,9 @@
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 /**
- * Told what happens to the objects of one informer. For each object calls come in the order of its history: `onAdd`, then
- * any number of `onUpdate`, then `onDelete`; states in between may be missing, the last one never is. An update never
- * changes the uid. A call should hand over (to a work queue) and return: what it throws is logged and otherwise ignored.
+ * Receives the events of one informer. For each object calls come in the order of its history: `onAdd`, then any number of
+ * `onUpdate`, then `onDelete`; intermediate states may be missing, the last one never is. An update never changes the uid. A call
+ * should only enqueue (to a work queue) and return: what it throws is logged and otherwise ignored.
  */
 export interface EventHandler<T> {
   onAdd?(object: DeepReadonly<T>, context: AddContext): void
@@ -11,32 +11,36 @@ export interface EventHandler<T> {
   onDelete?(object: DeepReadonly<T>, context: DeleteContext): void
 }
 
+/** Details of an `onAdd` call. */
 export interface AddContext {
-  /** The object was there when the handler was added or the informer started; nothing has just happened to it. */
+  /** The object existed when the handler was added or the informer started; it has not just been created. */
   readonly isInInitialList: boolean
 }
 
+/** Details of an `onUpdate` call. */
 export interface UpdateContext {
-  /** Nothing changed: the handler asked to be shown everything from time to time. */
+  /** A resync: nothing changed. */
   readonly isResync: boolean
 }
 
+/** Details of an `onDelete` call. */
 export interface DeleteContext {
-  /** The deletion itself was missed, and `object` is the last state that was seen (client-go: DeletedFinalStateUnknown). */
+  /** The deletion itself was missed, and `object` is the last known state (client-go: DeletedFinalStateUnknown). */
   readonly finalStateUnknown: boolean
 }
 
+/** Options of a handler. */
 export interface HandlerOptions {
-  /** Shows every object again each so many milliseconds, one second at least. @default never */
+  /** Milliseconds between two resyncs, at least one second. @default never */
   readonly resyncPeriod?: number
 }
 
-/** A handler's place at an informer. */
+/** The registration of a handler. */
 export interface Registration {
-  /** Whether the handler has been told of everything that was there at first. */
+  /** Whether the handler has received all initial objects. */
   readonly hasSynced: boolean
   /** Resolves when `hasSynced`, or when `signal` aborts. Never rejects. */
   synced(signal: AbortSignal): Promise<void>
-  /** The handler is not called any more. */
+  /** Stops calling the handler. */
   remove(): void
 }

@@ -36,7 +36,7 @@ function setUp({ seed = 1, server: serverOptions, informer: informerOptions }: S
 }
 
 describe('an informer', () => {
-  it('has everything that was there, and what comes after', async () => {
+  it('has everything that existed, and later changes', async () => {
     await using sim = setUp()
     sim.server.put('a', 1)
     const observer = new Observer()
@@ -54,7 +54,7 @@ describe('an informer', () => {
     assert.deepEqual(sim.verbs(), ['watch'])
   })
 
-  it('strips managedFields, and freezes what it keeps in tests', async () => {
+  it('strips managedFields, and freezes cached objects in tests', async () => {
     await using sim = setUp()
     sim.server.put('a', 1)
     sim.start()
@@ -66,7 +66,7 @@ describe('an informer', () => {
     }, TypeError)
   })
 
-  it('keeps what the transform makes', async () => {
+  it('keeps the result of the transform', async () => {
     const transform = (pod: Pod): Pod => ({ ...pod, spec: { value: pod.spec.value * 10 } })
     await using sim = setUp({ informer: { transform } })
     sim.server.put('a', 1)
@@ -75,7 +75,7 @@ describe('an informer', () => {
     assert.equal(sim.informer.store.get('default/a')?.spec.value, 10)
   })
 
-  it('asks for objects without managedFields, unless a transform of its own may want them', async () => {
+  it('requests objects without managedFields, unless a custom transform may need them', async () => {
     const queryOf = async (informer: { readonly transform?: (pod: Pod) => Pod }) => {
       await using sim = setUp({ informer })
       sim.start()
@@ -86,7 +86,7 @@ describe('an informer', () => {
     assert.equal('omitManagedFields' in (await queryOf({ transform: pod => pod })), false)
   })
 
-  it('tells a handler that comes late of the present state first', async () => {
+  it('sends the current state first to a handler that is added late', async () => {
     await using sim = setUp()
     sim.server.put('a', 1)
     sim.start()
@@ -98,7 +98,7 @@ describe('an informer', () => {
     await sim.world.settle()
     assert.ok(registration.hasSynced)
     assert.deepEqual(observer.log, ['add a 1 initially', 'update a 1 -> 2'])
-    assert.deepEqual(sim.verbs(), ['watch'], 'and asks the server for nothing')
+    assert.deepEqual(sim.verbs(), ['watch'], 'without a request to the server')
   })
 
   it('is synced when the collection is empty', async () => {
@@ -109,7 +109,7 @@ describe('an informer', () => {
     assert.ok(registration.hasSynced && sim.informer.hasSynced)
   })
 
-  it('tells a removed handler nothing more', async () => {
+  it('sends nothing more to a removed handler', async () => {
     await using sim = setUp()
     const observer = new Observer()
     const registration = sim.informer.addHandler(observer)
@@ -121,7 +121,7 @@ describe('an informer', () => {
     assert.deepEqual(observer.log, [])
   })
 
-  it('goes on when a handler throws, and the other handlers do not notice', async () => {
+  it('continues when a handler throws, without affecting other handlers', async () => {
     await using sim = setUp()
     const observer = new Observer()
     sim.informer.addHandler({
@@ -137,7 +137,7 @@ describe('an informer', () => {
     assert.equal(sim.records.filter(({ message }) => message === 'an event handler threw').length, 1)
   })
 
-  it('shows everything again each resync period to those who asked for it', async () => {
+  it('sends everything again each resync period to handlers that requested it', async () => {
     await using sim = setUp()
     const often = new Observer()
     const never = new Observer()
@@ -173,7 +173,7 @@ describe('an informer', () => {
     assert.throws(() => sim.informer.addIndex('value', () => []), { code: 'DuplicateIndex' })
   })
 
-  it('finds out who changes an object of the cache', async () => {
+  it('detects mutations of cached objects', async () => {
     await using sim = setUp({ informer: { freeze: false, detectMutations: true } })
     sim.server.put('a', 1)
     sim.start()
@@ -199,7 +199,7 @@ describe('an informer', () => {
 })
 
 describe('listing', () => {
-  it('asks for pages of 500 from whatever the server has', async () => {
+  it("requests pages of 500 from the server's cache", async () => {
     await using sim = setUp({ informer: { watchList: false } })
     for (let i = 0; i < 1_234; i++) sim.server.put(`pod-${i}`, i)
     sim.start()
@@ -209,7 +209,7 @@ describe('listing', () => {
     assert.deepEqual(sim.server.requests[0]?.query, { resourceVersion: '0', limit: 500 })
   })
 
-  it('starts over in one piece when its pages are compacted', async () => {
+  it('restarts with a full list when its pages are compacted', async () => {
     await using sim = setUp({ informer: { watchList: false }, server: { faults: { latency: 100 } } })
     for (let i = 0; i < 600; i++) sim.server.put(`pod-${i}`, i)
     sim.start()
@@ -220,7 +220,7 @@ describe('listing', () => {
     assert.deepEqual(sim.server.requests[2]?.query, { resourceVersion: '0' })
   })
 
-  it('lists where the server refuses a watch-list, and asks for none again', async () => {
+  it('lists if the server rejects a watch-list, and requests none again', async () => {
     await using sim = setUp({ server: { watchList: 'no' } })
     sim.server.put('a', 1)
     sim.start()
@@ -235,7 +235,7 @@ describe('listing', () => {
     assert.ok(sim.server.requests.slice(1).every(({ query }) => !('sendInitialEvents' in (query as object))))
   })
 
-  it('lists where the server does not know what a watch-list is', async () => {
+  it('lists if the server does not know watch-lists', async () => {
     await using sim = setUp({ server: { watchList: 'ignored' } })
     sim.server.put('a', 1)
     sim.start()
@@ -245,7 +245,7 @@ describe('listing', () => {
     assert.deepEqual(sim.verbs(), ['watch', 'list', 'watch'])
   })
 
-  it('gives up a list that is not answered, and asks again', async () => {
+  it('times out a list that is not answered, and retries', async () => {
     let asked = 0
     await using sim = setUp({ informer: { watchList: false } })
     const source = {
@@ -287,7 +287,7 @@ describe('watching', () => {
     observer.assertAgrees(sim.server)
   })
 
-  it('tells of a deletion and a birth when an object was replaced by another of its name unseen', async () => {
+  it('reports a deletion and an addition when an object was replaced by another of its name unseen', async () => {
     await using sim = setUp()
     const observer = new Observer()
     sim.informer.addHandler(observer)
@@ -301,7 +301,7 @@ describe('watching', () => {
     assert.deepEqual(observer.log, ['add a 1 initially', 'delete a, missed', 'add a 2'])
   })
 
-  it('follows a server that was set back to an earlier state', async () => {
+  it('follows a server that was restored to an earlier state', async () => {
     for (const watchList of [true, false]) {
       await using sim = setUp({ informer: { watchList } })
       sim.server.put('a', 1)
@@ -327,14 +327,14 @@ describe('watching', () => {
     assert.ok(sim.verbs().length > 4, 'some watches broke')
   })
 
-  it('notices a link that is dead although nobody said so', async () => {
+  it('detects a dead connection', async () => {
     await using sim = setUp({ informer: { watchList: false }, server: { faults: { silence: 1 } } })
     sim.start()
     await sim.world.advance(61_000)
     assert.equal(sim.verbs().length, 2)
     sim.server.put('a', 1)
     await sim.world.advance(100_000)
-    assert.equal(sim.informer.store.size, 0, 'the link is silent')
+    assert.equal(sim.informer.store.size, 0, 'the connection is silent')
     sim.server.heal()
     await sim.world.advance(60_000)
     sim.agrees()
@@ -368,7 +368,7 @@ describe('watching', () => {
     sim.agrees()
   })
 
-  it('keeps its place by bookmarks: a compaction in the quiet hour costs no list', async () => {
+  it('keeps its position by bookmarks: a compaction in the quiet hour costs no list', async () => {
     await using sim = setUp({ informer: { watchList: false } })
     sim.start()
     await sim.world.settle()
@@ -383,7 +383,7 @@ describe('watching', () => {
     sim.agrees()
   })
 
-  it('waits longer each time when the server is gone, and never longer than a minute', async () => {
+  it('backs off when the server is down, up to a minute', async () => {
     await using sim = setUp({ server: { faults: { request: 1 } }, informer: { watchList: false } })
     sim.start()
     await sim.world.advance(3_600_000)
@@ -395,7 +395,7 @@ describe('watching', () => {
     sim.agrees()
   })
 
-  it('does not storm a server that ends every watch at once', async () => {
+  it('does not flood a server that ends every watch at once', async () => {
     await using sim = setUp()
     const source = {
       list: sim.server.list.bind(sim.server),

@@ -13,22 +13,23 @@ import { type IndexFunction, type ReadonlyStore, Store, storeKey } from './store
 import { stripManagedFields, type Transform } from './transform.ts'
 import { transition } from './transition.ts'
 
+/** Options of an {@link Informer}. */
 export interface InformerOptions<T extends ApiObject> {
   readonly source: ListerWatcher<T>
   readonly env: Env
   /** For logs and the simulator's event log. @default 'informer' */
   readonly name?: string
-  /** What is done to every object before it is kept. @default stripManagedFields */
+  /** Applied to every object before it is stored. @default stripManagedFields */
   readonly transform?: Transform<T>
-  /** Ask for the present state through a watch where the server can. @default true */
+  /** Use a watch-list to get the initial state if the server supports it. @default true */
   readonly watchList?: boolean
-  /** Freeze every object: whoever changes one gets a TypeError. Switched on in tests. @default false */
+  /** Freeze every object, so that changing one throws a TypeError. Enabled in tests. @default false */
   readonly freeze?: boolean
-  /** Look every second for objects that were changed in place, and log them. Doubles the memory. @default false */
+  /** Check every second for mutated objects, and log them. Doubles the memory. @default false */
   readonly detectMutations?: boolean
 }
 
-/** The pure functions an informer is made of. Tests put wrong ones in to see that they are found out. */
+/** The pure functions of an informer. Tests replace them to verify that mistakes are detected. */
 export interface InformerParts {
   readonly transition: typeof transition
   readonly applyDelta: typeof applyDelta
@@ -38,12 +39,12 @@ const minimumResync = 1_000
 const mutationPeriod = 1_000
 
 /**
- * A local copy of one collection, shared by everybody who needs it: one list and one watch however many handlers and
+ * A local copy of one collection, shared by all its users: one list and one watch however many handlers and
  * readers there are.
  *
  *   ListerWatcher -> Reflector -> DeltaQueue -> Store -> Listeners -> handlers
  *
- * The store is written before handlers are told: a handler that looks finds what it was told of, or something newer.
+ * The store is written before handlers are called: a handler that reads it finds the state that it was called for, or a newer one.
  */
 export class Informer<T extends ApiObject = ApiObject> {
   readonly name: string
@@ -54,7 +55,7 @@ export class Informer<T extends ApiObject = ApiObject> {
   readonly #deltas: DeltaQueue<T>
   readonly #reflector: Reflector<T>
   readonly #listeners = new Set<Listener<T>>()
-  /** Armed while the informer runs, one for each listener that asked for it. */
+  /** Armed while the informer runs, one for each listener that requested a resync. */
   readonly #resyncs = new Map<Listener<T>, Timer>()
   readonly #synced = new Latch()
   readonly #sizes: SizeWatch
@@ -103,27 +104,27 @@ export class Informer<T extends ApiObject = ApiObject> {
     return this.#store
   }
 
-  /** Whether the store holds a whole list. */
+  /** Whether the store has been filled by a full list. */
   get hasSynced(): boolean {
     return this.#synced.isSet
   }
 
-  /** Why the last list or watch failed, however long ago. */
+  /** The error of the last list or watch that failed, however long ago. */
   get lastError(): unknown {
     return this.#lastError
   }
 
-  /** What the reflector is doing: for debugging and the page. */
+  /** The phase of the reflector, for debugging. */
   get phase(): string {
     return this.#reflector.state.phase
   }
 
-  /** The resourceVersion up to which the store has the server's history; undefined before the first list. */
+  /** The resourceVersion that the store reflects; undefined before the first list. */
   get resourceVersion(): string | undefined {
     return this.#resourceVersion
   }
 
-  /** Counts how often the server's history turned out to be another one: it was set back, or is another server. */
+  /** Counts how often the server's history was replaced: it was restored, or is another server. */
   get epoch(): number {
     return this.#epoch
   }
@@ -133,12 +134,12 @@ export class Informer<T extends ApiObject = ApiObject> {
     return this.#synced.wait(signal)
   }
 
-  /** Makes `store.byIndex(name, value)` work. */
+  /** Adds an index for `store.byIndex(name, value)`. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     this.#store.addIndex(name, valuesOf)
   }
 
-  /** At any time: a handler that comes late is first told of everything that is there. */
+  /** May be called at any time: a handler that is added late first receives all existing objects. */
   addHandler(handler: EventHandler<T>, options: HandlerOptions = {}): Registration {
     const { resyncPeriod = 0 } = options
     const listener = new Listener<T>({
@@ -174,7 +175,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     await this.#reflector.run(signal)
   }
 
-  /** One error for each object that was changed in place since the last call; empty unless `detectMutations`. */
+  /** One error for each object that was mutated since the last call; empty unless `detectMutations`. */
   findMutations(): Error[] {
     return this.#detector?.check() ?? []
   }

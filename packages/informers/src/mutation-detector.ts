@@ -1,7 +1,7 @@
 import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import { InformerError } from './errors.ts'
 
-/** Freezes `value` and everything in it. What is frozen already is taken to be so all the way down. */
+/** Freezes `value` deeply. Frozen values are assumed to be deeply frozen. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const member of Object.values(value)) deepFreeze(member)
@@ -9,8 +9,8 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * Finds objects of a store that somebody changed in place, by comparing each with what it was when it came. Costs a
- * second copy of everything: for tests, and for hunting a bug.
+ * Detects mutated objects in a store, by comparing each with its original state. Costs a second copy of everything: for tests and
+ * debugging.
  */
 export class MutationDetector {
   readonly #taken = new Map<string, { readonly object: DeepReadonly<ApiObject>; readonly text: string }>()
@@ -23,7 +23,7 @@ export class MutationDetector {
     this.#taken.delete(key)
   }
 
-  /** One error for each object that has changed; each is reported once. */
+  /** One error for each mutated object; each is reported once. */
   check(): InformerError[] {
     const errors: InformerError[] = []
     for (const [key, { object, text }] of this.#taken) {

@@ -1,6 +1,5 @@
 /**
- * The pure functions an informer is made of, for tests that put wrong ones in to see that they are found out. Not for
- * programs.
+ * The pure functions of an informer, for tests that replace them to verify that mistakes are detected. Not for programs.
  * @module
  */
 export { applyDelta, type Notification, type StoreDelta } from './delta.ts'

@@ -9,11 +9,11 @@ import { isOlder } from './resource-version.ts'
 import { storeKey } from './store.ts'
 import { initialState, isStaleAnswer, type Outcome, type ReflectorState, transition } from './transition.ts'
 
-/** Where a reflector writes. Calls come in the order of the server's history. */
+/** Receives the output of a reflector. Calls come in the order of the server's history. */
 export interface ReflectorSink<T> {
-  /** This is the whole collection as it was at `resourceVersion`. */
+  /** The full collection at `resourceVersion`. */
   replace(objects: readonly T[], resourceVersion: string): void
-  /** One object came, changed or went. */
+  /** One object was added, changed or deleted. */
   apply(event: { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }): void
   /** Nothing else happened up to `resourceVersion`. */
   progress(resourceVersion: string): void
@@ -23,48 +23,48 @@ export interface ReflectorOptions<T extends ApiObject> {
   readonly source: ListerWatcher<T>
   readonly sink: ReflectorSink<T>
   readonly env: Env
-  /** Ask for the present state through a watch where the server can. @default true */
+  /** Use a watch-list to get the initial state if the server supports it. @default true */
   readonly watchList?: boolean
-  /** What is done to every object as it comes, so that nothing is held that is not kept. @default nothing */
+  /** Applied to every object on arrival, so that nothing is held that is not kept. @default none */
   readonly prepare?: (object: T) => T
-  /** Tells the source that managedFields are not wanted. @default false */
+  /** Allows the source to omit managedFields. @default false */
   readonly omitManagedFields?: boolean
-  /** Told of every failure, after it was logged. */
+  /** Called for every failure, after it was logged. */
   readonly onFailure?: (error: unknown) => void
-  /** What follows what. @default transition */
+  /** Decides the next state. @default transition */
   readonly transition?: typeof transition
 }
 
-/** The server ends a watch after between one and two of these, so that watches spread over servers. */
+/** The server ends a watch after between one and two of these, to spread watches over servers. */
 const watchMinutes = 5
-/** How much later than asked a server may end a watch before it is called dead. */
+/** How much later than requested a server may end a watch before it is considered dead. */
 const endMargin = 10_000
-/** Servers that send bookmarks do so every minute: after one was seen, longer silence than this means a dead link. */
+/** Servers that send bookmarks do so every minute: after one was received, a longer silence means a dead connection. */
 const bookmarkLimit = 150_000
-/** A resource that is not served yet (its CRD is not installed) is asked for at this pace, stretched by up to as much. */
+/** A resource that is not served yet (its CRD is not installed) is polled at this interval, with jitter of up to as much. */
 const absentDelay = 1_000
 /**
- * A server that has forgotten the history asked for is asked for the present state at once, spread over this time: it forgets
- * when a definition has changed. One that does so more often than once in the period is given more time.
+ * When the requested history is compacted, the current state is requested at once, spread over this time: servers drop history
+ * when a CRD changes. If it happens more often than once in the period, the reflector backs off.
  */
 const promptDelay = 100
 const calmPeriod = 60_000
-/** A watch-list that brings nothing for this long before it is complete is no watch-list. */
+/** A watch-list that sends nothing for this long before it is complete is not a watch-list. */
 const streamingLimit = 15_000
 const initialEventsEnd = 'k8s.io/initial-events-end'
 
 /**
- * Keeps `sink` eventually equal to the server's collection; it is the sink's only writer. What it does next is decided
- * by {@link transition}.
+ * Keeps `sink` eventually equal to the server's collection; it is the sink's only writer. {@link transition} decides its next
+ * state.
  */
 export class Reflector<T extends ApiObject> {
   readonly #options: ReflectorOptions<T>
   readonly #backoff: Backoff
   readonly #transition: typeof transition
   #state: ReflectorState
-  /** Whether the server sends bookmarks on its own account: one was seen, and none was missed since. */
+  /** Whether the server sends bookmarks: one was received, and none was missed since. */
   #bookmarks = false
-  /** When it had to wait last. */
+  /** When it last had to wait. */
   #lastPause = Number.NEGATIVE_INFINITY
 
   constructor(options: ReflectorOptions<T>) {
@@ -86,7 +86,7 @@ export class Reflector<T extends ApiObject> {
     return this.#state
   }
 
-  /** Resolves once `signal` aborts. Failures are logged and retried for ever, never thrown. */
+  /** Resolves once `signal` aborts. Failures are logged and retried forever, never thrown. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options.env
     while (!signal.aborted) {
@@ -94,7 +94,11 @@ export class Reflector<T extends ApiObject> {
       if (signal.aborted) return
       const { state, pause } = this.#transition(this.#state, outcome)
       if (state.phase !== this.#state.phase || outcome.type !== 'ended') {
-        log.debug('reflector moves on', { from: this.#state.phase, to: state.phase, outcome: outcome.type })
+        log.debug('reflector changes its state', {
+          from: this.#state.phase,
+          to: state.phase,
+          outcome: outcome.type,
+        })
       }
       this.#state = state
       if (pause) await clock.sleep(this.#delay(outcome), { signal }).catch(() => {})
@@ -121,8 +125,8 @@ export class Reflector<T extends ApiObject> {
       const failure = classify(error)
       const { log } = this.#options.env
       if (failure === 'other' && !isReported(error))
-        log.warn('reflector failed, will try again', { phase, error })
-      else log.debug('reflector has to start over', { phase, failure, error })
+        log.warn('reflector failed, will retry', { phase, error })
+      else log.debug('reflector has to relist', { phase, failure, error })
       this.#options.onFailure?.(error)
       return { type: 'failed', failure }
     }
@@ -134,7 +138,7 @@ export class Reflector<T extends ApiObject> {
     if (signal.aborted) return { type: 'quiet' }
     for (const item of items) check(item)
     if (isStaleAnswer(from, resourceVersion)) {
-      env.log.warn('the answer to a list is older than asked for', { asked: from, resourceVersion })
+      env.log.warn('the response to a list is older than requested', { asked: from, resourceVersion })
       return { type: 'failed', failure: 'ahead' }
     }
     sink.replace(prepare ? items.map(prepare) : items, resourceVersion)
@@ -185,7 +189,7 @@ export class Reflector<T extends ApiObject> {
       ...watchQuery(this.#state, timeoutSeconds),
       ...(omitManagedFields && { omitManagedFields }),
     }
-    /** What a watch-list has brought so far; undefined once it is complete. */
+    /** The objects that a watch-list has sent so far; undefined once it is complete. */
     let initial = this.#state.phase === 'streaming' ? new Map<string, T>() : undefined
     for await (const event of source.watch(query, signal)) {
       if (signal.aborted) return
@@ -193,7 +197,7 @@ export class Reflector<T extends ApiObject> {
       if (event.type === 'BOOKMARK') {
         if (initial && endsInitialEvents(event)) {
           if (isStaleAnswer(query.resourceVersion, resourceVersion)) {
-            throw new InformerError('BadEvent', `a watch-list is older than asked for: ${resourceVersion}`)
+            throw new InformerError('BadEvent', `a watch-list is older than requested: ${resourceVersion}`)
           }
           sink.replace([...initial.values()], resourceVersion)
           initial = undefined
@@ -208,7 +212,7 @@ export class Reflector<T extends ApiObject> {
     }
   }
 
-  /** The sink is up to `resourceVersion`. */
+  /** The sink reflects `resourceVersion`. */
   #advance(known: string): void {
     const { watchList } = this.#state
     this.#state = { phase: 'watching', known, watchList, failures: 0 }
@@ -229,7 +233,7 @@ function watchQuery(state: ReflectorState, timeoutSeconds: number): WatchQuery {
     : { ...common, resourceVersion: state.known ?? '' }
 }
 
-/** Takes one event of a watch-list into what has come so far. As in the store, nothing goes back in time. */
+/** Adds one event of a watch-list to the objects so far. As in the store, no object goes back in time. */
 function collect<T extends ApiObject>(
   objects: Map<string, T>,
   { type, object }: Exclude<WatchEvent<T>, { readonly type: 'BOOKMARK' }>,
@@ -248,7 +252,7 @@ function endsInitialEvents(event: WatchEvent<ApiObject>): boolean {
 const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
 
 function checkEvent<T extends ApiObject>(event: WatchEvent<T>): WatchEvent<T> {
-  if (!eventTypes.has(event?.type)) throw new InformerError('BadEvent', 'a watch brought no event')
+  if (!eventTypes.has(event?.type)) throw new InformerError('BadEvent', 'a watch sent an invalid event')
   if (event.type !== 'BOOKMARK') check(event.object)
   else if (!event.object?.metadata?.resourceVersion) {
     throw new InformerError('BadEvent', 'a bookmark has no resourceVersion')
@@ -256,7 +260,7 @@ function checkEvent<T extends ApiObject>(event: WatchEvent<T>): WatchEvent<T> {
   return event
 }
 
-/** Guards the store against answers of something that is no API server. */
+/** Protects the store from responses that are not from an API server. */
 function check(object: ApiObject): void {
   const metadata = object?.metadata
   if (!metadata?.name || !metadata.resourceVersion) {

@@ -1,17 +1,17 @@
 import { type ApiObject, type DeepReadonly, formatKey, keyOf } from '@coxswain/apimachinery/meta'
 import { InformerError } from './errors.ts'
 
-/** The values under which an object is to be found. Must depend on the object alone and not throw. */
+/** The values under which an object is indexed. Must depend on the object alone and not throw. */
 export type IndexFunction<T> = (object: DeepReadonly<T>) => readonly string[]
 
-/** What readers see of a store. Everything returned is shared and read-only: copy before changing. */
+/** The read-only view of a store. Everything returned is shared: copy before changing. */
 export interface ReadonlyStore<T> {
   readonly size: number
   /** `key` is `namespace/name`, or the name of a cluster-scoped object. */
   get(key: string): DeepReadonly<T> | undefined
   /** Every object, or those of one namespace. In no particular order. */
   list(namespace?: string): DeepReadonly<T>[]
-  /** The objects an index has under `value`. */
+  /** The objects that an index has under `value`. */
   byIndex(index: string, value: string): DeepReadonly<T>[]
   hasIndex(index: string): boolean
 }
@@ -24,7 +24,7 @@ interface Index<T> {
 
 const byNamespace = ' namespace'
 
-/** Objects by key, and the indexes over them. One writer; readers see every write whole. */
+/** Objects by key, and the indexes over them. One writer; readers see every write atomically. */
 export class Store<T extends ApiObject> implements ReadonlyStore<T> {
   readonly #objects = new Map<string, DeepReadonly<T>>()
   /** Each holds exactly the objects of `#objects`. */
@@ -72,7 +72,7 @@ export class Store<T extends ApiObject> implements ReadonlyStore<T> {
     for (const [key, object] of this.#objects) enter(index, key, object)
   }
 
-  /** Returns what was there before. */
+  /** Returns the previous object. */
   set(key: string, object: DeepReadonly<T>): DeepReadonly<T> | undefined {
     const before = this.#objects.get(key)
     this.#objects.set(key, object)
@@ -80,7 +80,7 @@ export class Store<T extends ApiObject> implements ReadonlyStore<T> {
     return before
   }
 
-  /** Returns what was there. */
+  /** Returns the deleted object. */
   delete(key: string): DeepReadonly<T> | undefined {
     const before = this.#objects.get(key)
     if (!before) return undefined
@@ -90,7 +90,7 @@ export class Store<T extends ApiObject> implements ReadonlyStore<T> {
   }
 }
 
-/** Most changes do not concern most indexes: nothing is done when an object stays where it is. */
+/** Most changes do not affect most indexes: does nothing if an object keeps its values. */
 function move<T>(
   index: Index<T>,
   key: string,
@@ -121,7 +121,7 @@ function leave<T>(index: Index<T>, key: string, object: DeepReadonly<T>): void {
   }
 }
 
-/** The key under which stores keep `object`. */
+/** The key of `object` in a store. */
 export function storeKey(object: DeepReadonly<ApiObject>): string {
   return formatKey(keyOf(object))
 }

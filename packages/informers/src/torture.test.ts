@@ -18,7 +18,7 @@ interface Planted {
   readonly source?: (server: FakeCollection) => ListerWatcher<Pod>
 }
 
-/** Ten minutes with a server that does everything wrong, then a while with one that does not. */
+/** Ten minutes with a server that does everything wrong, then a while with a healthy one. */
 async function torture(seed: number, planted: Planted = {}): Promise<void> {
   const dice = createSeededRandom(seed * 7919)
   const world = new VirtualWorld({ seed })
@@ -74,7 +74,7 @@ async function torture(seed: number, planted: Planted = {}): Promise<void> {
   assert.deepEqual(summary(informer.store.list()), summary(server.objects.values()), `seed ${seed}`)
   assert.ok(
     server.requests.length - before < 20,
-    `seed ${seed}: ${server.requests.length - before} requests when all is well`,
+    `seed ${seed}: ${server.requests.length - before} requests in a healthy state`,
   )
   assert.equal(server.storms, 0, `seed ${seed}: a storm of requests`)
   controller.abort()
@@ -84,14 +84,14 @@ async function torture(seed: number, planted: Planted = {}): Promise<void> {
 }
 
 describe(`an informer against a server that does everything wrong, ${runs} seeds`, () => {
-  it('ends equal to the server, tells every handler the truth in order, and leaks nothing', async () => {
+  it('ends equal to the server, notifies every handler correctly and in order, and leaks nothing', async () => {
     for (let seed = first; seed < first + runs; seed++) await torture(seed)
   })
 })
 
-/** Mistakes somebody could make. Each has to be found by the suite above. */
+/** Possible mistakes. Each has to be detected by the suite above. */
 const mistakes: Record<string, Planted> = {
-  'watches on from a resourceVersion that is gone': {
+  'watches from a resourceVersion that is compacted': {
     parts: {
       transition: (state, outcome) =>
         outcome.type === 'failed' && outcome.failure === 'expired' && state.phase === 'watching'
@@ -99,7 +99,7 @@ const mistakes: Record<string, Planted> = {
           : transition(state, outcome),
     },
   },
-  'gives up after an error that is not a 410': {
+  'stops after an error that is not a 410': {
     parts: {
       transition: (state, outcome) => {
         if (outcome.type === 'failed' && outcome.failure === 'other') throw new Error('watch failed')
@@ -107,10 +107,10 @@ const mistakes: Record<string, Planted> = {
       },
     },
   },
-  'does not wait between tries': {
+  'does not wait between retries': {
     parts: { transition: (state, outcome) => ({ ...transition(state, outcome), pause: false }) },
   },
-  'resumes from the present instead of from where it was': {
+  'resumes from the latest state instead of where it was': {
     parts: {
       transition: (state, outcome) => {
         const next = transition(state, outcome)
@@ -135,7 +135,7 @@ const mistakes: Record<string, Planted> = {
         state.phase === 'streaming' ? { state, pause: true } : transition(state, outcome),
     },
   },
-  'keeps asking for a resourceVersion the server does not have': {
+  'keeps requesting a resourceVersion that the server does not have': {
     parts: {
       transition: (state, outcome) => {
         const next = transition(state, outcome)
@@ -143,7 +143,7 @@ const mistakes: Record<string, Planted> = {
       },
     },
   },
-  'does not notice on a relist that objects are gone': {
+  'does not notice on a relist that objects are deleted': {
     parts: {
       applyDelta: (store, delta) =>
         delta.type === 'Replaced'
@@ -151,7 +151,7 @@ const mistakes: Record<string, Planted> = {
           : applyDelta(store, delta),
     },
   },
-  'replaces the store on a relist without telling handlers': {
+  'replaces the store on a relist without notifying handlers': {
     parts: {
       applyDelta: (store, delta) => {
         const notifications = applyDelta(store, delta)
@@ -159,7 +159,7 @@ const mistakes: Record<string, Planted> = {
       },
     },
   },
-  'believes events of the past': {
+  'accepts events of the past': {
     parts: {
       applyDelta: (store, delta) => {
         if (delta.type !== 'Added' && delta.type !== 'Updated') return applyDelta(store, delta)
@@ -170,7 +170,7 @@ const mistakes: Record<string, Planted> = {
       },
     },
   },
-  'believes deletions of the past': {
+  'accepts deletions of the past': {
     parts: {
       applyDelta: (store, delta) => {
         if (delta.type !== 'Deleted') return applyDelta(store, delta)
@@ -193,7 +193,7 @@ const mistakes: Record<string, Planted> = {
   'drops deletions': {
     parts: { applyDelta: (store, delta) => (delta.type === 'Deleted' ? [] : applyDelta(store, delta)) },
   },
-  'shows every object as new after a relist': {
+  'reports every object as new after a relist': {
     parts: {
       applyDelta: (store, delta) => {
         if (delta.type !== 'Replaced') return applyDelta(store, delta)
@@ -220,7 +220,7 @@ const mistakes: Record<string, Planted> = {
   },
 }
 
-describe('the suite above is red when', () => {
+describe('the suite above fails when', () => {
   for (const [name, planted] of Object.entries(mistakes)) {
     it(`an informer ${name}`, async () => {
       for (let seed = first; seed < first + runs; seed++) {

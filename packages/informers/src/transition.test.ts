@@ -36,7 +36,7 @@ const table: readonly [
     'watching known=70 -- 0',
     false,
   ],
-  ['a list that fails is asked for again', listing, failed('other'), 'listing from=50 known=50 -- 0', true],
+  ['a failed list is retried', listing, failed('other'), 'listing from=50 known=50 -- 0', true],
   [
     'a list of a resource that is not served too',
     listing,
@@ -45,7 +45,7 @@ const table: readonly [
     true,
   ],
   [
-    'after 410 the most recent is asked for',
+    'after 410 the latest state is requested',
     listing,
     failed('expired'),
     'listing from=latest known=50 -- 0',
@@ -64,7 +64,7 @@ const table: readonly [
   ['a watch that breaks is resumed', watching, failed('other'), 'watching known=50 -- 1', true],
   ['three times', { ...watching, failures: 2 }, failed('other'), 'listing from=50 known=50 -- 0', true],
   [
-    'after 410 it lists what is not older',
+    'after 410 it lists at least the same version',
     watching,
     failed('expired'),
     'listing from=50 known=50 -- 0',
@@ -87,13 +87,19 @@ const table: readonly [
   ],
 
   ['a watch-list that is refused', streaming, failed('unsupported'), 'listing from=50 known=50 -- 0', false],
-  ['a watch-list that never is complete', streaming, quiet, 'listing from=50 known=50 -- 0', true],
+  ['a watch-list that never completes', streaming, quiet, 'listing from=50 known=50 -- 0', true],
   ['a watch-list that breaks', streaming, failed('other'), 'streaming from=50 known=50 wl 1', true],
   ['again', { ...streaming, failures: 2 }, ended(5_000), 'listing from=50 known=50 wl 0', true],
-  ['a watch-list of what is gone', streaming, failed('expired'), 'streaming from=latest known=50 wl 1', true],
+  [
+    'a watch-list of a compacted version',
+    streaming,
+    failed('expired'),
+    'streaming from=latest known=50 wl 1',
+    true,
+  ],
 ]
 
-describe('what follows what', () => {
+describe('transitions of a reflector', () => {
   for (const [name, state, outcome, next, pause] of table) {
     it(`${name}: ${show(state)}, ${JSON.stringify(outcome)}`, () => {
       const result = transition(state, outcome)
@@ -101,18 +107,18 @@ describe('what follows what', () => {
     })
   }
 
-  it('begins with whatever the server has, or a watch-list of the most recent', () => {
+  it("begins with the server's cache, or a watch-list of the latest state", () => {
     assert.equal(show(initialState(false)), 'listing from=0 known=- -- 0')
     assert.equal(show(initialState(true)), 'streaming from=latest known=- wl 0')
   })
 
-  it('knows an answer that is older than asked for, numbers of any length', () => {
+  it('detects a response that is older than requested, for numbers of any length', () => {
     assert.ok(isStaleAnswer('100', '99'))
     assert.ok(isStaleAnswer('18446744073709551616', '18446744073709551615'))
     assert.ok(!isStaleAnswer('99', '100'))
     assert.ok(!isStaleAnswer('100', '100'))
     assert.ok(!isStaleAnswer('', '1'))
     assert.ok(!isStaleAnswer('0', '1'))
-    assert.ok(!isStaleAnswer('abc', '1'), 'what is no number is not compared')
+    assert.ok(!isStaleAnswer('abc', '1'), 'values that are not numbers are not compared')
   })
 })

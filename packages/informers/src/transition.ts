@@ -1,31 +1,31 @@
 import { isOlder } from './resource-version.ts'
 
-/** What a reflector is doing, and all it remembers. */
+/** The state of a reflector. */
 export type ReflectorState = ListingState | StreamingState | WatchingState
 
 interface Memory {
-  /** The resourceVersion the store reflects: of the last list, event or bookmark. Undefined before the first. */
+  /** The resourceVersion that the store reflects: of the last list, event or bookmark. Undefined before the first. */
   readonly known: string | undefined
-  /** Whether to ask for the present state through a watch. False once the server has shown that it does not know how. */
+  /** Whether to use a watch-list. False once the server has shown that it does not support them. */
   readonly watchList: boolean
-  /** Watches in a row that brought nothing. */
+  /** Consecutive watches without events. */
   readonly failures: number
 }
 
-/** Getting the present state page by page. */
+/** Listing the current state page by page. */
 export interface ListingState extends Memory {
   readonly phase: 'listing'
-  /** `'0'`: whatever the server has. `''`: the most recent. Otherwise: not older than this. */
+  /** `'0'`: from the server's cache. `''`: the latest. Otherwise: not older than this. */
   readonly from: string
 }
 
-/** Getting the present state as the beginning of a watch. */
+/** Getting the current state as the beginning of a watch. */
 export interface StreamingState extends Memory {
   readonly phase: 'streaming'
   readonly from: string
 }
 
-/** The store is up to `known`; events that follow are applied as they come. */
+/** The store reflects `known`; later events are applied as they arrive. */
 export interface WatchingState extends Memory {
   readonly phase: 'watching'
   readonly known: string
@@ -36,25 +36,26 @@ export type Outcome =
   | { readonly type: 'listed'; readonly resourceVersion: string }
   /** The server ended the watch, as it does from time to time. */
   | { readonly type: 'ended'; readonly lasted: number }
-  /** Nothing was heard for longer than a healthy watch is silent. */
+  /** No event for longer than a healthy watch is silent. */
   | { readonly type: 'quiet' }
   | { readonly type: 'failed'; readonly failure: Failure }
 
 /**
- * `expired`: the history asked for is compacted (410). `ahead`: the server has not come to the resourceVersion asked
- * for. `unsupported`: the server does not know watch-lists. `absent`: it does not serve the resource (404). `other`: anything else, the network included.
+ * `expired`: the requested history is compacted (410). `ahead`: the server has not reached the requested resourceVersion.
+ * `unsupported`: the server does not support watch-lists. `absent`: it does not serve the resource (404). `other`: anything else,
+ * including the network.
  */
 export type Failure = 'expired' | 'ahead' | 'unsupported' | 'absent' | 'other'
 
 export interface Transition {
   readonly state: ReflectorState
-  /** Whether to wait first, longer each time. */
+  /** Whether to back off first. */
   readonly pause: boolean
 }
 
-/** A watch that ends sooner than this has failed, whatever it brought. */
+/** A watch that ends sooner than this has failed, whatever it sent. */
 const shortWatch = 1_000
-/** After so many watches in a row that brought nothing, the state is fetched anew. */
+/** After this many consecutive watches without events, the state is listed again. */
 const patience = 3
 
 export function initialState(watchList: boolean): ReflectorState {
@@ -62,7 +63,7 @@ export function initialState(watchList: boolean): ReflectorState {
   return watchList ? { ...memory, phase: 'streaming', from: '' } : { ...memory, phase: 'listing', from: '0' }
 }
 
-/** What follows when the phase that `state` describes has ended with `outcome`. Never stops: the caller decides that. */
+/** The state after the phase of `state` has ended with `outcome`. Never stops: the caller decides that. */
 export function transition(state: ReflectorState, outcome: Outcome): Transition {
   switch (state.phase) {
     case 'listing':
@@ -87,7 +88,7 @@ function afterListing(state: ListingState, outcome: Outcome): Transition {
 
 function afterStreaming(state: StreamingState, outcome: Outcome): Transition {
   const unsupported = outcome.type === 'failed' && outcome.failure === 'unsupported'
-  // A server that ignores what it does not know answers with an ordinary watch, which never says that it is complete.
+  // A server that ignores unknown parameters answers with an ordinary watch, which never signals that it is complete.
   if (unsupported || outcome.type === 'quiet' || state.failures + 1 >= patience) {
     const { known } = state
     const watchList = !(unsupported || outcome.type === 'quiet')
@@ -119,8 +120,8 @@ function isLost(outcome: Outcome): boolean {
 }
 
 /**
- * Whether a list that was asked to be not older than `from` is older all the same: a server that lags behind, and whose
- * answer would take the store back in time.
+ * Whether a list that must not be older than `from` is older all the same: the server lags behind, and its response would take
+ * the store back in time.
  */
 export function isStaleAnswer(from: string, resourceVersion: string): boolean {
   return from !== '' && from !== '0' && isOlder(resourceVersion, from)

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { describe, it } from 'node:test'
 import { aborted, createAbortError, isAbort, untilAborted } from './abort.ts'
 
-describe('telling an abort from a failure', () => {
+describe('isAbort', () => {
   it('knows abort errors by name, and the reason of a signal whatever it is', () => {
     assert.equal(isAbort(createAbortError()), true)
     assert.equal(isAbort(new DOMException('from elsewhere', 'AbortError')), true)
@@ -46,13 +46,13 @@ describe('a promise until aborted', () => {
   })
 
   it('hides a later failure of the promise, which has no other reader', async () => {
-    const failed = Promise.reject(new Error('nobody reads this'))
+    const failed = Promise.reject(new Error('unread'))
     await assert.rejects(untilAborted(failed, AbortSignal.abort(new Error('enough'))), /enough/)
     const controller = new AbortController()
     const { promise, reject } = Promise.withResolvers<void>()
     const waiting = untilAborted(promise, controller.signal)
     controller.abort(new Error('enough'))
-    reject(new Error('nobody reads this'))
+    reject(new Error('unread'))
     await assert.rejects(waiting, /enough/)
   })
 })

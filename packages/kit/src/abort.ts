@@ -1,11 +1,10 @@
-/** What to abort with when there is no better reason. */
+/** The default abort reason. */
 export function createAbortError(message = 'stopped'): Error {
   return new DOMException(message, 'AbortError')
 }
 
 /**
- * Whether `error` only says that somebody asked us to stop. Give the signal where there is one: then its own reason
- * counts too, whatever it is.
+ * Whether `error` only reports an abort. Pass the signal if there is one: then its own reason counts too, whatever it is.
  */
 export function isAbort(error: unknown, signal?: AbortSignal): boolean {
   if (signal?.aborted && error === signal.reason) return true

@@ -1,27 +1,29 @@
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
+/** Options of {@link createBackoff}. */
 export interface BackoffOptions {
   readonly clock: Clock
   readonly random: Random
   /** The first delay, in milliseconds. */
   readonly initial: number
-  /** No delay is longer than this before jitter. */
+  /** The longest delay before jitter. */
   readonly cap: number
   /** @default 2 */
   readonly factor?: number
-  /** Each delay is stretched by a random share of up to this much: 1 means up to twice as long. @default 0 */
+  /** Each delay is extended by a random fraction of up to this: 1 means up to twice as long. @default 0 */
   readonly jitter?: number
-  /** The delay starts over when `next` was not called for this long. @default never */
+  /** The delay is reset if `next` was not called for this long. @default never */
   readonly resetAfter?: number
 }
 
-/** How long to wait before the next try. */
+/** The delay before the next retry. */
 export interface Backoff {
   next(): number
   reset(): void
 }
 
+/** Creates an exponential back-off with optional jitter. */
 export function createBackoff(options: BackoffOptions): Backoff {
   const {
     clock,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { BoundedMap } from './bounded-map.ts'
 
-describe('a map that forgets', () => {
-  it('keeps what was used lately, and not everything', () => {
+describe('a bounded map', () => {
+  it('keeps what was used recently, and not everything', () => {
     const map = new BoundedMap<number, string>(10)
     map.set(0, 'used')
     for (let i = 1; i < 100; i++) {

@@ -1,6 +1,6 @@
 /**
- * A map that forgets what was not used for long: the last `limit` keys that were used are there, and at most twice as
- * many are kept. Two generations instead of a list: nothing has to be moved for each use. Values are never undefined.
+ * A map that evicts entries that were not used recently: the last `limit` used keys are present, and at most twice as many are
+ * kept. Two generations instead of a list, so that a use moves nothing. Values are never undefined.
  */
 export class BoundedMap<K, V> {
   readonly #limit: number

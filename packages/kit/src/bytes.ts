@@ -26,7 +26,7 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuff
   return joined
 }
 
-/** Engines that have it write base64 natively; others go through `btoa`. */
+/** Uses the engine's native base64 if available, otherwise `btoa`. */
 interface NativeBase64 {
   toBase64(options?: { alphabet?: 'base64' | 'base64url'; omitPadding?: boolean }): string
 }

@@ -19,7 +19,7 @@ describe('the real clock', () => {
     }
   })
 
-  it('sleeps for the time asked for, also for fractions of a millisecond', async () => {
+  it('sleeps for the requested time, also for fractions of a millisecond', async () => {
     for (const ms of [1.9, 5, 10.5]) {
       const started = clock.monotonic()
       await clock.sleep(ms)
@@ -28,7 +28,7 @@ describe('the real clock', () => {
     }
   })
 
-  it('asks the platform for whole milliseconds, rounded up: it would cut fractions off', t => {
+  it('requests whole milliseconds from the platform, rounded up: it would truncate fractions', t => {
     const asked: (number | undefined)[] = []
     t.mock.method(globalThis, 'setTimeout', (_: () => void, ms?: number) => asked.push(ms))
     clock.after(10.5, () => {})
@@ -48,7 +48,7 @@ describe('the real clock', () => {
     assert.deepEqual(seen, ['set', 'at once', 'late'])
   })
 
-  it('forgets a call that is cancelled', async () => {
+  it('cancels a call', async () => {
     let called = false
     const timer = clock.after(1, () => {
       called = true
@@ -71,7 +71,7 @@ describe('the real clock', () => {
     for (const timer of timers) timer.cancel()
   })
 
-  it('refuses a delay that is no number', async () => {
+  it('rejects NaN as a delay', async () => {
     await assert.rejects(clock.sleep(Date.parse('no date')), RangeError)
     assert.throws(() => clock.after(Number.NaN, () => {}), RangeError)
   })

@@ -1,9 +1,10 @@
 /** A pending call of {@link Clock.after}. */
 export interface Timer {
-  /** Forgets the call; does nothing once it has run. */
+  /** Cancels the call; does nothing once it has run. */
   cancel(): void
 }
 
+/** Options of {@link Clock.sleep}. */
 export interface SleepOptions {
   /** Ends the sleep early: the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal
@@ -21,7 +22,7 @@ export interface Clock {
   after(ms: number, callback: () => void): Timer
 }
 
-/** The longest delay the platform's timers take; longer waits are cut into pieces. */
+/** The longest delay of the platform's timers; longer waits are split. */
 const longestDelay = 2 ** 31 - 1
 
 /** The machine's clock. */
@@ -35,7 +36,7 @@ export function createRealClock(): Clock {
         ? setTimeout(() => {
             handle = arm()
           }, longestDelay)
-        : setTimeout(callback, Math.max(0, Math.ceil(left))) // the platform cuts fractions off and would be early
+        : setTimeout(callback, Math.max(0, Math.ceil(left))) // the platform truncates fractions and would be early
     }
     let handle = arm()
     return { cancel: () => clearTimeout(handle) }
@@ -48,9 +49,9 @@ export function createRealClock(): Clock {
   }
 }
 
-/** A date that could not be parsed must not become a loop that never waits. */
+/** Rejects NaN: an invalid date must not become a loop that never waits. */
 export function requireDelay(ms: number): void {
-  if (Number.isNaN(ms)) throw new RangeError('a delay has to be a number of milliseconds, not NaN')
+  if (Number.isNaN(ms)) throw new RangeError('a delay must be a number of milliseconds, not NaN')
 }
 
 /** `sleep` in terms of `after`; shared by every clock. */

@@ -3,7 +3,7 @@ import { type Logger, silentLogger } from './logger.ts'
 import { createRealRandom, type Random } from './random.ts'
 import { directScheduler, type Scheduler } from './scheduler.ts'
 
-/** What a part of the system may know of the world besides network (`wire`) and disk (`storage`). */
+/** What a part of the system may use of its environment besides network (`wire`) and disk (`storage`). */
 export interface Env {
   readonly clock: Clock
   readonly random: Random
@@ -11,7 +11,7 @@ export interface Env {
   readonly log: Logger
 }
 
-/** The real world. @default silent */
+/** The real environment. @default silent */
 export function createRealEnv(log: Logger = silentLogger): Env {
   return { clock: createRealClock(), random: createRealRandom(), scheduler: directScheduler, log }
 }

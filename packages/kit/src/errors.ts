@@ -1,4 +1,4 @@
-/** An error that callers tell from others by `code`, never by message. Each package has its own class with its own codes. */
+/** An error that callers identify by `code`, never by message. Each package has its own class with its own codes. */
 export class CodedError<Code extends string> extends Error {
   readonly code: Code
 
@@ -8,15 +8,15 @@ export class CodedError<Code extends string> extends Error {
   }
 }
 
-/** True for the errors of one class. With `code`, only for those that have it. */
+/** True for the errors of one class. With `code`, only for that code. */
 export type IsError<E extends Error> = (
   error: unknown,
   ...code: E extends CodedError<infer Code> ? [code?: Code] : []
 ) => error is E
 
 /**
- * Marks the errors of a class with a symbol that every copy of a package shares, and returns the predicate that knows them:
- * `instanceof` fails where a program has loaded a package twice.
+ * Marks the errors of a class with a symbol that every copy of a package shares, and returns the predicate for them: `instanceof`
+ * fails if a program has loaded a package twice.
  */
 export function brandErrors<E extends Error>(type: { readonly prototype: E }, name: string): IsError<E> {
   const brand = Symbol.for(name)

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { maxOf, minOf } from './extremes.ts'
 
 describe('maxOf and minOf', () => {
-  it('are what Math.max and Math.min are, of lists of any length', () => {
+  it('equal Math.max and Math.min, for lists of any length', () => {
     for (const numbers of [[], [3], [2, -1, 7], [1, Number.NaN]]) {
       assert.equal(maxOf(numbers), Math.max(...numbers))
       assert.equal(minOf(numbers), Math.min(...numbers))

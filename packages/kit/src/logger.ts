@@ -1,4 +1,5 @@
 export type LogFields = Readonly<Record<string, unknown>>
+/** The severity of a record. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** A structured logger: a constant message, and fields for everything that varies. */
@@ -20,6 +21,7 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 }
 
+/** One log record. */
 export interface LogRecord {
   readonly level: LogLevel
   readonly message: string
@@ -41,12 +43,12 @@ export function createLogger(sink: (record: LogRecord) => void, bound: LogFields
 
 const reported = Symbol.for('coxswain.kit.reported')
 
-/** Notes that an error was logged where it happened, so that those who handle it need not log it again. */
+/** Marks an error as logged, so that its handlers need not log it again. */
 export function markReported(error: object): void {
   if (Object.isExtensible(error)) Object.defineProperty(error, reported, { value: true })
 }
 
-/** Whether an error was logged where it happened. True also for what another copy of this package marked. */
+/** Whether an error was already logged. True also for one marked by another copy of this package. */
 export function isReported(error: unknown): boolean {
   return typeof error === 'object' && error !== null && reported in error
 }

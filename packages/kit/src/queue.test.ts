@@ -14,7 +14,7 @@ describe('an async queue', () => {
     assert.deepEqual(await all, [1, 2, 3])
   })
 
-  it('refuses items when it is full, and takes them again when there is room', async () => {
+  it('rejects items while it is full', async () => {
     const queue = new AsyncQueue<number>(2)
     assert.deepEqual([queue.push(1), queue.push(2), queue.push(3)], [true, true, false])
     assert.equal(queue.size, 2)
@@ -24,7 +24,7 @@ describe('an async queue', () => {
     assert.deepEqual([queue.push(4), queue.push(5)], [true, false])
   })
 
-  it('lets a producer wait until there is room, or nobody takes any more', async () => {
+  it('lets a producer wait until there is capacity, or the consumer has left', async () => {
     const queue = new AsyncQueue<number>()
     await queue.room(1)
     queue.push(1)
@@ -45,7 +45,7 @@ describe('an async queue', () => {
     await queue.room(0)
   })
 
-  it('refuses items after the end', () => {
+  it('rejects items after the end', () => {
     const queue = new AsyncQueue<number>()
     queue.end()
     assert.equal(queue.push(1), false)
@@ -121,7 +121,7 @@ describe('an async queue', () => {
     assert.deepEqual(await waiting, { done: true, value: undefined })
   })
 
-  it('refuses a second consumer that waits, instead of losing the first', async () => {
+  it('rejects a second waiting consumer, instead of losing the first', async () => {
     const queue = new AsyncQueue<number>()
     const first = queue.takeAll()
     await assert.rejects(queue.takeAll(), /one consumer/)

@@ -2,8 +2,8 @@
 const compactAt = 64
 
 /**
- * A bounded hand-over from a producer that must not wait to a consumer that iterates: the plumbing of every stream.
- * `push` tells whether there was room; what to do when there is none is the producer's business.
+ * A bounded queue from a producer that must not wait to a consumer that iterates: the basis of every stream. `push` returns
+ * whether there was capacity; the producer decides what to do otherwise.
  */
 export class AsyncQueue<T> implements AsyncIterable<T> {
   readonly #limit: number

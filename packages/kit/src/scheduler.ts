@@ -9,6 +9,7 @@ export interface Scheduler {
   lane(label: string): Lane
 }
 
+/** Hand-offs that keep their order. */
 export interface Lane {
   /** Resolves after every earlier hand-off of this lane. */
   step(): Promise<void>

@@ -64,12 +64,12 @@ describe('a task group', () => {
     await group.join()
   })
 
-  it('counts an abort error as a failure when nobody aborted the group', async () => {
+  it('counts an abort error as a failure if the group was not aborted', async () => {
     const group = new TaskGroup()
     group.spawn(() => {
-      throw new DOMException('somebody else stopped', 'AbortError')
+      throw new DOMException('another signal', 'AbortError')
     })
-    await assert.rejects(group.join(), /somebody else/)
+    await assert.rejects(group.join(), /another signal/)
   })
 
   it('counts a real failure while stopping', async () => {
@@ -115,7 +115,7 @@ describe('a task group', () => {
     assert.equal(stopped, true)
   })
 
-  it('tells of a failure once: leaving the scope after a failed join throws nothing else', async () => {
+  it('reports a failure once: leaving the scope after a failed join throws nothing else', async () => {
     const failure = new Error('boom')
     const run = async (): Promise<void> => {
       await using group = new TaskGroup()
@@ -131,6 +131,6 @@ describe('a task group', () => {
         throw failure
       })
     }
-    await assert.rejects(leave(), error => error === failure, 'nobody was told before')
+    await assert.rejects(leave(), error => error === failure, 'it was not reported before')
   })
 })

@@ -1,8 +1,8 @@
 import { createAbortError, isAbort } from './abort.ts'
 
 /**
- * Tasks that live and die together. The first failure aborts the others; `join` rejects with it once all have
- * stopped. A task that ends because the group was aborted does not count as failed.
+ * Tasks that run and stop together. The first failure aborts the others; `join` rejects with it once all have stopped. A task
+ * that ends because the group was aborted does not count as failed.
  */
 export class TaskGroup implements AsyncDisposable {
   readonly #controller = new AbortController()
@@ -10,7 +10,7 @@ export class TaskGroup implements AsyncDisposable {
   readonly #parent: AbortSignal | undefined
   readonly #onParentAbort = () => this.#controller.abort(this.#parent?.reason)
   #failure: { readonly error: unknown } | undefined
-  /** Somebody was told of the failure. */
+  /** The failure was reported by `join`. */
   #reported = false
 
   /** Aborts with `parent`, if given. */
@@ -54,7 +54,7 @@ export class TaskGroup implements AsyncDisposable {
     throw this.#failure.error
   }
 
-  /** Aborts and joins. A failure that `join` has told of already is not thrown a second time. */
+  /** Aborts and joins. Does not throw a failure again that `join` has reported. */
   async [Symbol.asyncDispose](): Promise<void> {
     const reported = this.#reported
     this.abort()

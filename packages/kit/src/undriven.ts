@@ -1,7 +1,7 @@
-/** Real milliseconds after which a world that waits for somebody to drive it says so. */
+/** Real milliseconds after which a world that waits to be driven is reported. */
 const patience = 5_000
 
-/** Enough of Node.js to hear that nothing is left to run; elsewhere only time tells. */
+/** Enough of Node.js to detect that nothing is left to run; elsewhere only time is used. */
 interface Program {
   on(event: 'beforeExit', listener: () => void): void
   off(event: 'beforeExit', listener: () => void): void
@@ -9,15 +9,15 @@ interface Program {
 
 const program = (globalThis as { process?: Partial<Program> }).process
 
-/** The worlds that wait now: one listener for all of them, there only as long as there are any. */
+/** The worlds that wait now: one listener for all of them, registered only while there are any. */
 const waiting = new Set<UndrivenWatch>()
 const onExit = (): void => {
   for (const watch of waiting) watch.tell()
 }
 
 /**
- * Says once, on standard error, that work waits in a world that nobody drives: whoever awaits it would wait forever. It is
- * said after five seconds, or when the program has nothing else left to run.
+ * Reports once, on standard error, that work waits in a world that is not driven, so that awaiting it would hang forever. Reports
+ * after five seconds, or when the program has nothing else left to run.
  */
 export class UndrivenWatch {
   readonly #describe: () => string
@@ -39,7 +39,7 @@ export class UndrivenWatch {
     waiting.add(this)
   }
 
-  /** Somebody drives the world. */
+  /** The world is driven. */
   disarm(): void {
     if (this.#timer === undefined) return
     clearTimeout(this.#timer)

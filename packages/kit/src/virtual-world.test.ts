@@ -103,15 +103,15 @@ describe('a virtual world', () => {
     assert.deepEqual(times, [1_005, 1_005])
   })
 
-  it('refuses to be driven twice at once', async () => {
+  it('rejects being driven twice at once', async () => {
     const world = new VirtualWorld()
     const first = world.settle()
-    await assert.rejects(world.settle(), /driven already/)
+    await assert.rejects(world.settle(), /already being driven/)
     await first
     await world.settle()
   })
 
-  it('calls endless steps at one instant a live-lock', async () => {
+  it('reports endless steps at one instant as a live-lock', async () => {
     const world = new VirtualWorld({ stepLimit: 1_000 })
     const lane = world.scheduler.lane('spin')
     let on = true
@@ -259,7 +259,7 @@ describe('timers of a virtual world', () => {
     assert.equal(ticks, 10)
   })
 
-  it('for a time that never comes keep no world alive, and those for no time at all are refused', async () => {
+  it('for a time that never comes keep no world alive, and those for NaN are rejected', async () => {
     const world = new VirtualWorld()
     world.clock.after(Number.POSITIVE_INFINITY, () => {}).cancel()
     const sleep = world.clock.sleep(Number.POSITIVE_INFINITY)
@@ -268,7 +268,7 @@ describe('timers of a virtual world', () => {
     assert.throws(() => world.clock.after(Number.NaN, () => {}), RangeError)
   })
 
-  it('hand what they throw to whoever drives the world', async () => {
+  it('pass what they throw to the caller that drives the world', async () => {
     const world = new VirtualWorld()
     world.clock.after(1, () => {
       throw new Error('broken callback')
@@ -300,7 +300,7 @@ describe('driving a virtual world', () => {
     await world.settle()
     assert.equal(world.idle, true)
     world.clock.after(30, () => {})
-    assert.equal(world.idle, true, 'a timer in the future is no work')
+    assert.equal(world.idle, true, 'a timer in the future is not work')
     await world.advance(10)
     assert.equal(world.nextTimer, 20)
     world.clock.after(0, () => {})
@@ -334,7 +334,7 @@ describe('driving a virtual world', () => {
     assert.equal(world.clock.now(), 180_000)
   })
 
-  it('says so when the condition does not hold in time, and when nothing is left that could make it', async () => {
+  it('throws if the condition does not hold in time, or nothing is left that could fulfil it', async () => {
     const world = new VirtualWorld()
     await assert.rejects(
       world.runUntil(() => false),
@@ -360,7 +360,7 @@ describe('driving a virtual world', () => {
     await assert.rejects(world.run(new Promise(() => {})), /nothing is left to run/)
   })
 
-  it('gives a promise up that only a periodic timer outlives', async () => {
+  it('gives up on a promise that only a periodic timer outlives', async () => {
     const world = new VirtualWorld()
     const tick = () => void world.clock.after(1_000, tick)
     tick()
@@ -377,7 +377,7 @@ describe('driving a virtual world', () => {
   })
 })
 
-describe('a world that nobody drives', () => {
+describe('a world that is not driven', () => {
   const program = (body: string) => `
     import { VirtualWorld } from '${new URL('./virtual-world.ts', import.meta.url)}'
     const world = new VirtualWorld()
@@ -385,7 +385,7 @@ describe('a world that nobody drives', () => {
   const run = (body: string) =>
     spawnSync(process.execPath, ['--input-type=module', '-e', program(body)], { encoding: 'utf8' }).stderr
 
-  it('says what waits in it and what to call, when nothing else is left to run', () => {
+  it('reports what waits in it and what to call, when nothing else is left to run', () => {
     const stderr = run("await world.scheduler.step('request GET /version')")
     assert.match(
       stderr,
@@ -393,7 +393,7 @@ describe('a world that nobody drives', () => {
     )
   })
 
-  it('says nothing once somebody has driven it, whatever is left in it', () => {
+  it('reports nothing once it has been driven, whatever is left in it', () => {
     assert.equal(
       run(
         "const step = world.scheduler.step('a'); world.clock.after(1_000, () => {}); await world.run(step)",

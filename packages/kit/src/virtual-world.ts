@@ -5,6 +5,7 @@ import { createSeededRandom, type Random } from './random.ts'
 import type { Lane, Scheduler } from './scheduler.ts'
 import { UndrivenWatch } from './undriven.ts'
 
+/** Options of a {@link VirtualWorld}. */
 export interface VirtualWorldOptions {
   /** Decides the order of hand-offs and every random number. @default 1 */
   readonly seed?: number
@@ -12,12 +13,13 @@ export interface VirtualWorldOptions {
   readonly start?: number
   /** Called for every hand-off and timer as it is taken: the event log of the run. */
   readonly onStep?: (record: StepRecord) => void
-  /** Steps taken without the clock moving before the world is called a live-lock. @default 1000000 */
+  /** Steps without the clock moving after which a live-lock is reported. @default 1000000 */
   readonly stepLimit?: number
-  /** Makes the logger, given the clock so that records can be stamped. @default silent */
+  /** Creates the logger, given the clock for timestamps. @default silent */
   readonly log?: (clock: Clock) => Logger
 }
 
+/** A hand-off or timer that the world has run. */
 export interface StepRecord {
   readonly time: number
   readonly label: string
@@ -36,16 +38,16 @@ interface PendingTimer {
   at: number
 }
 
-/** The hand-offs that wait in one lane, oldest first. A lone step is a lane of its own. */
+/** The pending hand-offs of one lane, oldest first. A lone step is a lane of its own. */
 interface PendingLane {
   readonly label: string
   readonly actions: (() => void)[]
 }
 
 /**
- * A world without real time: the clock moves only when told to, hand-offs are taken one at a time in an order that
- * the seed decides, and between two of them all promise work is drained. Code in it may await promises, this
- * world's clock and its scheduler, and nothing else; then two runs from one seed are identical.
+ * A world without real time: the clock moves only when driven, hand-offs are taken one at a time in an order that the seed
+ * decides, and between two of them all promise work is drained. Code in it may await promises, this world's clock and its
+ * scheduler, and nothing else; then two runs from one seed are identical.
  */
 export class VirtualWorld implements Env {
   readonly clock: Clock
@@ -55,7 +57,7 @@ export class VirtualWorld implements Env {
 
   readonly #order: Random
   readonly #onStep: ((record: StepRecord) => void) | undefined
-  /** Lanes with something to hand over. Order carries no meaning. */
+  /** Lanes with pending hand-offs. The order has no meaning. */
   readonly #ready: PendingLane[] = []
   /** A binary heap by (due, order). */
   readonly #timers: PendingTimer[] = []
@@ -145,7 +147,7 @@ export class VirtualWorld implements Env {
   }
 
   async #drive(work: () => Promise<void>): Promise<void> {
-    if (this.#driving) throw new Error('the world is being driven already: await the earlier call first')
+    if (this.#driving) throw new Error('the world is already being driven: await the earlier call first')
     this.#driving = true
     this.#undriven.disarm()
     try {

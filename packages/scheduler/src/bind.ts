@@ -2,7 +2,7 @@ import type { Attempt } from './cycle.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { Verdict } from './plugin.ts'
 
-/** What has to be done before. @throws the reason of `signal` when it aborts */
+/** Runs the preBind plug-ins. @throws the reason of `signal` if it aborts */
 export async function runPreBind(
   attempt: Attempt,
   node: NodeInfo,
@@ -17,7 +17,7 @@ export async function runPreBind(
   return undefined
 }
 
-/** The first extender that binds such pods does, else the first plug-in that will. */
+/** Binds by the first extender that binds such pods, or else by the first plug-in that does. */
 export async function runBind(attempt: Attempt, node: NodeInfo): Promise<Verdict | undefined> {
   const { profile, pod, extenders } = attempt
   for (const extender of extenders) {
@@ -30,7 +30,7 @@ export async function runBind(attempt: Attempt, node: NodeInfo): Promise<Verdict
   return { code: 'Error', reasons: ['no plugin of the profile binds pods'] }
 }
 
-/** Says in the error who was at work. */
+/** Prefixes errors with the plug-in that failed. */
 async function naming<T>(who: string, work: Promise<T>): Promise<T> {
   try {
     return await work

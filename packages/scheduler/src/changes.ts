@@ -3,7 +3,7 @@ import type { NodeView, PodView } from '@coxswain/kinds'
 import type { Change } from './plugin.ts'
 import { computeRequests } from './resources.ts'
 
-/** What has changed of a node that a pod may have waited for. Empty for heartbeats and the like. */
+/** The changes of a node that a pod may have waited for. Empty for heartbeats. */
 export function findNodeChanges(old: NodeView, node: NodeView): Set<Change> {
   const changes = new Set<Change>()
   const { metadata, spec, status } = node
@@ -21,7 +21,7 @@ function conditionsOf({ status }: NodeView): Record<string, string> {
   return Object.fromEntries((status?.conditions ?? []).map(condition => [condition.type, condition.status]))
 }
 
-/** What has changed of a pod that it, or another, may have waited for. */
+/** The changes of a pod that it, or another, may have waited for. */
 export function findPodChanges(old: PodView, pod: PodView): Set<Change> {
   const changes = new Set<Change>()
   const { metadata, spec, status } = pod
@@ -49,7 +49,7 @@ function isScaledDown(old: PodView, pod: PodView): boolean {
   return false
 }
 
-/** Whether anything changed that a plug-in could look at; what the scheduler itself writes to the status is not. */
+/** Whether anything changed that plug-ins can depend on, ignoring the status that the scheduler itself writes. */
 export function isChanged(old: PodView, pod: PodView): boolean {
   const { labels, annotations, ownerReferences, deletionTimestamp } = pod.metadata
   const before = old.metadata

@@ -12,8 +12,8 @@ interface Placement {
 const zoneLabels = ['topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone']
 
 /**
- * The nodes and the pods on them: what the watch has brought, and pods that were given a node but whose binding has
- * not come back yet. Pods on a node that is not known are kept until it is.
+ * The nodes and their pods: those from the watch, and assumed pods whose binding has not been observed yet. Pods on an unknown
+ * node are kept until it is observed.
  */
 export class ClusterState {
   readonly #nodes = new Map<string, NodeInfo>()
@@ -22,13 +22,13 @@ export class ClusterState {
   readonly #withAffinity = new Set<NodeInfo>()
   #order: readonly NodeInfo[] | undefined
 
-  /** All nodes, those of one zone never in a row where there are several. */
+  /** All nodes, alternating between zones. */
   nodes(): readonly NodeInfo[] {
     this.#order ??= interleaveZones([...this.#nodes.values()])
     return this.#order
   }
 
-  /** Those of them on which any pod has something to say about its neighbours. */
+  /** The nodes with a pod that has affinity or anti-affinity terms. */
   nodesWithAffinity(): Iterable<NodeInfo> {
     return this.#withAffinity
   }
@@ -62,12 +62,12 @@ export class ClusterState {
     if (info.podCount > 0) this.#homeless.set(name, new Map([...info.pods()].map(pod => [pod.uid, pod])))
   }
 
-  /** A pod that has a node, as the watch has it. What was assumed of it is over. */
+  /** Records a scheduled pod from the watch, which ends its assumption. */
   setPod(pod: PodView): void {
     this.#place({ info: createPodInfo(pod), node: pod.spec.nodeName ?? '', assumed: false })
   }
 
-  /** Whether it was there. */
+  /** Returns whether it was present. */
   deletePod(uid: string): boolean {
     const placement = this.#placements.get(uid)
     if (!placement) return false
@@ -79,12 +79,12 @@ export class ClusterState {
     return true
   }
 
-  /** The pod counts as being on `node` from now on. */
+  /** Assumes that the pod is on `node` from now on. */
   assume(info: PodInfo, node: string): void {
     this.#place({ info, node, assumed: true })
   }
 
-  /** The pod did not get there. Nothing happens when the watch has seen it there. */
+  /** Ends an assumption: the pod was not bound. Does nothing if the watch has observed the binding. */
   forget(uid: string): void {
     if (this.#placements.get(uid)?.assumed) this.deletePod(uid)
   }

@@ -8,25 +8,27 @@ import { PodStatusWriter } from './pod-status.ts'
 import type { Profile, WeightedPlugin } from './profile.ts'
 import { Scheduler } from './scheduler.ts'
 
+/** Options of {@link createScheduler}. */
 export interface SchedulerOptions {
-  /** Plug-ins of your own beside the default ones, or instead of those that have the same names. */
+  /** Your own plug-ins, in addition to the default ones or replacing those of the same name. */
   readonly plugins?: readonly (SchedulerPlugin | WeightedPlugin)[]
-  /** Other profiles instead; `evict` makes a pod leave for another. @default one, `default-scheduler` */
+  /** Replaces the profiles; `evict` evicts a preempted pod. @default one, `default-scheduler` */
   readonly profiles?: (evict: Evict) => readonly Profile[]
   readonly extenders?: readonly Extender[]
-  /** Kinds that plug-ins of your own read. */
+  /** Kinds that your own plug-ins read. */
   readonly kinds?: readonly Kind[]
-  /** 0 chooses by the size of the cluster. @default 0 */
+  /** 0 adapts to the size of the cluster. @default 0 */
   readonly percentageOfNodesToScore?: number
-  /** Milliseconds a pod waits after its first failure; doubles. @default 1000 */
+  /** Milliseconds of back-off after a pod's first failure; doubles. @default 1000 */
   readonly initialBackoff?: number
   /** @default 10000 */
   readonly maxBackoff?: number
 }
 
+/** The `schedulerName` of the default profile. */
 export const defaultSchedulerName = 'default-scheduler'
 
-/** A scheduler as an operator: run it beside the others. */
+/** Creates a scheduler as an operator, to be run beside others. */
 export function createScheduler(options: SchedulerOptions = {}): Operator {
   const { plugins = [], profiles, ...settings } = options
   return defineOperator('kube-scheduler', operator => {

@@ -14,26 +14,26 @@ import {
 import type { PodInfo } from './pod-info.ts'
 import type { CompiledProfile } from './profile.ts'
 
-/** One attempt, with what the scheduler keeps of it. */
+/** One scheduling attempt. */
 export interface Attempt extends Cycle {
   readonly profile: CompiledProfile
   readonly nominations: Nominations
   readonly extenders: readonly Extender[]
-  /** The filters that have something to do with the pod; set when the pod was looked at. */
+  /** The filters that are not skipped for this pod; set by preFilter. */
   filters: readonly FilterPlugin[]
 }
 
 type FilterPlugin = SchedulerPlugin & Required<Pick<SchedulerPlugin, 'filter'>>
 
-/** No node, and why. */
+/** No node was found, and why. */
 export interface Failure {
   readonly kind: 'failure'
-  /** Of nodes that were looked at. */
+  /** Of the nodes that were filtered. */
   readonly verdicts: ReadonlyMap<string, Verdict>
-  /** Said before any node was looked at. */
+  /** Set if a preFilter plug-in rejected the pod. */
   readonly preFilter?: Verdict
-  readonly refusedBy: readonly string[]
-  /** Those of them that wait for something outside. */
+  readonly rejectedBy: readonly string[]
+  /** Those of them that wait for an external event. */
   readonly pending: readonly string[]
 }
 
@@ -42,26 +42,26 @@ export interface Found {
   readonly node: NodeInfo
 }
 
-/** Below this many nodes all of them are looked at. */
+/** All nodes are filtered if there are fewer than this. */
 const alwaysAll = 100
 
-/** How many nodes that would do are enough to choose from. */
+/** The number of feasible nodes to find before scoring. */
 function enoughNodes(all: number, percentage = 0): number {
   if (all < alwaysAll) return all
   const share = percentage > 0 ? percentage : Math.max(5, 50 - Math.trunc(all / 125))
   return Math.max(alwaysAll, Math.trunc((all * share) / 100))
 }
 
-/** The only nodes that come into question, and who says so. */
+/** The only eligible nodes, and the plug-ins that restrict them. */
 interface Narrowed {
   readonly only: ReadonlySet<string>
   readonly by: readonly string[]
 }
 
-/** What extenders refuse is tried again whatever happens: there is no plug-in of this name. */
+/** Not a plug-in's name: pods that extenders reject are retried after any event. */
 const byExtender = 'Extender'
 
-/** Asks every plug-in about the pod alone. Undefined when all nodes come into question. */
+/** Runs the preFilter plug-ins. Undefined if all nodes are eligible. */
 function runPreFilters(attempt: Attempt): Narrowed | Verdict | undefined {
   let only: Set<string> | undefined
   const narrowedBy: string[] = []
@@ -87,17 +87,17 @@ function runPreFilters(attempt: Attempt): Narrowed | Verdict | undefined {
   return only && { only, by: narrowedBy.sort() }
 }
 
-/** The first verdict against `node`, as it stands. */
+/** The first verdict against `node` in its current state. */
 function runFilters(attempt: Attempt, node: NodeInfo): Verdict | undefined {
   for (const plugin of attempt.filters) {
-    const verdict = askFilter(plugin, attempt, node)
+    const verdict = runFilter(plugin, attempt, node)
     if (verdict) return { ...verdict, plugin: plugin.name }
   }
   return undefined
 }
 
-/** Says in the error who was at work. */
-function askFilter(plugin: FilterPlugin, attempt: Attempt, node: NodeInfo): Verdict | undefined {
+/** Prefixes errors with the plug-in that failed. */
+function runFilter(plugin: FilterPlugin, attempt: Attempt, node: NodeInfo): Verdict | undefined {
   try {
     return plugin.filter(attempt, node)
   } catch (error) {
@@ -106,17 +106,17 @@ function askFilter(plugin: FilterPlugin, attempt: Attempt, node: NodeInfo): Verd
 }
 
 /**
- * The same with those on `node` that were promised a place there and are at least as important. They may come or not, so
- * the pod has to fit both with them and without.
+ * Filters with the pods nominated to `node` that have at least the same priority. They may arrive or not, so the pod has to fit
+ * both with and without them.
  */
 export function runFiltersWithNominated(attempt: Attempt, node: NodeInfo): Verdict | undefined {
-  const promised = attempt.nominations
+  const nominated = attempt.nominations
     .on(node.name)
     .filter(other => other.uid !== attempt.pod.uid && other.priority >= attempt.pod.priority)
-  if (promised.length > 0) {
+  if (nominated.length > 0) {
     const crowded = copyAttempt(attempt)
     const copy = node.clone()
-    for (const other of promised) addPod(crowded, copy, other)
+    for (const other of nominated) addPod(crowded, copy, other)
     const verdict = runFilters(crowded, copy)
     if (verdict) return verdict
   }
@@ -144,7 +144,7 @@ export interface SearchOptions {
   readonly random: Random
   readonly extenders: readonly Extender[]
   readonly percentageOfNodesToScore: number
-  /** Where the last search ended, so that every node gets its turn. */
+  /** Where the last search ended, so that every node is considered. */
   readonly position: { next: number }
 }
 
@@ -153,46 +153,46 @@ export async function findNode(attempt: Attempt, options: SearchOptions): Promis
   const narrowed = runPreFilters(attempt)
   if (narrowed && 'code' in narrowed) {
     if (narrowed.code === 'Error') throw new Error(narrowed.reasons.join(', '))
-    const refusedBy = [narrowed.plugin ?? '']
-    const pending = narrowed.code === 'Pending' ? refusedBy : []
-    return { kind: 'failure', verdicts: new Map(), preFilter: narrowed, refusedBy, pending }
+    const rejectedBy = [narrowed.plugin ?? '']
+    const pending = narrowed.code === 'Pending' ? rejectedBy : []
+    return { kind: 'failure', verdicts: new Map(), preFilter: narrowed, rejectedBy, pending }
   }
   const verdicts = new Map<string, Verdict>()
-  const promised = await findPromised(attempt, options, narrowed, verdicts)
-  if (promised) return { kind: 'found', node: promised }
+  const nominated = await findNominated(attempt, options, narrowed, verdicts)
+  if (nominated) return { kind: 'found', node: nominated }
   const feasible = findFeasible(attempt, options, narrowed, verdicts)
-  const left = await askExtenders(attempt, options.extenders, feasible, verdicts)
+  const left = await runExtenderFilters(attempt, options.extenders, feasible, verdicts)
   if (left.length === 0) {
-    const refusedBy = new Set(narrowed?.by)
+    const rejectedBy = new Set(narrowed?.by)
     const pending = new Set<string>()
     for (const { code, plugin, reasons } of verdicts.values()) {
       if (code === 'Error') throw new Error(reasons.join(', '))
-      if (plugin !== undefined) refusedBy.add(plugin)
+      if (plugin !== undefined) rejectedBy.add(plugin)
       if (plugin !== undefined && code === 'Pending') pending.add(plugin)
     }
-    if (feasible.length > 0) refusedBy.add(byExtender)
-    return { kind: 'failure', verdicts, refusedBy: [...refusedBy], pending: [...pending] }
+    if (feasible.length > 0) rejectedBy.add(byExtender)
+    return { kind: 'failure', verdicts, rejectedBy: [...rejectedBy], pending: [...pending] }
   }
   const node = left.length === 1 ? left[0]! : await chooseBest(attempt, options, left)
   return { kind: 'found', node }
 }
 
-/** The node that was promised to the pod, when it fits there. */
-async function findPromised(
+/** The nominated node of the pod, if it fits there. */
+async function findNominated(
   attempt: Attempt,
   { extenders }: SearchOptions,
   narrowed: Narrowed | undefined,
   verdicts: Map<string, Verdict>,
 ): Promise<NodeInfo | undefined> {
-  const promised = attempt.nominations.nodeOf(attempt.pod.uid)
-  const node = promised === undefined ? undefined : attempt.nodes.find(({ name }) => name === promised)
+  const nominated = attempt.nominations.nodeOf(attempt.pod.uid)
+  const node = nominated === undefined ? undefined : attempt.nodes.find(({ name }) => name === nominated)
   if (!node || (narrowed && !narrowed.only.has(node.name))) return undefined
   const verdict = runFiltersWithNominated(attempt, node)
   if (verdict) {
     verdicts.set(node.name, verdict)
     return undefined
   }
-  return (await askExtenders(attempt, extenders, [node], verdicts))[0]
+  return (await runExtenderFilters(attempt, extenders, [node], verdicts))[0]
 }
 
 function findFeasible(
@@ -227,7 +227,7 @@ function excludeOthers(nodes: readonly NodeInfo[], { only, by }: Narrowed, verdi
   for (const { name } of nodes) if (!only.has(name)) verdicts.set(name, verdict)
 }
 
-async function askExtenders(
+async function runExtenderFilters(
   attempt: Attempt,
   extenders: readonly Extender[],
   nodes: readonly NodeInfo[],
@@ -263,7 +263,7 @@ async function chooseBest(
   return nodes[best]!
 }
 
-/** The sum of all plug-ins' scores of each node, in the order of the nodes. */
+/** The weighted sum of all scores of each node, in the order of the nodes. */
 function scoreNodes(attempt: Attempt, nodes: readonly NodeInfo[]): number[] {
   const { profile } = attempt
   const totals = new Array<number>(nodes.length).fill(0)
@@ -280,7 +280,7 @@ function scoreNodes(attempt: Attempt, nodes: readonly NodeInfo[]): number[] {
       const { node, score } = scores[index]!
       if (!(score >= 0 && score <= highestScore))
         throw new RangeError(
-          `plugin ${plugin.name} gave node ${node.name} the score ${score}; it has to be from 0 to ${highestScore}`,
+          `plugin ${plugin.name} returned the score ${score} for node ${node.name}, not in the range 0 to ${highestScore}`,
         )
       totals[index]! += score * weight
     }
@@ -288,7 +288,7 @@ function scoreNodes(attempt: Attempt, nodes: readonly NodeInfo[]): number[] {
   return totals
 }
 
-/** Upstream's sentence for the pod's condition and event. */
+/** Upstream's message for the pod's condition and event. */
 export function describeFailure({ verdicts, preFilter }: Failure, all: number, postFilter = ''): string {
   const text = preFilter
     ? `0/${all} nodes are available: ${preFilter.reasons.join(', ')}.`

@@ -24,7 +24,7 @@ import { volumeZone } from './plugins/volume-zone.ts'
 import { createPreemption, type PreemptionArgs } from './preemption.ts'
 import type { ExtensionPoint, WeightedPlugin } from './profile.ts'
 
-/** What `pluginConfig` of a scheduler configuration holds, by plug-in. */
+/** The arguments of the built-in plug-ins, as in `pluginConfig` of a scheduler configuration. */
 export interface PluginArgs {
   readonly NodeAffinity?: NodeAffinityArgs
   readonly NodeResourcesFit?: NodeResourcesFitArgs
@@ -36,7 +36,7 @@ export interface PluginArgs {
   readonly DefaultPreemption?: PreemptionArgs
 }
 
-/** A plug-in that is made with arguments: what stands under its name in `pluginConfig`, unchecked. */
+/** Creates a plug-in with arguments: its unvalidated `args` in `pluginConfig`. */
 export interface PluginFactory {
   readonly name: string
   readonly create: (args: unknown) => SchedulerPlugin
@@ -45,14 +45,14 @@ export interface PluginFactory {
 /** A plug-in that profiles can name. */
 export interface DefaultPlugin {
   readonly create: (args: unknown) => SchedulerPlugin
-  /** Where upstream's plug-in of this name is asked. This one may have nothing to say there, or something elsewhere. */
+  /** The extension points of upstream's plug-in of this name. Ours may implement others. */
   readonly points?: readonly ExtensionPoint[]
 }
 
 const filtering = ['preFilter', 'filter'] as const
 const scoring = ['preScore', 'score'] as const
 
-/** Upstream's plug-ins, in their order. `ignoredResources` are looked after by extenders. */
+/** Upstream's plug-ins, in their order. `ignoredResources` are handled by extenders. */
 export function builtinPlugins(
   evict: Evict,
   ignoredResources: readonly string[] = [],
@@ -112,13 +112,13 @@ const weights: Readonly<Record<string, number>> = {
   DynamicResources: 2,
 }
 
-/** What profiles begin with, under `multiPoint`. */
+/** The default plug-ins of profiles, under `multiPoint`. */
 export const defaultPluginSet: readonly PluginReference[] = builtinPlugins(async () => {}).map(([name]) => ({
   name,
   weight: weights[name] ?? 1,
 }))
 
-/** Upstream's plug-ins with their weights, in their order. */
+/** Creates upstream's plug-ins with their weights, in their order. */
 export function createDefaultPlugins(evict: Evict, args: PluginArgs = {}): WeightedPlugin[] {
   return builtinPlugins(evict).map(([name, { create }]) => ({
     plugin: create(args[name as keyof PluginArgs]),

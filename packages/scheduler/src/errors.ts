@@ -1,15 +1,16 @@
 import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
+/** The codes of {@link SchedulerError}. */
 export type SchedulerErrorCode =
-  /** A KubeSchedulerConfiguration that cannot be used; the message is upstream's. */
+  /** An invalid KubeSchedulerConfiguration; the message is upstream's. */
   'BadConfiguration'
 
-/** What this package throws besides what the client throws. Callers decide by `code`. */
+/** An error of this package. Callers decide by `code`. */
 export class SchedulerError extends CodedError<SchedulerErrorCode> {
   override readonly name: string = 'SchedulerError'
 }
 
-/** True also for an error made by another copy of this package. With `code`, only for that code. */
+/** True also for an error of another copy of this package. With `code`, only for that code. */
 export const isSchedulerError: IsError<SchedulerError> = brandErrors(
   SchedulerError,
   'coxswain.scheduler.SchedulerError',

@@ -1,4 +1,4 @@
 import type { PodView } from '@coxswain/kinds'
 
-/** Makes a pod leave for another. Resolves when it is on its way. */
+/** Evicts a preempted pod. Resolves when its deletion was requested. */
 export type Evict = (victim: PodView, preemptor: PodView, node: string) => Promise<void>

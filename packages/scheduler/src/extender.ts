@@ -3,7 +3,7 @@ import type { NodeInfo } from './node-info.ts'
 import type { Verdict } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** What upstream's `extenders` of a scheduler configuration say. */
+/** An entry of `extenders` in a scheduler configuration. */
 export interface ExtenderConfiguration {
   readonly urlPrefix: string
   readonly filterVerb?: string
@@ -12,17 +12,17 @@ export interface ExtenderConfiguration {
   readonly bindVerb?: string
   /** @default 1 */
   readonly weight?: number
-  /** Send names instead of nodes. @default false */
+  /** Send node names instead of nodes. @default false */
   readonly nodeCacheCapable?: boolean
-  /** Pods are scheduled without it when it does not answer. @default false */
+  /** Schedule pods without it if it fails. @default false */
   readonly ignorable?: boolean
-  /** Only pods that ask for one of these. @default all pods */
+  /** Only pods that request one of these. @default all pods */
   readonly managedResources?: readonly {
     readonly name: string
-    /** NodeResourcesFit leaves it to the extender. @default false */
+    /** NodeResourcesFit ignores it. @default false */
     readonly ignoredByScheduler?: boolean
   }[]
-  /** For whoever makes the connection, as is what follows. @default false */
+  /** Used by the connection, like the following fields. @default false */
   readonly enableHTTPS?: boolean
   readonly tlsConfig?: ExtenderTlsConfiguration
   /** A Go duration. @default `5s` */
@@ -41,31 +41,31 @@ export interface ExtenderTlsConfiguration {
   readonly caData?: string
 }
 
-/** Sends `body` as JSON to a URL and gives the answer's JSON. Rejects when there is none. */
+/** Posts `body` as JSON to a URL and resolves with the JSON response. Rejects on failure. */
 export type PostJson = (url: string, body: unknown) => Promise<unknown>
 
-/** A node, and who would have to leave it. */
+/** A node and the pods to be preempted there. */
 export interface NodeVictims {
   readonly node: NodeInfo
   readonly victims: readonly PodInfo[]
-  /** How many of them have a disruption budget that is used up. */
+  /** The number of victims whose disruption budget is exhausted. */
   readonly violations: number
 }
 
-/** Another process that is asked about nodes over HTTP. */
+/** A process that extends scheduling over HTTP. */
 export interface Extender {
   readonly canBind: boolean
   readonly canPreempt: boolean
   isInterestedIn(pod: PodView): boolean
-  /** The nodes that are left; verdicts say why the others are not. Rejects unless it is ignorable. */
+  /** The remaining nodes; verdicts explain the rejected ones. Rejects on failure unless it is ignorable. */
   filter(
     pod: PodView,
     nodes: readonly NodeInfo[],
     verdicts: Map<string, Verdict>,
   ): Promise<readonly NodeInfo[]>
-  /** Weighted scores by node; on the scale of the plug-ins' sums. */
+  /** Weighted scores by node, on the scale of the plug-ins' sums. */
   prioritize(pod: PodView, nodes: readonly NodeInfo[]): Promise<ReadonlyMap<string, number>>
-  /** The nodes, and the victims there, that it agrees with. Rejects unless it is ignorable. */
+  /** The nodes and victims that it accepts. Rejects on failure unless it is ignorable. */
   preempt(pod: PodView, candidates: readonly NodeVictims[]): Promise<readonly NodeVictims[]>
   bind(pod: PodView, node: string): Promise<void>
 }
@@ -75,7 +75,7 @@ interface HostPriority {
   readonly score?: number
 }
 
-/** Keys in lower case: in Go it is all the same. */
+/** Lower-cases keys: Go decodes JSON case-insensitively. */
 function lowerKeys(answer: unknown): Record<string, unknown> {
   const entries = Object.entries((answer ?? {}) as object)
   return Object.fromEntries(entries.map(([key, value]) => [key.toLowerCase(), value]))
@@ -89,9 +89,10 @@ interface FilterAnswer {
   readonly error?: string
 }
 
-/** Scores of extenders go from 0 to 10, those of plug-ins to 100. */
+/** Extenders score from 0 to 10, plug-ins to 100. */
 const scoreFactor = 10
 
+/** Creates an extender that calls its server through `post`. */
 export function createExtender(configuration: ExtenderConfiguration, post: PostJson): Extender {
   const { urlPrefix, filterVerb, prioritizeVerb, bindVerb, weight = 1, ignorable = false } = configuration
   const url = (verb: string) => `${urlPrefix.replace(/\/$/, '')}/${verb}`
@@ -136,7 +137,7 @@ export function createExtender(configuration: ExtenderConfiguration, post: PostJ
         const scores = (answer as readonly object[]).map(lowerKeys) as unknown as readonly HostPriority[]
         return new Map(scores.map(({ host, score = 0 }) => [host, score * weight * scoreFactor]))
       } catch {
-        return new Map() // scores are advice: the scheduler does without
+        return new Map() // scores are optional: the scheduler continues without them
       }
     },
     async preempt(pod, candidates) {
@@ -158,7 +159,7 @@ export function createExtender(configuration: ExtenderConfiguration, post: PostJ
   }
 }
 
-/** By the name of the node; pods by their uid where the extender knows them. */
+/** By node name; pods by uid if the extender caches nodes. */
 function victimsOf(candidates: readonly NodeVictims[], isCacheCapable = false): object {
   const entries = candidates.map(({ node, victims, violations }) => {
     const pods = victims.map(({ pod, uid }) => (isCacheCapable ? { UID: uid } : pod))
@@ -168,7 +169,7 @@ function victimsOf(candidates: readonly NodeVictims[], isCacheCapable = false): 
   return { [field]: Object.fromEntries(entries) }
 }
 
-/** Extenders always answer with uids. */
+/** Extenders always respond with uids. */
 function readVictims(
   answer: unknown,
   candidates: readonly NodeVictims[],

@@ -16,9 +16,9 @@ export function hostPortsOf(pod: PodView): HostPort[] {
   )
 }
 
-/** The ports of a node that its pods have taken. Any address means all of them. */
+/** The host ports that a node's pods use. The wildcard address conflicts with all others. */
 export class HostPorts {
-  /** Uses by address, by `protocol/port`. */
+  /** Use counts by address, by `protocol/port`. */
   readonly #used = new Map<string, Map<string, number>>()
 
   count(pod: PodView, sign: 1 | -1): void {

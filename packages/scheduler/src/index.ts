@@ -1,8 +1,8 @@
 /**
- * The scheduler: chooses a node for every pod.
+ * The scheduler: binds every pod to a node.
  *
- *   createScheduler()                          upstream's plug-ins
- *   createScheduler({ plugins: [mine] })       and one of your own
+ *   createScheduler()                   upstream's plug-ins
+ *   createScheduler({ plugins: [mine] })  and your own
  *
  * @module
  */

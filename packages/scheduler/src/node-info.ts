@@ -8,7 +8,7 @@ export function allowedPodsOf({ status }: NodeView): number {
   return pods === undefined ? 0 : Number(parseAmount(pods).value)
 }
 
-/** A node and what is on it. Belongs to the scheduler; plug-ins read it. */
+/** A node and its pods. Owned by the scheduler; read-only for plug-ins. */
 export class NodeInfo {
   readonly name: string
   #node: NodeView
@@ -18,9 +18,9 @@ export class NodeInfo {
   readonly #pods = new Map<string, PodInfo>()
   readonly #withAffinity = new Map<string, PodInfo>()
   readonly #withAntiAffinity = new Map<string, PodInfo>()
-  /** What its pods ask for. */
+  /** The sum of its pods' requests. */
   readonly requested: Amounts = emptyAmounts()
-  /** The same, with what is usual where nothing was said. */
+  /** The same, with defaults for missing requests. */
   readonly nonZero = { milliCpu: 0, memory: 0 }
   readonly ports: HostPorts = new HostPorts()
 
@@ -49,7 +49,7 @@ export class NodeInfo {
     return this.#allowedPods
   }
 
-  /** Bytes of each image that is there, by name. */
+  /** The size of each image on the node in bytes, by name. */
   get images(): ReadonlyMap<string, number> {
     return this.#images
   }
@@ -109,7 +109,7 @@ export class NodeInfo {
     this.ports.count(info.pod, sign)
   }
 
-  /** A copy to try things out on. */
+  /** A copy for simulations. */
   clone(): NodeInfo {
     const copy = new NodeInfo(this.#node)
     for (const pod of this.#pods.values()) copy.addPod(pod)

@@ -1,8 +1,8 @@
 import type { PodInfo } from './pod-info.ts'
 
-const nobody: readonly PodInfo[] = []
+const none: readonly PodInfo[] = []
 
-/** Pods that were promised a place on a node, which others have to leave first. */
+/** Pods that are nominated to a node and wait for its victims to terminate. */
 export class Nominations {
   readonly #byNode = new Map<string, Map<string, PodInfo>>()
   readonly #nodeOf = new Map<string, string>()
@@ -29,8 +29,8 @@ export class Nominations {
   }
 
   on(node: string): readonly PodInfo[] {
-    if (this.#byNode.size === 0) return nobody
+    if (this.#byNode.size === 0) return none
     const pods = this.#byNode.get(node)
-    return pods ? [...pods.values()] : nobody
+    return pods ? [...pods.values()] : none
   }
 }

@@ -7,35 +7,37 @@ import type { EventRecorder } from '@coxswain/runtime'
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** Why a pod does not go on. No verdict at all means that it does. */
+/** Why a pod is rejected. No verdict means success. */
 export interface Verdict {
   /**
-   * `Unschedulable`: preemption may help. `UnschedulableAndUnresolvable`: it cannot. `Pending`: something outside has to
-   * happen first. `Error`: the attempt is repeated.
+   * `Unschedulable`: preemption may help. `UnschedulableAndUnresolvable`: it cannot. `Pending`: waits for an external event.
+   * `Error`: the attempt is retried.
    */
   readonly code: 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Pending' | 'Error'
-  /** For the pod's condition and event. Equal texts of several nodes are counted. */
+  /** For the pod's condition and event. Equal reasons of several nodes are counted. */
   readonly reasons: readonly string[]
-  /** Who said so; set by the scheduler. */
+  /** The plug-in; set by the scheduler. */
   readonly plugin?: string
 }
 
+/** A verdict that preemption may change. */
 export function unschedulable(...reasons: readonly string[]): Verdict {
   return { code: 'Unschedulable', reasons }
 }
 
+/** A verdict that preemption cannot change. */
 export function unresolvable(...reasons: readonly string[]): Verdict {
   return { code: 'UnschedulableAndUnresolvable', reasons }
 }
 
-/** The plug-in has nothing to do with this pod: what it does later in the cycle is left out. */
+/** The plug-in is skipped for this pod in the rest of the cycle. */
 export const skip: unique symbol = Symbol('skip')
 
-/** What one plug-in remembers between the extension points of a cycle. */
+/** The state of one plug-in between the extension points of a cycle. */
 export interface CycleData {
-  /** Needed when `addPod` or `removePod` change it: preemption tries things out on copies. */
+  /** Required if `addPod` or `removePod` mutate it: preemption simulates on copies. */
   clone?(): CycleData
-  /** What the plug-in would have found if `pod` were on `node`. */
+  /** Updates the state as if `pod` were on `node`. */
   addPod?(pod: PodInfo, node: NodeInfo): void
   removePod?(pod: PodInfo, node: NodeInfo): void
 }
@@ -43,12 +45,12 @@ export interface CycleData {
 /** One attempt to find a node for one pod. */
 export interface Cycle {
   readonly pod: PodInfo
-  /** All nodes, as they were when the attempt began. */
+  /** A snapshot of all nodes at the start of the attempt. */
   readonly nodes: readonly NodeInfo[]
-  /** Those of them on which any pod has something to say about its neighbours. */
+  /** Those with a pod that has affinity or anti-affinity terms. */
   readonly nodesWithAffinity: Iterable<NodeInfo>
   readonly handle: SchedulerHandle
-  /** What plug-ins keep, under names of their own; see {@link CycleData}. */
+  /** State of plug-ins, by name; see {@link CycleData}. */
   readonly data: Map<string, object>
 }
 
@@ -57,22 +59,22 @@ export interface SchedulerHandle {
   readonly env: Env
   readonly client: Client
   readonly events: EventRecorder
-  /** The scheduler's own copies of what it watches; undefined for an object that is not there. */
+  /** The scheduler's cached objects; undefined for an object that does not exist. */
   get<K extends Kind>(kind: K, key: ObjectKey): DeepReadonly<KindOf<K>> | undefined
   list<K extends Kind>(kind: K, namespace?: string): readonly DeepReadonly<KindOf<K>>[]
-  /** Lets a pod go on that a `permit` told to wait. */
+  /** Allows a pod that waits in `permit`. */
   allow(podUid: string): void
-  /** Refuses it. Whether it was waiting. */
+  /** Rejects a pod that waits in `permit`. Returns whether it was waiting. */
   reject(podUid: string, reason: string): boolean
-  /** Takes back the node that was given to a pod which waits for somebody's permission. Whether it was waiting. */
+  /** Preempts a pod that waits in `permit`. Returns whether it was waiting. */
   preempt(podUid: string): boolean
-  /** Lets a pod be tried again at once that waits for an event. */
+  /** Moves an unschedulable pod to the active queue. */
   activate(podUid: string): void
-  /** Work beside the next attempts. The scheduler stops when it has ended. */
+  /** Runs work in the background. The scheduler waits for it when it stops. */
   spawn(work: () => Promise<void>): void
 }
 
-/** What of a node or a pod has changed. A node that is uncordoned counts as one with other taints. */
+/** A kind of change of a node or a pod. Uncordoning a node counts as a change of taints. */
 export type Change =
   | 'allocatable'
   | 'annotations'
@@ -85,17 +87,18 @@ export type Change =
   | 'taints'
   | 'tolerations'
 
-/** Something happened in the cluster. */
+/** A change in the cluster. */
 export interface ClusterEvent {
-  /** `Pod` for pods that have a node, `UnscheduledPod` for those that have none; else the kind. */
+  /** `Pod` for scheduled pods, `UnscheduledPod` for others; else the kind. */
   readonly resource: string
   readonly action: 'add' | 'update' | 'delete'
   readonly old?: unknown
   readonly object?: unknown
-  /** Of an update of a node or a pod. Updates of nodes in which none of it has changed are no events. */
+  /** For updates of a node or a pod. Node updates without such changes are not events. */
   readonly changes?: ReadonlySet<Change>
 }
 
+/** A node and its score. */
 export interface NodeScore {
   readonly node: NodeInfo
   score: number
@@ -103,71 +106,72 @@ export interface NodeScore {
 
 export type PreFilterResult = { readonly nodes?: ReadonlySet<string> } | Verdict | typeof skip | undefined
 
-/** How long a pod may wait for somebody's permission. */
+/** How long a pod may wait in `permit`. */
 export interface Wait {
-  /** Milliseconds; the pod is refused afterwards. */
+  /** Milliseconds, after which the pod is rejected. */
   readonly wait: number
 }
 
-/** Chosen by the preemption: where the pod may go once others have left. */
+/** The result of preemption: the node where the pod may be scheduled once its victims have terminated. */
 export interface PostFilterResult {
-  /** Empty: what was promised to the pod before no longer holds. */
+  /** Empty clears the pod's nomination. */
   readonly nominatedNode?: string
-  /** For the end of the message. */
+  /** Appended to the message. */
   readonly message: string
-  /** Nobody else is asked. @default false */
+  /** No further postFilter plug-in is run. @default false */
   readonly isLast?: boolean
 }
 
-/** Part of a scheduler's decisions. Every function is optional: a plug-in is at work where it has one. */
+/** A scheduler plug-in. It extends each extension point that it has a function for. */
 export interface SchedulerPlugin {
   readonly name: string
-  /** Kinds it reads from the handle besides those that every scheduler watches. */
+  /** Kinds that it reads from the handle besides those that every scheduler watches. */
   readonly kinds?: readonly Kind[]
-  /** Whether `a` comes before `b`. One plug-in of a profile has it. */
+  /** Whether `a` is scheduled before `b`. Exactly one plug-in of a profile has it. */
   readonly before?: (a: QueuedPod, b: QueuedPod) => boolean
-  /** A verdict keeps the pod out of the queue. */
+  /** A verdict keeps the pod out of the active queue. */
   readonly preEnqueue?: (pod: PodView, handle: SchedulerHandle) => Verdict | undefined
-  /** Looks at the pod once; may name the only nodes that come into question. */
+  /** Runs once per pod; may restrict the eligible nodes. */
   readonly preFilter?: (cycle: Cycle) => PreFilterResult
   /** Whether the pod may run on `node`. */
   readonly filter?: (cycle: Cycle, node: NodeInfo) => Verdict | undefined
-  /** Makes room where no node was found. */
+  /** Runs if no node was found, for example to preempt. */
   readonly postFilter?: (
     cycle: Cycle,
     failures: ReadonlyMap<string, Verdict>,
   ) => Promise<PostFilterResult> | PostFilterResult
   readonly preScore?: (cycle: Cycle, nodes: readonly NodeInfo[]) => typeof skip | undefined
-  /** How good `node` is; from 0 to 100 unless `normalize` makes it so. */
+  /** The score of `node`; from 0 to 100 unless `normalize` scales it. */
   readonly score?: (cycle: Cycle, node: NodeInfo) => number
   readonly normalize?: (cycle: Cycle, scores: NodeScore[]) => void
-  /** Takes what the pod needs on `node`. `unreserve` gives it back when the pod does not get there after all. */
+  /** Reserves what the pod needs on `node`. `unreserve` releases it if the pod is not bound. */
   readonly reserve?: (cycle: Cycle, node: NodeInfo) => Verdict | undefined
   readonly unreserve?: (cycle: Cycle, node: NodeInfo) => void | Promise<void>
   readonly permit?: (cycle: Cycle, node: NodeInfo) => Verdict | Wait | undefined
-  /** Whether `preBind` will have something to do: then the pod is told its node before. @default false */
+  /** Whether `preBind` will do anything: then the node is nominated first. @default false */
   readonly willPreBind?: (cycle: Cycle, node: NodeInfo) => boolean
-  /** What has to be done before the pod is bound. It rejects with the reason of `signal` when the pod is called back. */
+  /** Work that is needed before the pod is bound. Rejects with the reason of `signal` if the pod is preempted. */
   readonly preBind?: (cycle: Cycle, node: NodeInfo, signal: AbortSignal) => Promise<Verdict | undefined>
-  /** Binds the pod and says true, or leaves it to the next plug-in. */
+  /** Binds the pod and resolves with true, or leaves it to the next plug-in. */
   readonly bind?: (cycle: Cycle, node: NodeInfo) => Promise<boolean>
   readonly postBind?: (cycle: Cycle, node: NodeInfo) => void
-  /** Whether an event may let a pod pass that this plug-in has refused. @default any event may */
+  /** Whether an event may make a pod schedulable that this plug-in rejected. @default any event may */
   readonly wakesOn?: (event: ClusterEvent, pod: PodView, handle: SchedulerHandle) => boolean
 }
 
-/** A pod that waits for its turn. */
+/** A pod in the scheduling queue. */
 export interface QueuedPod {
   readonly pod: PodInfo
-  /** When it came into the queue this time, in milliseconds. */
+  /** When it was added to the queue, in milliseconds. */
   readonly since: number
-  /** How often a node was looked for. */
+  /** The number of scheduling attempts. */
   readonly attempts: number
 }
 
+/** The highest score that a plug-in may give a node. */
 export const highestScore = 100
 
-/** Scales scores so that the largest is 100; `reverse` makes the smallest the best. */
+/** Scales scores so that the highest is 100; `reverse` prefers the lowest. */
 export function normalizeToHighest(scores: NodeScore[], reverse = false): void {
   let highest = 0
   for (const { score } of scores) if (score > highest) highest = score
@@ -177,7 +181,7 @@ export function normalizeToHighest(scores: NodeScore[], reverse = false): void {
   }
 }
 
-/** The node of an event, for `wakesOn`: one that came, or one in which any of `changes` has changed. */
+/** The node of an event, for `wakesOn`: an added one, or one with any of `changes`. */
 export function nodesOf(
   event: ClusterEvent,
   ...changes: readonly Change[]
@@ -191,24 +195,24 @@ export function nodesOf(
 }
 
 /**
- * Whether a node has other taints now. Nodes come tainted, so plug-ins that wait for nodes and do not look at taints look
- * again then: what they said of the node may not have been heard yet.
+ * Whether the taints of a node changed. Nodes are often created tainted, so plug-ins that wait for nodes and ignore taints retry
+ * then: their verdict about the node may not have been recorded yet.
  */
 export function isTaintChange({ resource, changes }: ClusterEvent): boolean {
   return resource === 'Node' && changes?.has('taints') === true
 }
 
-/** The pod that has left its node, by an event. */
-export function leaverOf({ resource, action, old }: ClusterEvent): PodView | undefined {
+/** The pod of an event that was removed from its node. */
+export function removedPodOf({ resource, action, old }: ClusterEvent): PodView | undefined {
   return resource === 'Pod' && action === 'delete' ? (old as PodView) : undefined
 }
 
-/** Whether an event says that a pod has left its node, or left some of it. */
-export function isRoomMade({ resource, action, changes }: ClusterEvent): boolean {
+/** Whether an event removes a pod from its node, or reduces its requests. */
+export function freesResources({ resource, action, changes }: ClusterEvent): boolean {
   return resource === 'Pod' && (action === 'delete' || changes?.has('scaleDown') === true)
 }
 
-/** Whether the event is a change of the very pod that waits; in any of `changes`, where some are named. */
+/** Whether the event is a change of the waiting pod itself; of one of `changes`, if any are given. */
 export function isChangeOf(event: ClusterEvent, pod: PodView, ...changes: readonly Change[]): boolean {
   return (
     event.resource === 'UnscheduledPod' &&

@@ -4,15 +4,15 @@ import { createRequirement, labelSelectorAsSelector, Selector } from '@coxswain/
 import type { PodView } from '@coxswain/kinds'
 import { computeRequests, type PodRequests } from './resources.ts'
 
-/** An affinity term, ready to be asked. */
+/** A compiled affinity term. */
 export interface AffinityTerm {
   readonly topologyKey: string
   readonly weight: number
-  /** `namespaceLabels` of the other pod's namespace. */
+  /** `namespaceLabels` are those of the other pod's namespace. */
   matches(pod: PodView, namespaceLabels: Readonly<Record<string, string>>): boolean
 }
 
-/** A pod with what the scheduler works out once for it. */
+/** A pod with values that are computed once. */
 export interface PodInfo extends PodRequests {
   readonly pod: PodView
   readonly uid: string
@@ -72,7 +72,7 @@ function compileTerm(owner: PodView, term: DeepReadonly<PodAffinityTerm>, weight
   }
 }
 
-/** The API server has merged `matchLabelKeys` into the selector already; objects of an older one are merged here. */
+/** The API server merges `matchLabelKeys` into the selector; objects of older servers are merged here. */
 function withLabelKeys(owner: PodView, term: DeepReadonly<PodAffinityTerm>): Selector {
   const selector = labelSelectorAsSelector(term.labelSelector as LabelSelector | undefined)
   if (selector.isNothing) return selector

@@ -14,12 +14,12 @@ export interface Unscheduled {
 }
 
 const mostAttempts = 3
-/** Bytes that a server takes for the note of an event. */
+/** The maximum length of an event's note in bytes. */
 const longestNote = 1_024
 
 const keyOf = ({ metadata }: PodView) => ({ namespace: metadata.namespace ?? '', name: metadata.name })
 
-/** Tells the world what became of a pod: conditions and events, in upstream's words. */
+/** Reports the result of scheduling in conditions and events, in upstream's words. */
 export class PodStatusWriter {
   readonly #client: Client
   readonly #clock: Clock
@@ -37,7 +37,7 @@ export class PodStatusWriter {
     recorderOf(this.#events, pod).withAction('Binding').normal(pod, 'Scheduled', note)
   }
 
-  /** It was to be scheduled, but goes. */
+  /** The pod is terminating and is skipped. */
   skipped(pod: PodView): void {
     const { namespace, name } = pod.metadata
     this.#failed(pod, `skip schedule deleting pod: ${namespace}/${name}`)
@@ -47,18 +47,19 @@ export class PodStatusWriter {
     recorderOf(this.#events, pod).withAction('Scheduling').warning(pod, 'FailedScheduling', cut(message))
   }
 
-  /** Gives what was written. Never rejects: a pod whose status cannot be written is tried again like any other. */
+  /** Resolves with the written pod. Never rejects: a pod whose status cannot be written is retried like any other. */
   async unscheduled(
     pod: PodView,
     { reason, message, nominatedNode }: Unscheduled,
   ): Promise<PodView | undefined> {
     this.#failed(pod, message)
     const known = podCondition(pod, 'PodScheduled')
-    const isNews = !isSameCondition(known, { type: 'PodScheduled', status: 'False', reason, message })
-    const isPromise = nominatedNode !== undefined && nominatedNode !== (pod.status?.nominatedNodeName ?? '')
-    if (!isNews && !isPromise) return undefined
+    const isChanged = !isSameCondition(known, { type: 'PodScheduled', status: 'False', reason, message })
+    const isNomination =
+      nominatedNode !== undefined && nominatedNode !== (pod.status?.nominatedNodeName ?? '')
+    if (!isChanged && !isNomination) return undefined
     return await this.#patch(pod, {
-      ...(isPromise && { nominatedNodeName: nominatedNode || null }),
+      ...(isNomination && { nominatedNodeName: nominatedNode || null }),
       conditions: [
         {
           type: 'PodScheduled',
@@ -72,7 +73,7 @@ export class PodStatusWriter {
     })
   }
 
-  /** Tells where the pod is about to go. */
+  /** Reports the node that the pod is about to be bound to. */
   async expected(pod: PodView, node: string): Promise<PodView | undefined> {
     if (pod.status?.nominatedNodeName === node) return undefined
     return await this.#patch(pod, { nominatedNodeName: node })
@@ -97,7 +98,7 @@ export class PodStatusWriter {
       if (isNotFound(error)) return
       throw error
     }
-    tellPreempted(this.#events, { victim, preemptor, node })
+    recordPreempted(this.#events, { victim, preemptor, node })
   }
 
   async #patch(pod: PodView, status: object): Promise<PodView | undefined> {
@@ -107,14 +108,14 @@ export class PodStatusWriter {
         return await this.#client.patch(Pod, keyOf(pod), patch, { type: 'strategic', subresource: 'status' })
       } catch (error) {
         if (isNotFound(error)) return undefined
-        if (isConflict(error) && attempt < mostAttempts) continue // it names no version
+        if (isConflict(error) && attempt < mostAttempts) continue // the patch has no resource version
         this.#failed(pod, `status not written: ${(error as Error).message}`)
         return undefined
       }
   }
 }
 
-/** Each profile tells of its own pods. */
+/** Each profile records events of its own pods. */
 export function recorderOf(events: EventRecorder, { spec }: PodView): EventRecorder {
   return events.from({ component: spec.schedulerName ?? 'default-scheduler' })
 }
@@ -123,16 +124,16 @@ export interface Preempted {
   readonly victim: PodView
   readonly preemptor: PodView
   readonly node: string
-  /** It had not got to the node yet, and looks for another. @default false */
+  /** It was not bound yet, and is scheduled again. @default false */
   readonly isWaiting?: boolean
 }
 
-export function tellPreempted(
+export function recordPreempted(
   events: EventRecorder,
   { victim, preemptor, node, isWaiting = false }: Preempted,
 ): void {
   const note = `Preempted by pod ${preemptor.metadata.uid} on node ${node}`
-  // Upstream means to relate the two pods, but its events name the other one in the note only.
+  // Upstream intends to set the related object, but its events name the other pod only in the note.
   recorderOf(events, preemptor)
     .withAction('Preempting')
     .normal(victim, 'Preempted', isWaiting ? `${note} (in kube-scheduler memory).` : note)

@@ -16,16 +16,17 @@ import type { Evict } from './evict.ts'
 import type { NodeVictims } from './extender.ts'
 import type { NodeInfo } from './node-info.ts'
 import {
-  leaverOf,
   type PostFilterResult,
+  removedPodOf,
   type SchedulerHandle,
   type SchedulerPlugin,
   unresolvable,
   type Verdict,
 } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
-import { tellPreempted } from './pod-status.ts'
+import { recordPreempted } from './pod-status.ts'
 
+/** The arguments of the DefaultPreemption plug-in. */
 export interface PreemptionArgs {
   /** @default 10 */
   readonly minCandidateNodesPercentage?: number
@@ -33,7 +34,7 @@ export interface PreemptionArgs {
   readonly minCandidateNodesAbsolute?: number
 }
 
-/** The most important victim first. */
+/** The highest priority first. */
 type Candidate = NodeVictims
 
 type BudgetView = DeepReadonly<PodDisruptionBudget>
@@ -42,14 +43,14 @@ const notHelpful: Verdict = {
   code: 'UnschedulableAndUnresolvable',
   reasons: ['Preemption is not helpful for scheduling'],
 }
-const nobody: Verdict = {
+const noVictims: Verdict = {
   code: 'UnschedulableAndUnresolvable',
   reasons: ['No preemption victims found for incoming pod'],
 }
 
 /**
- * Lets less important pods go where that makes room for a more important one. They are told beside the next attempts; until
- * the last of them is on its way the pod that they make room for is not tried again.
+ * Preempts pods of lower priority to make a pod schedulable. They are evicted in the background; until the deletion of the last
+ * victim was requested the preemptor is not retried.
  */
 export function createPreemption(evict: Evict, args: PreemptionArgs = {}): SchedulerPlugin {
   const running: Running = new Map()
@@ -60,13 +61,13 @@ export function createPreemption(evict: Evict, args: PreemptionArgs = {}): Sched
         ? unresolvable('waiting for the preemption for this pod to be finished')
         : undefined,
     postFilter: async (cycle, failures): Promise<PostFilterResult> => {
-      const attempt = cycle as Attempt // the scheduler makes no other cycles
-      const objection = findObjection(attempt, failures)
-      if (objection) return { message: `preemption: ${objection}` }
+      const attempt = cycle as Attempt // the scheduler creates no other cycles
+      const ineligibility = findIneligibility(attempt, failures)
+      if (ineligibility) return { message: `preemption: ${ineligibility}` }
       const { candidates: found, verdicts } = findCandidates(attempt, failures, args)
       let candidates: readonly Candidate[]
       try {
-        candidates = await askExtenders(attempt, found)
+        candidates = await runExtenderPreempt(attempt, found)
       } catch (error) {
         return { message: `preemption: ${(error as Error).message}` }
       }
@@ -81,14 +82,14 @@ export function createPreemption(evict: Evict, args: PreemptionArgs = {}): Sched
           nominatedNode: '',
           message: `preemption: ${describeReasons(verdicts, attempt.nodes.length)}`,
         }
-      makeRoom(attempt, best, { evict, running })
+      preempt(attempt, best, { evict, running })
       return { nominatedNode: best.node.name, message: '' }
     },
-    wakesOn: event => leaverOf(event) !== undefined,
+    wakesOn: event => removedPodOf(event) !== undefined,
   }
 }
 
-/** Pods for which others are made to leave, by uid, with the last of those that leave once it is told. */
+/** Preemptors by uid, with the last victim once its deletion was requested. */
 type Running = Map<string, PodView | undefined>
 
 function isRunning(running: Running, uid: string, handle: SchedulerHandle): boolean {
@@ -105,27 +106,27 @@ interface Eviction {
   readonly running: Running
 }
 
-function makeRoom(attempt: Attempt, candidate: Candidate, eviction: Eviction): void {
+function preempt(attempt: Attempt, candidate: Candidate, eviction: Eviction): void {
   const { pod, handle } = attempt
   const victims = candidate.victims.filter(victim => !victim.pod.metadata.deletionTimestamp)
   if (victims.length === 0) return
   const { running } = eviction
   running.set(pod.uid, undefined)
   handle.spawn(async () => {
-    let isHeard = false
+    let isReported = false
     try {
-      await takeBackPromises(attempt, candidate.node.name)
-      isHeard = await makeLeave(attempt, { ...candidate, victims }, eviction)
+      await clearNominations(attempt, candidate.node.name)
+      isReported = await evictVictims(attempt, { ...candidate, victims }, eviction)
     } catch (error) {
       handle.env.log.warn('preemption failed', { pod: pod.pod.metadata.name, error })
     }
     running.delete(pod.uid)
-    if (!isHeard) handle.activate(pod.uid)
+    if (!isReported) handle.activate(pod.uid)
   })
 }
 
-/** Extenders may spare nodes and pods. */
-async function askExtenders(
+/** Extenders may reject nodes and victims. */
+async function runExtenderPreempt(
   { extenders, pod: { pod } }: Attempt,
   candidates: readonly Candidate[],
 ): Promise<readonly Candidate[]> {
@@ -137,29 +138,29 @@ async function askExtenders(
 }
 
 /**
- * The last victim goes when all the others are on their way: then there is room. Whether an event will say that it has
- * gone; one that was only on its way to the node has gone already.
+ * Evicts the last victim after all others, when there is room for the preemptor. Resolves with whether an event will report its
+ * deletion; a victim that was not bound yet is already removed.
  */
-async function makeLeave(
+async function evictVictims(
   { pod, handle }: Attempt,
   { node, victims }: Candidate,
   { evict, running }: Eviction,
 ): Promise<boolean> {
-  const tell = async (victim: PodInfo) => {
+  const record = async (victim: PodInfo) => {
     const isWaiting = handle.preempt(victim.uid)
     if (isWaiting)
-      tellPreempted(handle.events, { victim: victim.pod, preemptor: pod.pod, node: node.name, isWaiting })
+      recordPreempted(handle.events, { victim: victim.pod, preemptor: pod.pod, node: node.name, isWaiting })
     else await evict(victim.pod, pod.pod, node.name)
     return !isWaiting
   }
-  await Promise.all(victims.slice(0, -1).map(tell))
+  await Promise.all(victims.slice(0, -1).map(record))
   const last = victims.at(-1)!
   running.set(pod.uid, last.pod)
-  return await tell(last)
+  return await record(last)
 }
 
-/** Less important pods that were promised a place on `node` have to look for another. */
-async function takeBackPromises({ pod, nominations, handle }: Attempt, node: string): Promise<void> {
+/** Clears the nominations of pods with lower priority on `node`. */
+async function clearNominations({ pod, nominations, handle }: Attempt, node: string): Promise<void> {
   for (const { uid, priority, pod: other } of nominations.on(node)) {
     if (priority >= pod.priority) continue
     nominations.delete(uid)
@@ -170,23 +171,23 @@ async function takeBackPromises({ pod, nominations, handle }: Attempt, node: str
   }
 }
 
-/** Why this pod may not make others leave. */
-function findObjection(
+/** Why this pod is not eligible to preempt others. */
+function findIneligibility(
   { pod, nodes, nominations }: Attempt,
   failures: ReadonlyMap<string, Verdict>,
 ): string | undefined {
   if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
-  const promised = nominations.nodeOf(pod.uid) ?? pod.pod.status?.nominatedNodeName
-  if (!promised || failures.get(promised)?.code === 'UnschedulableAndUnresolvable') return undefined
-  const node = nodes.find(({ name }) => name === promised)
+  const nominated = nominations.nodeOf(pod.uid) ?? pod.pod.status?.nominatedNodeName
+  if (!nominated || failures.get(nominated)?.code === 'UnschedulableAndUnresolvable') return undefined
+  const node = nodes.find(({ name }) => name === nominated)
   for (const other of node?.pods() ?? [])
-    if (other.priority < pod.priority && isLeaving(other.pod))
+    if (other.priority < pod.priority && isBeingPreempted(other.pod))
       return 'not eligible due to a terminating pod on the nominated node.'
   return undefined
 }
 
-/** Whether a pod goes because a preemption told it to. */
-function isLeaving({ metadata, status }: PodView): boolean {
+/** Whether a pod is terminating because of a preemption. */
+function isBeingPreempted({ metadata, status }: PodView): boolean {
   if (!metadata.deletionTimestamp) return false
   const condition = podCondition({ status }, 'DisruptionTarget')
   return condition?.status === 'True' && condition.reason === 'PreemptionByScheduler'
@@ -218,7 +219,7 @@ function findCandidates(
   return { candidates, verdicts }
 }
 
-/** As few as possible of those less important, those with a disruption budget to spare rather than others. */
+/** As few pods of lower priority as possible, preferring those whose disruption budget allows it. */
 function chooseVictims(
   attempt: Attempt,
   original: NodeInfo,
@@ -227,7 +228,7 @@ function chooseVictims(
   const trial = copyAttempt(attempt)
   const node = original.clone()
   const lesser = [...node.pods()].filter(({ priority }) => priority < attempt.pod.priority)
-  if (lesser.length === 0) return nobody
+  if (lesser.length === 0) return noVictims
   for (const pod of lesser) removePod(trial, node, pod)
   const verdict = runFiltersWithNominated(trial, node)
   if (verdict) return verdict
@@ -243,16 +244,16 @@ function chooseVictims(
   }
   const violations = violating.filter(pod => !mayStay(pod)).length
   for (const pod of others) mayStay(pod)
-  if (victims.length === 0) return nobody
+  if (victims.length === 0) return noVictims
   return { node: original, victims: victims.sort(compareImportance), violations }
 }
 
-/** The more important first; of equals the one that has run longer. */
+/** Higher priority first, then earlier start. */
 function compareImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || startOf(a) - startOf(b)
 }
 
-/** Pods that have not started count as the youngest. */
+/** Pods that have not started count as the latest. */
 function startOf({ pod }: PodInfo): number {
   const { startTime } = pod.status ?? {}
   return startTime === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(startTime)
@@ -280,10 +281,10 @@ function splitByBudget(pods: readonly PodInfo[], budgets: readonly BudgetView[])
   return { violating, others }
 }
 
-/** Sums are shifted so that negative priorities add up too. */
+/** Priorities are shifted so that sums of negative ones compare correctly. */
 const priorityShift = 2 ** 31
 
-/** Upstream's order: budgets, the most important victim, the sum of priorities, their number, how long they ran. */
+/** Upstream's order: violated budgets, highest victim priority, sum of priorities, number of victims, start time. */
 function isBetter(a: Candidate, b: Candidate): boolean {
   const order = [
     a.violations - b.violations,

@@ -1,13 +1,13 @@
 import type { SchedulerPlugin } from './plugin.ts'
 
-/** A plug-in and what its scores count. */
+/** A plug-in and the weight of its scores. */
 export interface WeightedPlugin {
   readonly plugin: SchedulerPlugin
   /** @default 1 */
   readonly weight?: number
 }
 
-/** Upstream's extension points, in the order in which it fills them. */
+/** Upstream's extension points, in its order. */
 export const extensionPoints = [
   'preFilter',
   'filter',
@@ -23,22 +23,23 @@ export const extensionPoints = [
   'queueSort',
 ] as const
 
+/** The name of an extension point. */
 export type ExtensionPoint = (typeof extensionPoints)[number]
 
-/** How the pods of one `schedulerName` are scheduled. */
+/** The configuration for pods of one `schedulerName`. */
 export interface Profile {
   readonly schedulerName: string
-  /** In the order in which they are asked. */
+  /** In the order in which they run. */
   readonly plugins: readonly WeightedPlugin[]
-  /** Which of them are asked at each point, in order, by name. @default all that have something to say there */
+  /** The plug-ins of each extension point, in order, by name. @default all that extend it */
   readonly points?: Readonly<Record<ExtensionPoint, readonly string[]>>
-  /** Instead of that of the scheduler. */
+  /** Overrides that of the scheduler. */
   readonly percentageOfNodesToScore?: number
 }
 
 type PluginFunction = Exclude<keyof SchedulerPlugin, 'name' | 'kinds'>
 
-/** A profile sorted by extension points, for the hot path. */
+/** A profile compiled by extension points, for the hot path. */
 export interface CompiledProfile {
   readonly schedulerName: string
   readonly byName: ReadonlyMap<string, SchedulerPlugin>
@@ -47,7 +48,7 @@ export interface CompiledProfile {
   at<P extends PluginFunction>(point: P): readonly (SchedulerPlugin & Required<Pick<SchedulerPlugin, P>>)[]
 }
 
-/** Functions that are not called what their point is called; `wakesOn` is asked of all. */
+/** Functions whose extension point has another name; `wakesOn` belongs to none. */
 const pointOf: Readonly<Partial<Record<PluginFunction, ExtensionPoint>>> = {
   before: 'queueSort',
   unreserve: 'reserve',

@@ -1,9 +1,9 @@
 import type { Attempt } from './cycle.ts'
 import type { NodeInfo } from './node-info.ts'
-import type { PermitWait } from './permit-room.ts'
 import type { Verdict } from './plugin.ts'
+import type { PermitWait } from './waiting-pods.ts'
 
-/** Takes what the pod needs on `node`: how long it has to wait for whom, or why it may not have it. */
+/** Runs the reserve and permit plug-ins: resolves with the waits, or a verdict. */
 export function reserve(attempt: Attempt, node: NodeInfo): readonly PermitWait[] | Verdict {
   const { profile } = attempt
   try {

@@ -7,7 +7,7 @@ import {
   type ResourceList,
 } from '@coxswain/kinds'
 
-/** Amounts of what nodes have and pods ask for: thousandths of cores, bytes, and whatever else by name. */
+/** Amounts of resources: milli-CPUs, bytes, and others by name. */
 export interface Amounts {
   milliCpu: number
   memory: number
@@ -22,7 +22,7 @@ export const emptyAmounts = (): Amounts => ({
   scalars: new Map(),
 })
 
-/** What a container that asks for nothing is taken to use when nodes are compared. */
+/** The default requests of containers without any, for scoring. */
 const usual: ReadonlyMap<string, Quantity> = new Map([
   ['cpu', Quantity.parse('100m')],
   ['memory', Quantity.parse('200Mi')],
@@ -55,12 +55,12 @@ export function addAmounts(to: Amounts, other: Amounts, sign: 1 | -1 = 1): void 
     to.scalars.set(name, (to.scalars.get(name) ?? 0) + sign * amount)
 }
 
-/** What a Pod counts for, worked out once. */
+/** The requests of a pod, computed once. */
 export interface PodRequests {
   readonly requests: Amounts
-  /** The same with what containers usually take that ask for nothing: what it counts on its node when nodes are compared. */
+  /** The same with default requests for containers without any: what an existing pod counts for in scoring. */
   readonly nonZero: UsualAmounts
-  /** What it counts itself when nodes are compared: what it asks for as a whole is not looked at. */
+  /** What the pod being scheduled counts for in scoring: its pod-level requests are ignored. */
   readonly scored: UsualAmounts
 }
 

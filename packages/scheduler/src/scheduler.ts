@@ -11,14 +11,14 @@ import { type Attempt, describeFailure, describeReasons, type Failure, findNode 
 import type { Extender } from './extender.ts'
 import type { NodeInfo } from './node-info.ts'
 import { Nominations } from './nominations.ts'
-import { PermitRoom } from './permit-room.ts'
 import type { QueuedPod, SchedulerHandle, Verdict } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import { PodStatusWriter } from './pod-status.ts'
-import { PreBindRoom } from './pre-bind-room.ts'
+import { PreBindingPods } from './pre-binding-pods.ts'
 import { type CompiledProfile, compileProfile, type Profile } from './profile.ts'
 import { reserve } from './reserve.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
+import { WaitingPods } from './waiting-pods.ts'
 import { WatchedKinds } from './watched-kinds.ts'
 
 export interface SchedulerSettings {
@@ -27,9 +27,9 @@ export interface SchedulerSettings {
   readonly events: EventRecorder
   readonly profiles: readonly Profile[]
   readonly extenders?: readonly Extender[]
-  /** Kinds that plug-ins of one's own read. */
+  /** Kinds that your own plug-ins read. */
   readonly kinds?: readonly Kind[]
-  /** 0 chooses by the size of the cluster. @default 0 */
+  /** 0 adapts to the size of the cluster. @default 0 */
   readonly percentageOfNodesToScore?: number
   /** Milliseconds. @default 1000 */
   readonly initialBackoff?: number
@@ -37,23 +37,23 @@ export interface SchedulerSettings {
   readonly maxBackoff?: number
 }
 
-/** Others get a turn when scheduling has gone on for so many milliseconds. */
+/** Milliseconds of scheduling after which other work gets a turn. */
 const longestTurn = 5
 
-/** Chooses a node for every pod that has none and is meant for one of its profiles. */
+/** Schedules every pod that is unscheduled and belongs to one of its profiles. */
 export class Scheduler {
   readonly #settings: SchedulerSettings
   readonly #profiles: ReadonlyMap<string, CompiledProfile>
   readonly #watched: WatchedKinds
   readonly #state = new ClusterState()
   readonly #nominations = new Nominations()
-  readonly #permits: PermitRoom
-  readonly #preBinding = new PreBindRoom()
+  readonly #waitingPods: WaitingPods
+  readonly #preBinding = new PreBindingPods()
   readonly #queue: SchedulingQueue
   readonly #status: PodStatusWriter
   readonly #handle: SchedulerHandle
   readonly #position = { next: 0 }
-  /** What goes on beside the attempts, while it runs. */
+  /** Background work beside the attempts. */
   #group: TaskGroup | undefined
 
   constructor(settings: SchedulerSettings) {
@@ -63,7 +63,7 @@ export class Scheduler {
       settings.profiles.map(profile => [profile.schedulerName, compileProfile(profile)]),
     )
     this.#watched = new WatchedKinds(client, env, settings.kinds)
-    this.#permits = new PermitRoom(env.clock)
+    this.#waitingPods = new WaitingPods(env.clock)
     this.#status = new PodStatusWriter(client, env.clock, events)
     this.#handle = {
       env,
@@ -71,10 +71,10 @@ export class Scheduler {
       events,
       get: (kind, key) => this.#watched.get(kind, key),
       list: (kind, namespace) => this.#watched.list(kind, namespace),
-      allow: uid => this.#permits.allow(uid),
-      reject: (uid, reason) => this.#permits.reject(uid, reason),
+      allow: uid => this.#waitingPods.allow(uid),
+      reject: (uid, reason) => this.#waitingPods.reject(uid, reason),
       preempt: uid =>
-        this.#permits.preempt(uid) || this.#preBinding.callBack(uid, 'preempted by DefaultPreemption'),
+        this.#waitingPods.preempt(uid) || this.#preBinding.cancel(uid, 'preempted by DefaultPreemption'),
       activate: uid => this.#queue.activate(uid),
       spawn: work => this.#group?.spawn(work),
     }
@@ -92,7 +92,7 @@ export class Scheduler {
     this.#listen()
   }
 
-  /** Schedules until `signal` aborts. */
+  /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await using group = new TaskGroup(signal)
     this.#group = group
@@ -128,7 +128,7 @@ export class Scheduler {
     this.#watched.addHandler(Pod, {
       onAdd: pod => this.#podChanged(undefined, pod),
       onUpdate: (old, pod) => this.#podChanged(old, pod),
-      onDelete: pod => this.#podGone(pod),
+      onDelete: pod => this.#podDeleted(pod),
     })
     this.#watched.addHandler(Node, {
       onAdd: node => {
@@ -160,7 +160,7 @@ export class Scheduler {
   #podChanged(old: PodView | undefined, pod: PodView): void {
     const { uid } = pod.metadata
     if (isPodTerminal(pod)) {
-      this.#podGone(pod)
+      this.#podDeleted(pod)
       return
     }
     if (pod.spec.nodeName) {
@@ -178,7 +178,7 @@ export class Scheduler {
     if (!this.#profileOf(pod)) return
     if (this.#state.isAssumed(uid)) {
       this.#queue.refresh(pod)
-      if (pod.metadata.deletionTimestamp && !old?.metadata.deletionTimestamp) this.#giveUp(pod)
+      if (pod.metadata.deletionTimestamp && !old?.metadata.deletionTimestamp) this.#cancelBinding(pod)
       return
     }
     if (!old) this.#queue.add(pod)
@@ -190,38 +190,38 @@ export class Scheduler {
     this.#nominate(old, pod)
   }
 
-  /** A promise that others made, or took back, counts as much as one of ours; ours may not be written yet. */
+  /** Nominations made or cleared by other components count as well; ours may not be written yet. */
   #nominate(old: PodView | undefined, pod: PodView): void {
     const { uid } = pod.metadata
     const before = old?.status?.nominatedNodeName
-    const promised = pod.status?.nominatedNodeName
+    const nominated = pod.status?.nominatedNodeName
     const info = this.#queue.get(uid)
-    if (info && promised) this.#nominations.set(info, promised)
+    if (info && nominated) this.#nominations.set(info, nominated)
     else if (before) this.#nominations.delete(uid)
-    if (before && before !== promised) this.#freeFor(old ?? pod)
+    if (before && before !== nominated) this.#nominationCleared(old ?? pod)
   }
 
-  /** What was promised to a pod is free for those that are not more important. */
-  #freeFor(old: PodView): void {
+  /** A nominated pod's resources are available to pods of the same or lower priority. */
+  #nominationCleared(old: PodView): void {
     const limit = old.spec.priority ?? 0
     this.#queue.move({ resource: 'Pod', action: 'delete', old }, ({ priority }) => priority <= limit)
   }
 
-  #podGone(pod: PodView): void {
+  #podDeleted(pod: PodView): void {
     const { uid } = pod.metadata
     const isAssumed = this.#state.isAssumed(uid)
     this.#queue.delete(uid)
     this.#nominations.delete(uid)
-    if (isAssumed) this.#giveUp(pod)
+    if (isAssumed) this.#cancelBinding(pod)
     else if (this.#state.deletePod(uid)) this.#queue.move({ resource: 'Pod', action: 'delete', old: pod })
-    else if (pod.status?.nominatedNodeName) this.#freeFor(pod)
+    else if (pod.status?.nominatedNodeName) this.#nominationCleared(pod)
   }
 
-  /** A pod goes that was on its way to a node. Its binding will fail, but others need not wait for that. */
-  #giveUp(pod: PodView): void {
+  /** A pod was deleted while it was being bound. Its binding will fail, but others need not wait for that. */
+  #cancelBinding(pod: PodView): void {
     const { uid } = pod.metadata
-    this.#permits.reject(uid, 'removed')
-    this.#preBinding.callBack(uid, 'pod does not exist any more')
+    this.#waitingPods.reject(uid, 'removed')
+    this.#preBinding.cancel(uid, 'pod does not exist any more')
     this.#state.forget(uid)
     this.#queue.move({ resource: 'Pod', action: 'delete', old: pod })
   }
@@ -249,7 +249,7 @@ export class Scheduler {
       if (attempt.nodes.length === 0)
         return await this.#fail(pod, {
           message: 'no nodes available to schedule pods',
-          refusedBy: [anyEvent],
+          rejectedBy: [anyEvent],
           nominatedNode: '',
         })
       const result = await findNode(attempt, {
@@ -259,15 +259,15 @@ export class Scheduler {
           profile.percentageOfNodesToScore ?? this.#settings.percentageOfNodesToScore ?? 0,
         position: this.#position,
       })
-      if (result.kind === 'failure') await this.#makeRoom(attempt, result)
+      if (result.kind === 'failure') await this.#runPostFilters(attempt, result)
       else await this.#place(attempt, result.node, group)
     } catch (error) {
-      await this.#fail(pod, { message: (error as Error).message, refusedBy: [], nominatedNode: '' })
+      await this.#fail(pod, { message: (error as Error).message, rejectedBy: [], nominatedNode: '' })
     }
   }
 
-  /** No node: less important pods may have to leave, or the pod has to wait. */
-  async #makeRoom(attempt: Attempt, failure: Failure): Promise<void> {
+  /** No node was found: runs the postFilter plug-ins, or records the failure. */
+  async #runPostFilters(attempt: Attempt, failure: Failure): Promise<void> {
     const { pod, nodes, profile } = attempt
     const verdicts =
       failure.preFilter === undefined
@@ -282,49 +282,49 @@ export class Scheduler {
       if (message !== '') messages.push(message)
       if (nominatedNode || isLast) break
     }
-    const { refusedBy, pending } = failure
+    const { rejectedBy, pending } = failure
     const message = describeFailure(failure, nodes.length, messages.join(', '))
-    await this.#fail(pod, { message, refusedBy, pending, nominatedNode: nominated })
+    await this.#fail(pod, { message, rejectedBy, pending, nominatedNode: nominated })
   }
 
-  /** Without anybody who refused it, something went wrong. */
-  async #fail({ uid }: PodInfo, { message, refusedBy, pending, nominatedNode }: Refusal): Promise<void> {
-    this.#queue.failed(uid, refusedBy, pending)
+  /** If no plug-in rejected the pod, an error occurred. */
+  async #fail({ uid }: PodInfo, { message, rejectedBy, pending, nominatedNode }: Rejection): Promise<void> {
+    this.#queue.failed(uid, rejectedBy, pending)
     const info = this.#queue.get(uid)
     if (!info) return
     if (nominatedNode) this.#nominations.set(info, nominatedNode)
     else if (nominatedNode === '') this.#nominations.delete(uid)
-    const reason = refusedBy.length > 0 ? 'Unschedulable' : 'SchedulerError'
+    const reason = rejectedBy.length > 0 ? 'Unschedulable' : 'SchedulerError'
     const written = await this.#status.unscheduled(info.pod, { reason, message, nominatedNode })
     if (written) this.#queue.refresh(written)
   }
 
-  /** The pod counts as being on `node` at once; that it really gets there is seen to beside the next attempts. */
+  /** Assumes that the pod is on `node`; binding runs in the background. */
   async #place(attempt: Attempt, node: NodeInfo, group: TaskGroup): Promise<void> {
     const { pod, profile } = attempt
     this.#state.assume(pod, node.name)
     this.#nominations.delete(pod.uid)
     const reserved = reserve(attempt, node)
-    if ('code' in reserved) return await this.#withdraw(attempt, node, reserved)
-    const permitted = reserved.length === 0 ? undefined : this.#permits.enter(pod.uid, reserved)
+    if ('code' in reserved) return await this.#unassume(attempt, node, reserved)
+    const permitted = reserved.length === 0 ? undefined : this.#waitingPods.wait(pod.uid, reserved)
     group.spawn(async stop => {
       let verdict: Verdict | undefined
       try {
         const willPreBind = profile.at('willPreBind').some(each => each.willPreBind(attempt, node))
-        if (willPreBind || permitted) await this.#tellExpected(pod, node.name)
+        if (willPreBind || permitted) await this.#reportNominated(pod, node.name)
         verdict = (await permitted) ?? (await this.#bind(attempt, node, willPreBind, stop))
       } catch (error) {
         verdict = { code: 'Error', reasons: [(error as Error).message] }
       }
       if (verdict && stop.aborted) return
-      if (verdict) return await this.#withdraw(attempt, node, verdict)
+      if (verdict) return await this.#unassume(attempt, node, verdict)
       this.#queue.done(pod.uid)
       this.#status.scheduled(pod.pod, node.name)
-      this.#tellBound(attempt, node)
+      this.#reportBound(attempt, node)
     })
   }
 
-  #tellBound(attempt: Attempt, node: NodeInfo): void {
+  #reportBound(attempt: Attempt, node: NodeInfo): void {
     for (const plugin of attempt.profile.at('postBind')) {
       try {
         plugin.postBind(attempt, node)
@@ -334,8 +334,8 @@ export class Scheduler {
     }
   }
 
-  /** Others are told where the pod is about to go when it takes a while to get there. */
-  async #tellExpected({ uid, pod }: PodInfo, node: string): Promise<void> {
+  /** Nominates the node if binding will take a while. */
+  async #reportNominated({ uid, pod }: PodInfo, node: string): Promise<void> {
     const written = await this.#status.expected(this.#queue.get(uid)?.pod ?? pod, node)
     if (written) this.#queue.refresh(written)
   }
@@ -344,17 +344,17 @@ export class Scheduler {
     const { uid } = attempt.pod
     this.#queue.binding(uid)
     try {
-      const signal = mayTakeLong ? this.#preBinding.enter(uid, stop) : stop
+      const signal = mayTakeLong ? this.#preBinding.add(uid, stop) : stop
       const verdict = await runPreBind(attempt, node, signal)
       if (verdict) return verdict
     } finally {
-      this.#preBinding.leave(uid)
+      this.#preBinding.delete(uid)
     }
     return await runBind(attempt, node)
   }
 
-  /** The pod does not get to `node` after all. */
-  async #withdraw(attempt: Attempt, node: NodeInfo, verdict: Verdict): Promise<void> {
+  /** The pod could not be bound to `node`. */
+  async #unassume(attempt: Attempt, node: NodeInfo, verdict: Verdict): Promise<void> {
     const { pod, profile } = attempt
     for (const plugin of [...profile.at('unreserve')].reverse()) await plugin.unreserve(attempt, node)
     this.#state.forget(pod.uid)
@@ -368,21 +368,21 @@ export class Scheduler {
     const message = isError ? reasons.join(', ') : describeReasons([verdict], 1)
     await this.#fail(pod, {
       message,
-      refusedBy: isError ? [] : [plugin],
+      rejectedBy: isError ? [] : [plugin],
       ...(code === 'Pending' && { pending: [plugin] }),
       nominatedNode: '',
     })
   }
 }
 
-/** Why a pod has no node, for its status and for the queue. */
-interface Refusal {
+/** Why a pod is not scheduled, for its status and the queue. */
+interface Rejection {
   readonly message: string
-  readonly refusedBy: readonly string[]
+  readonly rejectedBy: readonly string[]
   readonly pending?: readonly string[] | undefined
-  /** Empty: what was promised before no longer holds. */
+  /** Empty clears the nomination. */
   readonly nominatedNode?: string | undefined
 }
 
-/** What no plug-in is called: pods that it refused are tried again whatever happens. */
+/** Not a plug-in's name: pods rejected by it are retried after any event. */
 const anyEvent = ''

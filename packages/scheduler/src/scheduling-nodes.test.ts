@@ -2,6 +2,6 @@ import { describe } from 'node:test'
 import { nodeScenarios, resourceScenarios } from '@coxswain/testing/test-support/scheduling/index'
 import { schedulingScenarios } from '@coxswain/testing/test-support/scheduling/play-scenario'
 
-describe('scheduling: what nodes have and pods ask for', () => {
+describe('scheduling: node resources and selection', () => {
   schedulingScenarios([...nodeScenarios, ...resourceScenarios])
 })

@@ -2,6 +2,6 @@ import { describe } from 'node:test'
 import { queueScenarios } from '@coxswain/testing/test-support/scheduling/index'
 import { schedulingScenarios } from '@coxswain/testing/test-support/scheduling/play-scenario'
 
-describe('scheduling: who waits for what, and who is asked', () => {
+describe('scheduling: the queue and its plug-ins', () => {
   schedulingScenarios(queueScenarios)
 })

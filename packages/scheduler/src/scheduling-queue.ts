@@ -7,26 +7,26 @@ export interface QueueOptions {
   readonly clock: Clock
   readonly handle: SchedulerHandle
   readonly before: (a: QueuedPod, b: QueuedPod) => boolean
-  /** A verdict keeps a pod out. */
+  /** A verdict keeps a pod out of the active queue. */
   readonly admit: (pod: PodView) => Verdict | undefined
   /** The plug-in of that name in the pod's profile. */
   readonly pluginOf: (pod: PodView, name: string) => SchedulerPlugin | undefined
-  /** The first wait after a failure, in milliseconds; it doubles. @default 1000 */
+  /** The back-off after the first failure, in milliseconds; it doubles. @default 1000 */
   readonly initialBackoff?: number
   /** @default 10000 */
   readonly maxBackoff?: number
 }
 
-/** How long a pod that nothing woke is left alone, in milliseconds. */
-const longestSleep = 5 * 60_000
+/** The maximum time that a pod stays unschedulable without an event, in milliseconds. */
+const maxUnschedulableTime = 5 * 60_000
 
-/** A pod that has missed more events than this while in flight is simply tried again. */
+/** A pod that has missed more events than this while in flight is simply retried. */
 const mostMissed = 100
 
-/** How often sleepers are looked for. */
+/** Milliseconds between two flushes of unschedulable pods. */
 const flushPeriod = 30_000
 
-/** Pods whose back-off ends within the same so many milliseconds are ordered like ready ones. */
+/** Pods whose back-off ends within the same window of milliseconds are ordered like active ones. */
 const orderingWindow = 1_000
 
 interface Entry {
@@ -34,37 +34,36 @@ interface Entry {
   since: number
   attempts: number
   /**
-   * Where it is. `gated` and `asleep` pods wait for events, `resting` ones for time or for nobody else to be ready,
-   * `failing` ones for time only. Events are kept for those `in flight`, not for those `binding`.
+   * Its state. `gated` and `unschedulable` pods wait for events, `backoff` ones for their back-off or until no other pod is
+   * active, `error backoff` ones for their back-off only. Events are recorded for pods `in flight`, not for those `binding`.
    */
-  place: 'ready' | 'resting' | 'failing' | 'asleep' | 'gated' | 'in flight' | 'binding'
-  /** Names of the plug-ins that refused it last. */
-  refusedBy: readonly string[]
-  /** Those of them that wait for something outside: what wakes the pod for them ends its back-off too. */
+  place: 'ready' | 'backoff' | 'error backoff' | 'unschedulable' | 'gated' | 'in flight' | 'binding'
+  /** The plug-ins that rejected it last. */
+  rejectedBy: readonly string[]
+  /** Those of them that wait for an external event: a helpful event ends the pod's back-off too. */
   pending: readonly string[]
-  refusals: number
-  /** In a row. */
+  rejections: number
+  /** Consecutive. */
   errors: number
-  /** When it failed last. */
+  /** When it last failed. */
   failedAt: number
-  /** When its back-off is over; while `resting` or `failing`. */
-  restsUntil: number
+  /** When its back-off ends, in `backoff` or `error backoff`. */
+  backoffEnd: number
   timer: Timer | undefined
-  /** What happened while it was being scheduled. */
+  /** Events during its scheduling cycle. */
   missed: ClusterEvent[]
 }
 
 /**
- * Pods that wait for a node: ready ones in order, those that failed a moment ago, and those that nothing but a change in
- * the cluster can help.
+ * Unscheduled pods: active ones in order, those in back-off, and unschedulable ones that wait for a change in the cluster.
  */
 export class SchedulingQueue {
   readonly #options: Required<QueueOptions>
   readonly #entries = new Map<string, Entry>()
-  /** Both in the order in which they are taken. */
+  /** Both in scheduling order. */
   readonly #ready: Entry[] = []
-  readonly #resting: Entry[] = []
-  /** `asleep`, `gated` and `in flight`: those that are told of events. */
+  readonly #backoff: Entry[] = []
+  /** Those in `unschedulable`, `gated` and `in flight`, which receive events. */
   readonly #listening = new Set<Entry>()
   #waiter: (() => void) | undefined
   #timer: Timer | undefined
@@ -84,13 +83,13 @@ export class SchedulingQueue {
       pod: createPodInfo(pod),
       since: this.#options.clock.now(),
       attempts: 0,
-      place: 'asleep',
-      refusedBy: [],
+      place: 'unschedulable',
+      rejectedBy: [],
       pending: [],
-      refusals: 0,
+      rejections: 0,
       errors: 0,
       failedAt: 0,
-      restsUntil: 0,
+      backoffEnd: 0,
       timer: undefined,
       missed: [],
     }
@@ -98,7 +97,7 @@ export class SchedulingQueue {
     this.#makeReady(entry)
   }
 
-  /** The pod has changed in a way that plug-ins may care for; `changes` says how. */
+  /** The pod has changed in a way that may matter to plug-ins; `changes` says how. */
   update(old: PodView, pod: PodView, changes: ClusterEvent['changes'] = new Set()): void {
     const entry = this.#entries.get(pod.metadata.uid)
     if (!entry) {
@@ -107,10 +106,10 @@ export class SchedulingQueue {
     }
     entry.pod = createPodInfo(pod)
     if (entry.place === 'ready') this.#makeReady(entry)
-    else this.#tell(entry, { resource: 'UnscheduledPod', action: 'update', old, object: pod, changes })
+    else this.#notify(entry, { resource: 'UnscheduledPod', action: 'update', old, object: pod, changes })
   }
 
-  /** A newer version of the pod in which nothing has changed that plug-ins look at. */
+  /** A newer version of the pod without changes that matter to plug-ins. */
   refresh(pod: PodView): void {
     const entry = this.#entries.get(pod.metadata.uid)
     if (entry) entry.pod = { ...entry.pod, pod }
@@ -124,12 +123,12 @@ export class SchedulingQueue {
   }
 
   /**
-   * The next pod; undefined when the queue was closed. Where none is ready, those that rest have rested long enough.
-   * It is in flight until `done`, `binding` or `failed`.
+   * The next pod; undefined when the queue is closed. If none is active, takes one in back-off. It is in flight until `done`,
+   * `binding` or `failed`.
    */
   async pop(): Promise<QueuedPod | undefined> {
     while (!this.#closed) {
-      const entry = this.#ready[0] ?? this.#resting[0]
+      const entry = this.#ready[0] ?? this.#backoff[0]
       if (entry) {
         this.#move(entry, 'in flight')
         entry.attempts++
@@ -143,12 +142,12 @@ export class SchedulingQueue {
     return undefined
   }
 
-  /** The pod has a node. */
+  /** The pod is scheduled. */
   done(uid: string): void {
     this.delete(uid)
   }
 
-  /** The pod is on its way to a node: no event helps it any more. */
+  /** The pod is being bound: no event matters to it any more. */
   binding(uid: string): void {
     const entry = this.#entries.get(uid)
     if (entry?.place !== 'in flight') return
@@ -157,32 +156,32 @@ export class SchedulingQueue {
   }
 
   /**
-   * The pod has no node. With plug-ins that refused it, it sleeps until something wakes it; without, it comes back when
-   * its back-off is over. `pending`: those of the plug-ins that wait for something outside.
+   * The pod is not scheduled. If plug-ins rejected it, it is unschedulable until an event; otherwise it is retried after its
+   * back-off. `pending` are those of the plug-ins that wait for an external event.
    */
-  failed(uid: string, refusedBy: readonly string[], pending: readonly string[] = []): void {
+  failed(uid: string, rejectedBy: readonly string[], pending: readonly string[] = []): void {
     const entry = this.#entries.get(uid)
     if (entry?.place !== 'in flight' && entry?.place !== 'binding') return
     const { missed } = entry
     entry.missed = []
-    entry.refusedBy = refusedBy
+    entry.rejectedBy = rejectedBy
     entry.pending = pending
     entry.failedAt = this.#options.clock.now()
     entry.since = entry.failedAt
-    if (refusedBy.length > 0) {
-      entry.refusals++
+    if (rejectedBy.length > 0) {
+      entry.rejections++
       entry.errors = 0
     } else entry.errors++
-    this.#move(entry, 'asleep')
-    if (refusedBy.length === 0 || missed.length > mostMissed) this.#rest(entry)
-    else for (const event of missed) this.#tell(entry, event)
+    this.#move(entry, 'unschedulable')
+    if (rejectedBy.length === 0 || missed.length > mostMissed) this.#startBackoff(entry)
+    else for (const event of missed) this.#notify(entry, event)
     this.#flushLater()
   }
 
-  /** Something happened: pods that it may help get another try. `isMeant` leaves some of them out. */
+  /** Moves pods that the event may help out of unschedulable; `isMeant` restricts them. */
   move(event: ClusterEvent, isMeant?: (pod: PodInfo) => boolean): void {
     if (this.#listening.size === 0) return
-    for (const entry of [...this.#listening]) if (!isMeant || isMeant(entry.pod)) this.#tell(entry, event)
+    for (const entry of [...this.#listening]) if (!isMeant || isMeant(entry.pod)) this.#notify(entry, event)
   }
 
   /** The pod need not wait for an event. */
@@ -203,16 +202,16 @@ export class SchedulingQueue {
     this.#waiter = undefined
   }
 
-  #tell(entry: Entry, event: ClusterEvent): void {
+  #notify(entry: Entry, event: ClusterEvent): void {
     if (entry.place === 'in flight') {
       if (entry.missed.length <= mostMissed) entry.missed.push(event)
       return
     }
-    if (entry.place !== 'asleep' && entry.place !== 'gated') return
-    const helped = entry.refusedBy.filter(name => this.#mayHelp(entry, name, event))
+    if (entry.place !== 'unschedulable' && entry.place !== 'gated') return
+    const helped = entry.rejectedBy.filter(name => this.#mayHelp(entry, name, event))
     if (helped.length === 0) return
     if (helped.some(name => entry.pending.includes(name))) this.#makeReady(entry)
-    else this.#rest(entry)
+    else this.#startBackoff(entry)
   }
 
   #mayHelp({ pod }: Entry, name: string, event: ClusterEvent): boolean {
@@ -220,21 +219,21 @@ export class SchedulingQueue {
     return !wakesOn || wakesOn(event, pod.pod, this.#options.handle)
   }
 
-  /** Ready when its back-off is over, or before when nobody else is. */
-  #rest(entry: Entry): void {
+  /** Active when its back-off ends, or before if no other pod is active. */
+  #startBackoff(entry: Entry): void {
     const { clock, initialBackoff, maxBackoff } = this.#options
-    const failures = entry.errors > 0 ? entry.errors : entry.refusals
+    const failures = entry.errors > 0 ? entry.errors : entry.rejections
     const backoff = failures === 0 ? 0 : Math.min(initialBackoff * 2 ** (failures - 1), maxBackoff)
-    entry.restsUntil = entry.failedAt + backoff
-    const left = entry.restsUntil - clock.now()
+    entry.backoffEnd = entry.failedAt + backoff
+    const left = entry.backoffEnd - clock.now()
     if (left <= 0) {
       this.#makeReady(entry)
       return
     }
     if (!this.#admit(entry)) return
-    this.#move(entry, entry.errors > 0 ? 'failing' : 'resting')
+    this.#move(entry, entry.errors > 0 ? 'error backoff' : 'backoff')
     entry.timer = clock.after(left, () => this.#makeReady(entry))
-    if (entry.place === 'resting') this.#wake()
+    if (entry.place === 'backoff') this.#wake()
   }
 
   #makeReady(entry: Entry): void {
@@ -247,7 +246,7 @@ export class SchedulingQueue {
     const verdict = this.#options.admit(entry.pod.pod)
     if (!verdict) return true
     this.#move(entry, 'gated')
-    entry.refusedBy = verdict.plugin === undefined ? [] : [verdict.plugin]
+    entry.rejectedBy = verdict.plugin === undefined ? [] : [verdict.plugin]
     return false
   }
 
@@ -260,39 +259,40 @@ export class SchedulingQueue {
     this.#leave(entry)
     entry.place = place
     if (place === 'ready') insert(this.#ready, entry, this.#options.before)
-    else if (place === 'resting') insert(this.#resting, entry, this.#isRestedBefore)
-    else if (place === 'asleep' || place === 'gated' || place === 'in flight') this.#listening.add(entry)
+    else if (place === 'backoff') insert(this.#backoff, entry, this.#isRestedBefore)
+    else if (place === 'unschedulable' || place === 'gated' || place === 'in flight')
+      this.#listening.add(entry)
   }
 
   #leave(entry: Entry): void {
     entry.timer?.cancel()
     entry.timer = undefined
     if (entry.place === 'ready') remove(this.#ready, entry)
-    else if (entry.place === 'resting') remove(this.#resting, entry)
+    else if (entry.place === 'backoff') remove(this.#backoff, entry)
     else this.#listening.delete(entry)
   }
 
   readonly #isRestedBefore = (a: Entry, b: Entry): boolean => {
-    const difference = Math.floor(a.restsUntil / orderingWindow) - Math.floor(b.restsUntil / orderingWindow)
+    const difference = Math.floor(a.backoffEnd / orderingWindow) - Math.floor(b.backoffEnd / orderingWindow)
     return difference === 0 ? this.#options.before(a, b) : difference < 0
   }
 
-  /** While anybody sleeps. */
+  /** While any pod is unschedulable. */
   #flushLater(): void {
     if (this.#closed || this.#timer) return
     this.#timer = this.#options.clock.after(flushPeriod, () => {
       this.#timer = undefined
       const now = this.#options.clock.now()
       for (const entry of [...this.#listening])
-        if (isAsleep(entry) && now - entry.failedAt > longestSleep) this.#rest(entry)
+        if (isWaitingForEvent(entry) && now - entry.failedAt > maxUnschedulableTime) this.#startBackoff(entry)
       if (this.#listening.size > 0) this.#flushLater()
     })
   }
 }
 
-/** Waits for an event since it failed. */
-function isAsleep({ place, attempts }: Entry): boolean {
-  return place === 'asleep' || (place === 'gated' && attempts > 0)
+/** Whether it waits for an event since it failed. */
+function isWaitingForEvent({ place, attempts }: Entry): boolean {
+  return place === 'unschedulable' || (place === 'gated' && attempts > 0)
 }
 
 function insert(list: Entry[], entry: Entry, before: (a: Entry, b: Entry) => boolean): void {

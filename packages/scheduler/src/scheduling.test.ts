@@ -34,7 +34,7 @@ async function addNode(cluster: Cluster, name: string, extras: NodeExtras = {}):
       status: { capacity: allocatable, allocatable, conditions: [ready] },
     }),
   )
-  // What the node lifecycle controller would do.
+  // As the node lifecycle controller does.
   const taints = taint === undefined ? [] : [{ key: taint, effect: 'NoSchedule' as const }]
   await cluster.run(client.patch(Node, { name }, { spec: { taints } }, { type: 'merge' }))
 }
@@ -69,7 +69,7 @@ async function withScheduler(
 }
 
 describe('the scheduler in a cluster', () => {
-  it('takes images without names, as kubelets report them, and sizes beyond 2^53', async () => {
+  it('accepts images without names, as kubelets report them, and sizes beyond 2^53', async () => {
     await withScheduler({}, async cluster => {
       await addNode(cluster, 'a')
       await addNode(cluster, 'b')
@@ -90,7 +90,7 @@ describe('the scheduler in a cluster', () => {
     })
   })
 
-  it('gives a pod the node that has room, and says so', async () => {
+  it('binds a pod to the node with enough resources, with an event', async () => {
     await withScheduler({}, async cluster => {
       await addNode(cluster, 'small', { cpu: '1' })
       await addNode(cluster, 'large', { cpu: '8' })
@@ -102,7 +102,7 @@ describe('the scheduler in a cluster', () => {
     })
   })
 
-  it('says in upstream’s words why there is no node, and tries again when one comes', async () => {
+  it('reports in upstream’s words why no node fits, and retries when one is added', async () => {
     await withScheduler({}, async cluster => {
       await addNode(cluster, 'cordoned', { unschedulable: true })
       await addNode(cluster, 'tainted', { taint: 'gpu' })
@@ -123,7 +123,7 @@ describe('the scheduler in a cluster', () => {
     })
   })
 
-  it('makes a less important pod leave for a more important one', async () => {
+  it('preempts a pod of lower priority', async () => {
     await withScheduler({}, async cluster => {
       await cluster.run(cluster.client.create(PriorityClass, { metadata: { name: 'high' }, value: 1_000 }))
       await addNode(cluster, 'only', { cpu: '2' })
@@ -143,7 +143,7 @@ describe('the scheduler in a cluster', () => {
     })
   })
 
-  it('keeps pods with scheduling gates back until the last is lifted', async () => {
+  it('holds pods with scheduling gates until the last is removed', async () => {
     await withScheduler({}, async cluster => {
       await addNode(cluster, 'only')
       await addPod(cluster, 'a', { spec: { schedulingGates: [{ name: 'example.com/wait' }] } })
@@ -158,7 +158,7 @@ describe('the scheduler in a cluster', () => {
     })
   })
 
-  it('spreads pods over zones and keeps those apart that want it', async () => {
+  it('spreads pods over zones and respects anti-affinity', async () => {
     await withScheduler({}, async cluster => {
       for (const name of ['a', 'b', 'c'])
         await addNode(cluster, name, { labels: { 'topology.kubernetes.io/zone': `zone-${name}` } })
@@ -193,7 +193,7 @@ describe('the scheduler in a cluster', () => {
     })
   })
 
-  it('asks plug-ins of one’s own', async () => {
+  it('runs custom plug-ins', async () => {
     const quiet: SchedulerPlugin = {
       name: 'Quiet',
       filter: (_, { labels }) =>
@@ -221,7 +221,7 @@ describe('the scheduler in a cluster', () => {
     })
   })
 
-  it('does nothing when there is nothing to do, however many pods there are', async () => {
+  it('does nothing while idle, however many pods there are', async () => {
     let tries = 0
     const counter: SchedulerPlugin = {
       name: 'Counter',

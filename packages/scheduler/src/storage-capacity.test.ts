@@ -10,7 +10,7 @@ import { addNode } from '@coxswain/testing/test-support/add-node'
 const namespace = 'default'
 const provisioner = 'disk.example.com'
 
-/** Two nodes, a class whose volumes are made when a pod needs them, and a pod with a claim of 10Gi. */
+/** Two nodes, a class with delayed binding, and a pod with a claim of 10Gi. */
 async function play(storageCapacity: boolean, body: (cluster: Cluster) => Promise<void>): Promise<void> {
   await using cluster = await startCluster({ env: new VirtualWorld({ seed: 4 }) })
   const { client, run } = cluster
@@ -59,7 +59,7 @@ const setCapacity = (cluster: Cluster, node: string, capacity: string, maximumVo
     }),
   )
 
-/** The node that the volume is to be made for: the pod is bound when it is there. */
+/** The node that the volume is provisioned for: the pod is bound when it exists. */
 const chosenNode = async ({ client, run }: Cluster) =>
   (await run(client.get(PersistentVolumeClaim, { namespace, name: 'data' })))?.metadata.annotations?.[
     'volume.kubernetes.io/selected-node'
@@ -74,7 +74,7 @@ describe('storage capacity', () => {
       assert.equal(await chosenNode(cluster), 'n2')
     }))
 
-  it('is waited for where there is too little', () =>
+  it('is awaited if there is too little', () =>
     play(true, async cluster => {
       await setCapacity(cluster, 'n1', '100Gi', '8Gi') // no volume may be that large
       await addPod(cluster)
@@ -91,7 +91,7 @@ describe('storage capacity', () => {
       assert.equal(await chosenNode(cluster), 'n1')
     }))
 
-  it('is of no matter to drivers that do not tell theirs', () =>
+  it('is ignored for drivers that do not publish it', () =>
     play(false, async cluster => {
       await addPod(cluster)
       assert.notEqual(await chosenNode(cluster), undefined)

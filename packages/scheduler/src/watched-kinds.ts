@@ -17,7 +17,7 @@ import { type EventHandler, Informer, type Registration } from '@coxswain/inform
 import type { Env } from '@coxswain/kit'
 import { listerWatcherOf } from '@coxswain/runtime'
 
-/** What plug-ins read besides pods and nodes, which the scheduler keeps in a form of its own. */
+/** The kinds that built-in plug-ins read besides pods and nodes, which the scheduler caches in a form of its own. */
 const kinds: readonly Kind[] = [
   Pod,
   Node,
@@ -35,13 +35,13 @@ const kinds: readonly Kind[] = [
 
 const idOf = ({ group, kind }: Kind): string => `${group}/${kind}`
 
-/** Local copies of everything a scheduler looks at. */
+/** Informers of all kinds that a scheduler reads. */
 export class WatchedKinds {
   readonly #informers = new Map<string, Informer<ApiObject>>()
   readonly #kinds = new Map<string, Kind>()
   readonly #registrations: Registration[] = []
 
-  /** `more`: kinds that plug-ins of one's own read. */
+  /** `more` are the kinds that your own plug-ins read. */
   constructor(client: Client, env: Env, more: readonly Kind[] = []) {
     for (const kind of [...kinds, ...more]) {
       const id = idOf(kind)
@@ -73,7 +73,7 @@ export class WatchedKinds {
     await Promise.all([...this.#informers.values()].map(informer => informer.run(signal)))
   }
 
-  /** Resolves when all copies are there and the handlers know of everything in them. */
+  /** Resolves when all informers have synced and the handlers have received their objects. */
   async synced(signal: AbortSignal): Promise<void> {
     for (const informer of this.#informers.values()) await informer.synced(signal)
     for (const registration of this.#registrations) await registration.synced(signal)
@@ -81,7 +81,7 @@ export class WatchedKinds {
 
   #informerOf(kind: Kind): Informer<ApiObject> {
     const informer = this.#informers.get(idOf(kind))
-    if (!informer) throw new TypeError(`the scheduler does not watch ${kind.kind}: name it in options.kinds`)
+    if (!informer) throw new TypeError(`the scheduler does not watch ${kind.kind}: add it to options.kinds`)
     return informer
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Work queues: what has to be looked at, each item at most once at a time.
+ * Work queues: items to process, each at most once at a time.
  *
  *   add / addRateLimited -> waiting -> ready -> get -> done
  *

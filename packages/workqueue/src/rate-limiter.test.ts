@@ -9,7 +9,7 @@ import {
 } from './index.ts'
 
 describe('rate limiters', () => {
-  it('the bucket lets a burst through and then keeps its rate', async () => {
+  it('the bucket allows a burst and then limits the rate', async () => {
     const world = new VirtualWorld()
     const limiter = createBucketLimiter<string>({ clock: world.clock, rate: 10, burst: 3 })
     const delays = () => Array.from({ length: 5 }, () => Math.round(limiter.when('a')))
@@ -18,7 +18,7 @@ describe('rate limiters', () => {
     assert.deepEqual(delays(), [0, 0, 0, 100, 200], 'it never holds more than its burst')
   })
 
-  it('fast and slow: a few quick tries per item', () => {
+  it('fast and slow: a few quick retries per item', () => {
     const limiter = createFastSlowLimiter<string>({ fast: 5, slow: 1000, fastTries: 2 })
     assert.deepEqual(
       [limiter.when('a'), limiter.when('a'), limiter.when('a'), limiter.when('b')],

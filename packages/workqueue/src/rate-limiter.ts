@@ -1,23 +1,24 @@
 import type { Clock } from '@coxswain/kit'
 
-/** How long an item has to wait before it is tried again. */
+/** Limits how soon an item is retried. */
 export interface RateLimiter<T> {
-  /** The delay in milliseconds for the next try; counts as one. */
+  /** The delay in milliseconds before the next retry, which is counted. */
   when(item: T): number
-  /** The item is settled, for good or ill: its next delay starts from the beginning. */
+  /** The item succeeded or is dropped: its next delay starts from the beginning. */
   forget(item: T): void
-  /** How often the item was tried since it was last forgotten. */
+  /** The number of retries of the item since it was last forgotten. */
   retries(item: T): number
 }
 
+/** Options of {@link createExponentialLimiter}. */
 export interface ExponentialOptions {
-  /** The first delay in milliseconds; each further one is twice as long. @default 5 */
+  /** The first delay in milliseconds; doubles with each retry. @default 5 */
   readonly base?: number
-  /** No delay is longer. @default 1000 seconds */
+  /** The longest delay in milliseconds. @default 1000 seconds */
   readonly cap?: number
 }
 
-/** Each item has its own delay, doubled with every try: what controllers use unless told otherwise. */
+/** Each item has its own delay, which doubles with every retry: the default of controllers. */
 export function createExponentialLimiter<T>(options: ExponentialOptions = {}): RateLimiter<T> {
   const { base = 5, cap = 1_000_000 } = options
   const failures = new Map<T, number>()
@@ -34,15 +35,16 @@ export function createExponentialLimiter<T>(options: ExponentialOptions = {}): R
   }
 }
 
+/** Options of {@link createBucketLimiter}. */
 export interface BucketOptions {
   readonly clock: Clock
-  /** Tokens that come back each second. @default 10 */
+  /** Tokens added per second. @default 10 */
   readonly rate?: number
-  /** Tokens there are at most, and at first. @default 100 */
+  /** The size of the bucket, which starts full. @default 100 */
   readonly burst?: number
 }
 
-/** One bucket of tokens for all items together. A try takes a token, in advance when there is none. */
+/** One token bucket for all items. A retry takes a token, in advance if there is none. */
 export function createBucketLimiter<T>(options: BucketOptions): RateLimiter<T> {
   const { clock, rate = 10, burst = 100 } = options
   let tokens = burst
@@ -59,16 +61,17 @@ export function createBucketLimiter<T>(options: BucketOptions): RateLimiter<T> {
   }
 }
 
+/** Options of {@link createFastSlowLimiter}. */
 export interface FastSlowOptions {
-  /** The delay of the first tries, in milliseconds. */
+  /** The delay of the first retries, in milliseconds. */
   readonly fast: number
-  /** The delay of all further tries, in milliseconds. */
+  /** The delay of all further retries, in milliseconds. */
   readonly slow: number
-  /** How many tries are fast. */
+  /** The number of fast retries. */
   readonly fastTries: number
 }
 
-/** A few quick tries per item, then slow ones. */
+/** A few fast retries per item, then slow ones. */
 export function createFastSlowLimiter<T>(options: FastSlowOptions): RateLimiter<T> {
   const { fast, slow, fastTries } = options
   const failures = new Map<T, number>()
@@ -85,7 +88,7 @@ export function createFastSlowLimiter<T>(options: FastSlowOptions): RateLimiter<
   }
 }
 
-/** The longest delay any of `limiters` asks for; all of them count every try. */
+/** The longest delay of all `limiters`; each of them counts every retry. */
 export function createMaxOfLimiter<T>(...limiters: readonly RateLimiter<T>[]): RateLimiter<T> {
   return {
     when: item => limiters.reduce((longest, limiter) => Math.max(longest, limiter.when(item)), 0),

@@ -8,7 +8,7 @@ function setUp(options: Partial<WorkQueueOptions<string>> = {}) {
   return { world, queue: new WorkQueue<string>({ clock: world.clock, ...options }) }
 }
 
-/** Everything that is ready, in order, each item finished at once. */
+/** Everything that is ready, in order; each item is finished at once. */
 function takeAll(queue: WorkQueue<string>): string[] {
   const items: string[] = []
   for (let item = queue.take(); item !== undefined; item = queue.take()) {
@@ -26,7 +26,7 @@ describe('a work queue', () => {
     assert.deepEqual(takeAll(queue), ['a', 'b'])
   })
 
-  it('never hands out an item that is in flight, and hands it out again after done when it was added meanwhile', () => {
+  it('never hands out an item that is in flight, and hands it out again after done if it was added meanwhile', () => {
     const { queue } = setUp()
     queue.add('a')
     assert.equal(queue.take(), 'a')
@@ -112,7 +112,7 @@ describe('delays', () => {
     assert.deepEqual(takeAll(queue), [])
   })
 
-  it('forgets the delay when the item is added at once', async () => {
+  it('drops the delay if the item is added at once', async () => {
     const { world, queue } = setUp()
     queue.add('a', { after: 100 })
     queue.add('a')
@@ -221,7 +221,7 @@ describe('order', () => {
 })
 
 describe('shutting down', () => {
-  it('hands out what is ready, drops what waits, accepts nothing, and then tells the workers', async () => {
+  it('hands out what is ready, drops what waits, accepts nothing, and then notifies the workers', async () => {
     const { world, queue } = setUp()
     queue.add('a')
     queue.add('later', { after: 10 })
@@ -259,7 +259,7 @@ describe('shutting down', () => {
     await world.run(drain)
   })
 
-  it('drains at once when there is nothing', async () => {
+  it('drains at once if it is empty', async () => {
     const { world, queue } = setUp()
     await world.run(queue.shutDownWithDrain())
   })
@@ -336,7 +336,7 @@ describe('under random use', () => {
       for (const [item, step] of asked) {
         assert.ok(
           (begun.get(item) ?? -1) >= step,
-          `seed ${seed}: ${item} was asked for at ${step} and never taken`,
+          `seed ${seed}: ${item} was added at ${step} and never taken`,
         )
       }
       assert.equal(queue.size + queue.inFlight + queue.waiting, 0)

@@ -5,20 +5,22 @@ import { Waiting } from './internal/waiting.ts'
 import { noMetrics, type QueueMetrics } from './metrics.ts'
 import { createExponentialLimiter, type RateLimiter } from './rate-limiter.ts'
 
+/** Options of a {@link WorkQueue}. */
 export interface WorkQueueOptions<T> {
   readonly clock: Clock
   /**
-   * Which ready item is next. `fifo`: the one that came first. `priority`: the one of the highest priority, and of those
-   * the one that came first; one in sixteen is of the lowest, so that nothing starves. `fairBy`: items of one flow (a
-   * namespace, a tenant) are in order, and flows take turns. @default 'priority'
+   * Which ready item is next. `fifo`: in the order of arrival. `priority`: by priority, then in the order of arrival; one in
+   * sixteen is of the lowest priority, to prevent starvation. `fairBy`: flows (a namespace, a tenant) take turns, and items of
+   * one flow are in order. @default 'priority'
    */
   readonly order?: 'fifo' | 'priority' | { readonly fairBy: (item: T) => string }
-  /** What `addRateLimited` asks. @default per item, 5 ms doubling to 1000 s */
+  /** Used by `addRateLimited`. @default per item, 5 ms doubling to 1000 s */
   readonly rateLimiter?: RateLimiter<T>
   /** @default none */
   readonly metrics?: QueueMetrics
 }
 
+/** How an item is added. */
 export interface AddOptions {
   /** @default 0 */
   readonly priority?: number
@@ -27,28 +29,28 @@ export interface AddOptions {
 }
 
 /**
- * Items that somebody has to look at, each at most once at a time.
+ * A queue of items to process, each at most once at a time.
  *
- *   add ──> waiting (until due) ──> ready ──get──> in flight ──done──> gone, or ready when it was added meanwhile
+ *   add ──> waiting (until due) ──> ready ──get──> in flight ──done──> removed, or ready if it was added meanwhile
  *
  * - However often an item is added before a worker gets it, it is processed once: with the highest of the priorities
- *   and after the shortest of the delays that were asked for.
- * - An item added while it is in flight is processed again, after `done` and never beside itself.
+ *   and after the shortest of the delays that were requested.
+ * - An item added while it is in flight is processed again, after `done` and never concurrently.
  * - Items are compared as the keys of a `Map` are: use strings.
  */
 export class WorkQueue<T> {
   readonly #clock: Clock
   readonly #limiter: RateLimiter<T>
   readonly #metrics: QueueMetrics
-  /** The clock is read only when somebody wants to know: reading it is half the cost of an item. */
+  /** The clock is read only for metrics: reading it is half the cost of an item. */
   readonly #isTimed: boolean
-  /** Everything the queue knows of: an entry is here exactly while it waits, is wanted, or is in flight. */
+  /** All entries: those that are waiting, ready or in flight. */
   readonly #entries = new Map<T, Entry<T>>()
-  /** Entries that are wanted and not in flight. */
+  /** Entries that are ready and not in flight. */
   readonly #ready: Order<T>
-  /** Entries that are not wanted yet (an entry may be in flight meanwhile). */
+  /** Entries that are not ready yet (an entry may be in flight meanwhile). */
   readonly #waiting = new Waiting<T>()
-  /** Workers that found nothing, longest-waiting first. Empty whenever something is ready. */
+  /** Idle workers, longest-waiting first. Empty whenever an item is ready. */
   readonly #workers: ((item: T | undefined) => void)[] = []
   #readyCount = 0
   #inFlightCount = 0
@@ -72,17 +74,17 @@ export class WorkQueue<T> {
           : createFairOrder(order.fairBy)
   }
 
-  /** How many items are ready. */
+  /** The number of ready items. */
   get size(): number {
     return this.#readyCount
   }
 
-  /** How many items are with workers. */
+  /** The number of items in flight. */
   get inFlight(): number {
     return this.#inFlightCount
   }
 
-  /** How many items become ready later. */
+  /** The number of items that become ready later. */
   get waiting(): number {
     return this.#waiting.size
   }
@@ -91,7 +93,7 @@ export class WorkQueue<T> {
     return this.#shuttingDown
   }
 
-  /** Asks for `item` to be processed. Ignored once the queue is shutting down. */
+  /** Queues `item`. Ignored once the queue is shutting down. */
   add(item: T, options?: AddOptions): void {
     if (this.#shuttingDown) return
     const priority = options?.priority ?? 0
@@ -106,7 +108,7 @@ export class WorkQueue<T> {
     else this.#want(entry, priority)
   }
 
-  /** Asks for `item` to be processed again when the rate limiter allows it: after so many milliseconds. */
+  /** Queues `item` when the rate limiter allows it. Returns the delay in milliseconds. */
   addRateLimited(item: T, options?: AddOptions): number {
     if (this.#shuttingDown) return Number.POSITIVE_INFINITY
     this.#metrics.retried()
@@ -115,7 +117,7 @@ export class WorkQueue<T> {
     return after
   }
 
-  /** The rate limiter is to count from nothing again. */
+  /** Resets the rate limiter for `item`. */
   forget(item: T): void {
     this.#limiter.forget(item)
   }
@@ -125,21 +127,21 @@ export class WorkQueue<T> {
     return this.#limiter.retries(item)
   }
 
-  /** The priority with which `item` was handed out; 0 when it is not in flight. */
+  /** The priority with which `item` was handed out; 0 if it is not in flight. */
   priorityOf(item: T): number {
     const entry = this.#entries.get(item)
     return entry?.inFlight ? entry.givenPriority : 0
   }
 
-  /** The next item, if one is ready. The caller has to call `done` for it. */
+  /** The next item, if one is ready. The caller must call `done` for it. */
   take(): T | undefined {
     const entry = this.#ready.pop()
     return entry && this.#handOut(entry)
   }
 
   /**
-   * The next item, as soon as there is one. The caller has to call `done` for it. Undefined when the queue is shut down
-   * and empty, or `signal` aborts.
+   * Resolves with the next item. The caller must call `done` for it. Undefined when the queue is shut down and empty, or `signal`
+   * aborts.
    */
   get(signal?: AbortSignal): Promise<T | undefined> {
     if (signal?.aborted) return Promise.resolve(undefined)
@@ -161,7 +163,7 @@ export class WorkQueue<T> {
     })
   }
 
-  /** The caller is finished with `item`, which it got from `get` or `take`. */
+  /** The caller has finished `item`, which it got from `get` or `take`. */
   done(item: T): void {
     const entry = this.#entries.get(item)
     if (!entry?.inFlight) return
@@ -174,7 +176,7 @@ export class WorkQueue<T> {
   }
 
   /**
-   * No more items are accepted and those that wait are dropped. Workers get what is ready, then undefined.
+   * Accepts no more items and drops those that wait. Workers get what is ready, then undefined.
    * @see shutDownWithDrain
    */
   shutDown(): void {
@@ -199,12 +201,12 @@ export class WorkQueue<T> {
     })
   }
 
-  /** Seconds of work in flight, all workers together; 0 for a queue without `metrics`, which keeps no times. */
+  /** Seconds of unfinished work in flight, summed over all workers; 0 for a queue without `metrics`, which records no times. */
   unfinishedWork(): number {
     return this.#work((total, seconds) => total + seconds)
   }
 
-  /** Seconds the slowest worker has been busy with its item; 0 for a queue without `metrics`. */
+  /** Seconds that the longest-running worker has been busy; 0 for a queue without `metrics`. */
   longestWork(): number {
     return this.#work(Math.max)
   }

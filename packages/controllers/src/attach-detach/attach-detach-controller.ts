@@ -24,10 +24,10 @@ import {
   podsByNode,
 } from './attachments.ts'
 
-/** Kubelets that leave it to us say so with it. */
+/** Set by kubelets that rely on this controller. */
 const managed = 'volumes.kubernetes.io/controller-managed-attach-detach'
 const outOfService = 'node.kubernetes.io/out-of-service'
-/** Milliseconds that a node which does not answer gets to let go of a volume. */
+/** Milliseconds to wait for an unreachable node to unmount a volume. */
 const unmountTime = 360_000
 
 const volumeField = 'persistentVolume'
@@ -36,12 +36,12 @@ const byVolume = ({ spec }: AttachmentView): string[] => {
   return name === undefined ? [] : [name]
 }
 
-/** By name of an attachment: since when it has to go, on our own clock. */
+/** When detaching began, by attachment name, on the monotonic clock. */
 type Waiting = Map<string, number>
 
 /**
- * Asks the drivers of volumes to attach them to the nodes of the pods that need them, and to detach them from others, with
- * VolumeAttachments; nodes learn in their status what is attached.
+ * Attaches volumes to the nodes of the pods that use them and detaches them from other nodes, by means of VolumeAttachments, and
+ * reports attached volumes in node status.
  */
 export function createAttachDetachController(): Operator {
   return defineOperator('persistentvolume-attach-detach-controller', operator => {
@@ -126,7 +126,7 @@ async function reconcile(context: ReconcileContext, waiting: Waiting): Promise<R
 
 interface Demand {
   readonly node: NodeView
-  /** Its pods that need the volume. */
+  /** Its pods that use the volume. */
   readonly users: readonly PodView[]
   readonly present: ReadonlyMap<string, AttachmentView>
   readonly pods: ReadonlyMap<string, readonly PodView[]>
@@ -138,13 +138,13 @@ async function attach(context: ReconcileContext, target: AttachableVolume, deman
   const { name: volume } = target.volume.metadata
   const attachment = present.get(node.metadata.name)
   if (!attachment) {
-    if (present.size > 0 && !mayBeShared(target.volume)) tellOfOthers(context, target, demand)
+    if (present.size > 0 && !mayBeShared(target.volume)) reportMultiAttach(context, target, demand)
     else await createAttachment(context, target, node)
     return
   }
   const { attached, attachError } = attachment.status ?? {}
   if (attached && !attachment.metadata.deletionTimestamp) {
-    if (!(await report(client, node, target.uniqueName, true))) return
+    if (!(await reportVolume(client, node, { name: target.uniqueName, isAttached: true }))) return
     const message = `AttachVolume.Attach succeeded for volume "${volume}" `
     for (const pod of users) events.normal(pod, 'SuccessfulAttachVolume', message)
   } else if (attachError) {
@@ -169,8 +169,8 @@ async function createAttachment(
   }
 }
 
-/** Only one node may have the volume, and another one has it. Nobody is told names of other namespaces. */
-function tellOfOthers({ events }: ReconcileContext, { volume }: AttachableVolume, demand: Demand): void {
+/** Reports that the volume is attached to another node and cannot be shared. Does not reveal pod names of other namespaces. */
+function reportMultiAttach({ events }: ReconcileContext, { volume }: AttachableVolume, demand: Demand): void {
   const { users, present, pods } = demand
   const others = [...present.keys()].flatMap(name => pods.get(name) ?? [])
   for (const pod of users) {
@@ -190,9 +190,9 @@ function tellOfOthers({ events }: ReconcileContext, { volume }: AttachableVolume
 }
 
 /**
- * Lets a volume go that no pod of its node needs, as soon as that has let go of it. A node that does not answer gets six
- * minutes, one that is out of service none.
- * @returns milliseconds until it is worth looking again
+ * Detaches a volume that no pod of its node uses once the node has unmounted it. Waits six minutes for an unreachable node, and
+ * does not wait for one that is out of service.
+ * @returns milliseconds until the next check
  */
 async function detach(
   { client, clock }: ReconcileContext,
@@ -213,8 +213,8 @@ async function detach(
   const isOver = (since + unmountTime <= now && !isReady(node)) || isOutOfService(node)
   if (!isOver && isMounted(node, uniqueName))
     return isReady(node) ? Number.POSITIVE_INFINITY : since + unmountTime - now
-  if (node) await report(client, node, uniqueName, false)
-  // It may have been mounted again before the node was told.
+  if (node) await reportVolume(client, node, { name: uniqueName, isAttached: false })
+  // It may have been mounted again before the node observed the change.
   if (!isOver && isMounted(await client.get(Node, key, { cached: false }), uniqueName)) return 1_000
   try {
     await client.delete(VolumeAttachment, { name }, { preconditions: { uid } })
@@ -229,16 +229,15 @@ const isReady = (node: NodeView | undefined) =>
   node !== undefined && nodeReadyCondition(node)?.status === 'True'
 const isOutOfService = (node: NodeView | undefined) =>
   node?.spec?.taints?.some(({ key }) => key === outOfService) ?? false
-/** What is not known to be otherwise is. */
+/** True also for an unknown node. */
 const isMounted = (node: NodeView | undefined, uniqueName: string) =>
   node?.status?.volumesInUse?.includes(uniqueName) ?? node === undefined
 
-/** Whether the node's status had to be changed to say so. */
-async function report(
+/** Updates the node's attached volumes; resolves with whether they changed. */
+async function reportVolume(
   client: ReconcileContext['client'],
   { metadata, status }: NodeView,
-  uniqueName: string,
-  isAttached: boolean,
+  { name: uniqueName, isAttached }: { readonly name: string; readonly isAttached: boolean },
 ): Promise<boolean> {
   const present = status?.volumesAttached ?? []
   if (present.some(({ name }) => name === uniqueName) === isAttached) return false

@@ -10,12 +10,12 @@ import { listPodsWith, type VolumeView } from '../persistent-volume/volumes.ts'
 export type AttachmentView = DeepReadonly<VolumeAttachment>
 type ContainerStatuses = NonNullable<PodView['status']>['containerStatuses']
 
-/** A volume that a driver attaches. */
+/** A volume that a CSI driver attaches. */
 export interface AttachableVolume {
   readonly volume: VolumeView
   readonly driver: string
   readonly handle: string
-  /** What nodes call it in their status. */
+  /** Its name in node status. */
   readonly uniqueName: string
 }
 
@@ -26,19 +26,19 @@ export function asAttachable(volume: VolumeView): AttachableVolume | undefined {
   return { volume, driver, handle, uniqueName: `kubernetes.io/csi/${driver}^${handle}` }
 }
 
-/** The same for the same volume and node, so that it is never made twice. */
+/** Deterministic per volume and node, so that it is never created twice. */
 export function attachmentName({ handle, driver }: AttachableVolume, node: string): string {
   const hash = sha256(encodeText(`${handle}${driver}${node}`))
   return `csi-${encodeHex(hash)}`
 }
 
-/** Whether several nodes may have it at one time; who says nothing lets the driver decide. */
+/** Whether several nodes may attach it at once; without access modes the driver decides. */
 export function mayBeShared({ spec }: VolumeView): boolean {
   const modes: readonly string[] = spec?.accessModes ?? []
   return modes.length === 0 || modes.includes('ReadWriteMany') || modes.includes('ReadOnlyMany')
 }
 
-/** Nothing of a pod runs any more, so that its volumes may go. */
+/** Whether all containers of a pod have stopped, so that its volumes may be detached. */
 export function isTerminated(pod: PodView): boolean {
   if (isPodTerminal(pod)) return true
   const { metadata, status = {} } = pod
@@ -52,7 +52,7 @@ export function isTerminated(pod: PodView): boolean {
   )
 }
 
-/** The pods that need a volume, by the nodes that they are on. */
+/** The pods that use a volume, by node. */
 export async function podsByNode(
   client: OperatorClient,
   volume: VolumeView,

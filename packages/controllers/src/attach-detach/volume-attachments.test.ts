@@ -12,7 +12,7 @@ import { scenariosOf } from '@coxswain/testing/test-support/play'
 const controllers = () => [createAttachDetachController()]
 const uniqueName = 'kubernetes.io/csi/disks.example.com^handle'
 
-/** What a driver does: attaches what is asked for, and lets go of what is deleted. */
+/** Acts as a CSI driver: attaches requested volumes, and detaches deleted ones. */
 const driver = (refuses = false) =>
   defineOperator('driver', operator => {
     operator
@@ -29,7 +29,7 @@ const driver = (refuses = false) =>
       })
   })
 
-/** A node whose volumes are attached for it. */
+/** A node with controller-managed attach and detach. */
 async function addManaged(cluster: Cluster, name: string): Promise<void> {
   await addNode(cluster, name)
   const annotations = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' }
@@ -102,13 +102,13 @@ async function messages(cluster: Cluster, reason: string) {
   return [...new Set(items.filter(event => event.reason === reason).map(({ message }) => message))]
 }
 
-describe('volumes of drivers', () => {
+describe('CSI volumes', () => {
   const scenario = scenariosOf('persistentvolume-attach-detach-controller', {
     controllers,
     others: () => [createObedientPods()],
   })
 
-  scenario('are attached to the nodes of their pods, and the nodes say so', {
+  scenario('are attached to the nodes of their pods and reported in node status', {
     act: cluster => setUp(cluster),
     look: async cluster => {
       const [attachment] = (await cluster.run(cluster.client.list(VolumeAttachment))).items
@@ -119,21 +119,21 @@ describe('volumes of drivers', () => {
     end: [[['n1', true]], [{ name: uniqueName, devicePath: '' }]],
   })
 
-  scenario('are detached when the last pod has gone and the node has let go of them', {
+  scenario('are detached when the last pod is deleted and the node has unmounted them', {
     act: async cluster => {
       await setUp(cluster)
       await cluster.advance(5_000)
       await setStatus(cluster, 'n1', { volumesInUse: [uniqueName] })
       await remove(cluster, 'p')
       await cluster.advance(600_000)
-      assert.deepEqual(await attachments(cluster), [['n1', true]], 'a node that is well is waited for')
+      assert.deepEqual(await attachments(cluster), [['n1', true]], 'a healthy node is waited for')
       await setStatus(cluster, 'n1', { volumesInUse: [] })
     },
     look: async cluster => [await attachments(cluster), (await reported(cluster, 'n1')) ?? []],
     end: [[], []],
   })
 
-  scenario('are taken from a node that does not answer after six minutes, from one out of service at once', {
+  scenario('are detached from an unreachable node after six minutes, from one out of service at once', {
     act: async cluster => {
       cluster.start(driver())
       for (const name of ['n1', 'n2']) await addManaged(cluster, name)
@@ -155,7 +155,7 @@ describe('volumes of drivers', () => {
     end: [],
   })
 
-  scenario('that only one node may have wait until another has lost them, and their pods are told', {
+  scenario('that cannot be shared wait until they are detached from another node, with an event', {
     act: async cluster => {
       cluster.start(driver())
       for (const name of ['n1', 'n2']) await addManaged(cluster, name)
@@ -168,14 +168,14 @@ describe('volumes of drivers', () => {
       await remove(cluster, 'p1')
     },
     look: async cluster => {
-      const told = await messages(cluster, 'FailedAttachVolume')
+      const recorded = await messages(cluster, 'FailedAttachVolume')
       const expected = 'Waiting for detach for volume "v" Volume is already used by pod(s) p1'
-      return [await attachments(cluster), told.includes(expected)]
+      return [await attachments(cluster), recorded.includes(expected)]
     },
     end: [[['n2', true]], true],
   })
 
-  scenario('are not attached where their driver needs none, or a node does it itself', {
+  scenario('are not attached if their driver does not require it, or the node does it itself', {
     act: async cluster => {
       cluster.start(driver())
       await addNode(cluster, 'own')
@@ -196,7 +196,7 @@ describe('volumes of drivers', () => {
     end: [],
   })
 
-  scenario('that cannot be attached are told of', {
+  scenario('that cannot be attached are reported', {
     act: cluster => setUp(cluster, driver(true)),
     look: cluster => messages(cluster, 'FailedAttachVolume'),
     end: ['AttachVolume.Attach failed for volume "v" : no slot is free'],

@@ -17,8 +17,7 @@ const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' }
 const prefix = 'jws-kubeconfig-'
 
 /**
- * Signs the kubeconfig that everybody may read with every bootstrap token that may sign, so that whoever has a token can
- * tell that it is the right one.
+ * Signs the public kubeconfig in cluster-info with every signing bootstrap token, so that a client with a token can verify it.
  */
 export function createBootstrapSignerController(hmac: Hmac): Operator {
   return defineOperator('bootstrap-signer-controller', operator => {
@@ -51,7 +50,7 @@ async function reconcile({ client, key, clock }: ReconcileContext, hmac: Hmac): 
   return Number.isFinite(next) ? requeueAfter(next - now) : undefined
 }
 
-/** A JSON Web Signature without what it signs. */
+/** A detached JSON Web Signature. */
 function sign(hmac: Hmac, content: string, id: string, secret: string): string {
   const header = encodeBase64Url(encodeText(JSON.stringify({ alg: 'HS256', kid: id })))
   const payload = encodeBase64Url(encodeText(content))

@@ -12,15 +12,15 @@ export interface BootstrapToken {
   readonly id: string
   readonly secret: string
   readonly maySign: boolean
-  /** In milliseconds; undefined: never. What cannot be read ended long ago. */
+  /** In milliseconds; undefined if it never expires. An invalid expiration has passed. */
   readonly expiresAt: number | undefined
 }
 
-/** Secrets that may be bootstrap tokens, by their names: what they hold is not watched. */
+/** Secrets that may be bootstrap tokens, by name: their content is not watched. */
 export const mayBeToken: Predicate<Secret> = ({ object }) =>
   object.metadata.namespace === tokenNamespace && object.metadata.name.startsWith(prefix)
 
-/** Undefined when there is none, or it is no token. */
+/** Undefined if the secret does not exist or is not a bootstrap token. */
 export async function readToken(client: OperatorClient, key: ObjectKey): Promise<BootstrapToken | undefined> {
   const secret = await client.get(Secret, key, { cached: false })
   return secret && tokenOf(secret)
@@ -47,7 +47,7 @@ function tokenOf({ metadata, type, data = {} }: DeepReadonly<Secret>): Bootstrap
   }
 }
 
-/** A time that cannot be read has passed. */
+/** An invalid time has passed. */
 function momentOf(time: string): number {
   try {
     return parseTime(time).milliseconds

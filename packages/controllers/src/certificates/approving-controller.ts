@@ -12,7 +12,7 @@ const nodeSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
 const requiredUsages = ['client auth', 'digital signature']
 const allowedUsages = new Set([...requiredUsages, 'key encipherment'])
 
-/** Approves what kubelets ask for as clients, when whoever asks may have it. Everything else is for people to say. */
+/** Approves client certificates of kubelets if the requester is authorized. Leaves all other requests to users. */
 export function createCertificateApprovingController(issuer: Pick<CertificateIssuer, 'read'>): Operator {
   return defineOperator('certificatesigningrequest-approving-controller', operator => {
     operator
@@ -28,9 +28,9 @@ async function reconcile(
 ): Promise<void> {
   const request = await client.get(CertificateSigningRequest, key)
   if (!request || request.spec.signerName !== nodeSigner || isDecided(request)) return
-  const wanted = issuer.read(decodeBase64Text(request.spec.request) ?? '')
-  if (!isKubeletClient(request, wanted)) return
-  const isSelf = request.spec.username === wanted.commonName
+  const requested = issuer.read(decodeBase64Text(request.spec.request) ?? '')
+  if (!isKubeletClient(request, requested)) return
+  const isSelf = request.spec.username === requested.commonName
   const ways = [
     ...(isSelf ? [{ subresource: 'selfnodeclient', what: 'self kubelet' }] : []),
     { subresource: 'nodeclient', what: 'kubelet' },
@@ -52,7 +52,7 @@ async function reconcile(
     return
   }
   const tried = ways.map(way => way.subresource)
-  log.info('a certificate request was not approved by its access review', { request: key.name, tried })
+  log.info('access review did not approve a certificate signing request', { request: key.name, tried })
 }
 
 function isDecided({ status }: SigningRequest): boolean {
@@ -60,13 +60,13 @@ function isDecided({ status }: SigningRequest): boolean {
   return decided || Boolean(status?.certificate)
 }
 
-function isKubeletClient({ spec }: SigningRequest, wanted: RequestedCertificate): boolean {
+function isKubeletClient({ spec }: SigningRequest, requested: RequestedCertificate): boolean {
   const usages: readonly string[] = spec.usages ?? []
   return (
-    wanted.organizations.length === 1 &&
-    wanted.organizations[0] === 'system:nodes' &&
-    wanted.commonName.startsWith('system:node:') &&
-    !wanted.hasOtherNames &&
+    requested.organizations.length === 1 &&
+    requested.organizations[0] === 'system:nodes' &&
+    requested.commonName.startsWith('system:node:') &&
+    !requested.hasOtherNames &&
     requiredUsages.every(usage => usages.includes(usage)) &&
     usages.every(usage => allowedUsages.has(usage))
   )

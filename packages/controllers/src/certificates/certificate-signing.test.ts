@@ -59,7 +59,7 @@ async function start(issuer: Partial<CertificateIssuer> = {}) {
 }
 
 describe('createCertificateSigningController', () => {
-  it('signs what is approved, and nothing before', async () => {
+  it('signs approved requests, and nothing else', async () => {
     await using cluster = await start()
     await cluster.ask({ signerName: clients, expirationSeconds: 900 })
     assert.equal((await cluster.get())?.status?.certificate, undefined)
@@ -68,7 +68,7 @@ describe('createCertificateSigningController', () => {
     assert.equal(atob((await cluster.get())!.status!.certificate!), certificate)
   })
 
-  it('signs nothing that is denied, or is for another signer', async () => {
+  it('signs no request that is denied or for another signer', async () => {
     await using denied = await start()
     await denied.ask({ signerName: clients })
     await denied.decide('Denied')
@@ -95,7 +95,7 @@ describe('createCertificateSigningController', () => {
       'subject common name does not begin with system:node:',
     ],
   ] as const) {
-    it(`refuses ${what} for good`, async () => {
+    it(`rejects ${what} permanently`, async () => {
       const about = {
         commonName: 'system:node:n',
         organizations: ['system:nodes'],
@@ -112,7 +112,7 @@ describe('createCertificateSigningController', () => {
   }
 })
 
-describe('the signing of certificates, whatever happens to who signs', () => {
+describe('certificate signing, with faults injected into its controller', () => {
   const key = { name: 'r' }
   const subject = { commonName: 'system:node:n', organizations: ['system:nodes'] }
   const request = btoa(createCertificateRequest(subject, generateKey()))
@@ -144,17 +144,17 @@ describe('the signing of certificates, whatever happens to who signs', () => {
     await cluster.run(approval.update({ ...made, status: { conditions: [condition] } }))
   }
 
-  scenario('gives what was approved', {
+  scenario('issues approved certificates', {
     act: cluster => askAndDecide(cluster, 'Approved'),
     end: [certificate, 'Approved'],
   })
 
-  scenario('gives nothing that was denied', {
+  scenario('issues no denied certificate', {
     act: cluster => askAndDecide(cluster, 'Denied'),
     end: [undefined, 'Denied'],
   })
 
-  scenario('says once and for all what it cannot sign', {
+  scenario('reports permanently what it cannot sign', {
     act: cluster => askAndDecide(cluster, 'Approved', 'server auth'),
     end: [undefined, 'Approved', 'Failed'],
   })

@@ -4,17 +4,18 @@ import { isNotFound } from '@coxswain/apimachinery/status'
 import { decodeBase64Text, minOf } from '@coxswain/kit'
 import { defineOperator, type Operator, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 
+/** Options of {@link createCertificateCleanerController}. */
 export interface CertificateCleanerOptions {
-  /** When a certificate ends, in milliseconds. @default unknown: an issued one goes an hour after its approval */
+  /** Returns when a certificate expires, in milliseconds. @default unknown: an issued request is deleted an hour after its approval */
   readonly expiresAt?: (pem: string) => number | undefined
 }
 
 const hour = 3_600_000
-/** How long a request is kept after it was decided and done, and how long when nobody has done anything. */
+/** How long decided requests and pending requests are kept. */
 const doneFor = hour
 const pendingFor = 24 * hour
 
-/** Deletes certificate requests that are over, or that nobody will ever answer. */
+/** Deletes certificate signing requests that are decided, expired or never answered. */
 export function createCertificateCleanerController(options: CertificateCleanerOptions = {}): Operator {
   return defineOperator('certificatesigningrequest-cleaner-controller', operator => {
     operator
@@ -36,7 +37,7 @@ export function createCertificateCleanerController(options: CertificateCleanerOp
   })
 }
 
-/** When it may go: the earliest of what its conditions say. */
+/** When it may be deleted: the earliest time that its conditions give. */
 function endOf(
   { metadata, status }: DeepReadonly<CertificateSigningRequest>,
   { expiresAt }: CertificateCleanerOptions,

@@ -4,18 +4,18 @@ import { type DeepReadonly, isStatusConditionTrue } from '@coxswain/apimachinery
 import { decodeBase64Text, encodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
-/** What a certificate is asked for. */
+/** The content of a certificate request. */
 export interface RequestedCertificate {
   readonly commonName: string
   readonly organizations: readonly string[]
-  /** Whether it asks for names besides the subject's: hosts, addresses, e-mail. */
+  /** Whether it requests subject alternative names: DNS, IP, e-mail. */
   readonly hasOtherNames: boolean
 }
 
-/** Whoever has the key of the CA. Both functions throw an Error for what is no certificate request. */
+/** Holds the key of the CA. Both functions throw an Error for an invalid certificate request. */
 export interface CertificateIssuer {
   read(request: string): RequestedCertificate
-  /** The certificate of a client, in PEM; for `seconds`, or as long as the issuer likes. */
+  /** Issues a client certificate, in PEM, for `seconds` or the issuer's default lifetime. */
   sign(request: string, seconds: number | undefined): string
 }
 
@@ -27,8 +27,8 @@ const clientUsages = new Set(['digital signature', 'key encipherment', 'client a
 const shortest = 600
 
 /**
- * Signs what has been approved, for the signers of client certificates. A request that a signer does not take fails for
- * good, with the reason in its status. Whether a request is approved is for others to say.
+ * Signs approved requests for the client certificate signers. A request that violates a signer's rules fails permanently, with
+ * the reason in its status. Approval is left to other controllers and users.
  */
 export function createCertificateSigningController(issuer: CertificateIssuer): Operator {
   return defineOperator('certificatesigningrequest-signing-controller', operator => {
@@ -72,7 +72,7 @@ function isDue({ spec, status }: SigningRequest): boolean {
   return isOurs && !status?.certificate && has('Approved') && !has('Denied') && !has('Failed')
 }
 
-/** Upstream's words for what a signer does not take. */
+/** Returns why a signer rejects a request, in upstream's words. */
 function findProblem(
   { signerName, usages = [] }: SigningRequest['spec'],
   { commonName, organizations, hasOtherNames }: RequestedCertificate,

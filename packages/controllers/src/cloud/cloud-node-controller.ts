@@ -2,7 +2,7 @@ import { Node } from '@coxswain/api/core/v1'
 import { deepEqual } from '@coxswain/apimachinery/json'
 import type { NodeView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
-import { wantedAddresses } from './node-addresses.ts'
+import { desiredAddresses } from './node-addresses.ts'
 import {
   type CloudProvider,
   type InstanceMetadata,
@@ -11,10 +11,10 @@ import {
   uninitializedTaint,
 } from './provider.ts'
 
-/** Milliseconds between two looks at a node's addresses. */
+/** Milliseconds between two updates of a node's addresses. */
 const statusPeriod = 300_000
 
-/** Labels that were renamed: what the old one says, the new one says too. */
+/** Renamed labels, kept in step with the deprecated ones. */
 const renamedLabels = [
   ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
   ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'],
@@ -22,7 +22,7 @@ const renamedLabels = [
 ] as const
 const kubernetesLabel = /(^|\.)(kubernetes|k8s)\.io\//
 
-/** Tells new nodes what they are by their cloud, and keeps their addresses. */
+/** Initializes new nodes with metadata from their cloud, and updates their addresses. */
 export function createCloudNodeController({ instances }: CloudProvider): Operator {
   return defineOperator('cloud-node-controller', operator => {
     if (!instances) return
@@ -60,8 +60,8 @@ async function initialize(context: ReconcileContext, node: NodeView, instances: 
   const providerID = node.spec?.providerID ?? metadata.providerID
   if (!providerID)
     throw new Error(`cloud provider does not set node provider ID for node ${node.metadata.name}`)
-  wantedAddresses(node, metadata.addresses) // throws when the node's own address is not among them
-  // The taint goes last: as long as it is there, what did not succeed is tried again.
+  desiredAddresses(node, metadata.addresses) // throws if the node's own address is not among them
+  // The taint is removed last: until then, failures are retried.
   const addressed = await writeAddresses(context, node, metadata)
   await client.update(Node, {
     ...addressed,
@@ -101,14 +101,14 @@ async function renameLabels({ client, key }: ReconcileContext, { metadata }: Nod
   await client.patch(Node, key, patch, { type: 'merge' })
 }
 
-/** Resolves with the node as it is then. */
+/** Resolves with the updated node. */
 async function writeAddresses(
   { client, key }: ReconcileContext,
   node: NodeView,
   metadata: InstanceMetadata,
 ): Promise<NodeView> {
   if (metadata.addresses.length === 0) return node
-  const addresses = wantedAddresses(node, metadata.addresses)
+  const addresses = desiredAddresses(node, metadata.addresses)
   const sorted = (of: typeof addresses) => of.map(({ type, address }) => `${type} ${address}`).sort()
   if (deepEqual(sorted(addresses), sorted(node.status?.addresses ?? []))) return node
   const patch = { metadata: { uid: node.metadata.uid }, status: { addresses } }

@@ -7,7 +7,7 @@ import type { CloudProvider, Instances } from './provider.ts'
 const shutdownTaint = 'node.cloudprovider.kubernetes.io/shutdown'
 const monitorPeriod = 5_000
 
-/** Deletes nodes whose machines are gone, and marks those whose machines are stopped. */
+/** Deletes nodes whose instances no longer exist, and taints those whose instances are shut down. */
 export function createCloudNodeLifecycleController({ instances }: CloudProvider): Operator {
   return defineOperator('cloud-node-lifecycle-controller', operator => {
     if (!instances) return
@@ -17,7 +17,7 @@ export function createCloudNodeLifecycleController({ instances }: CloudProvider)
       .timer(monitorPeriod, lookup =>
         lookup
           .list(Node)
-          .filter(node => !isReady(node) || isMarked(node))
+          .filter(node => !isReady(node) || isShutDown(node))
           .map(({ metadata: { name } }) => ({ name })),
       )
       .options({ eventSource: 'cloud-node-lifecycle-controller' })
@@ -29,12 +29,12 @@ export function createCloudNodeLifecycleController({ instances }: CloudProvider)
 }
 
 const isReady = (node: NodeView) => nodeReadyCondition(node)?.status === 'True'
-const isMarked = ({ spec }: NodeView) => spec?.taints?.some(({ key }) => key === shutdownTaint) ?? false
+const isShutDown = ({ spec }: NodeView) => spec?.taints?.some(({ key }) => key === shutdownTaint) ?? false
 
 async function monitor(context: ReconcileContext, node: NodeView, instances: Instances): Promise<void> {
-  if (isReady(node)) await writeTaint(context, node, false)
+  if (isReady(node)) await removeTaint(context, node)
   else if (!(await instances.exists(node, context))) await deleteNode(context, node)
-  else if (await instances.isShutDown(node, context)) await writeTaint(context, node, true)
+  else if (await instances.isShutDown(node, context)) await addTaint(context, node)
 }
 
 async function deleteNode({ client, key, events }: ReconcileContext, node: NodeView): Promise<void> {
@@ -50,10 +50,22 @@ async function deleteNode({ client, key, events }: ReconcileContext, node: NodeV
   }
 }
 
-async function writeTaint({ client, key }: ReconcileContext, node: NodeView, wanted: boolean): Promise<void> {
-  if (wanted === isMarked(node)) return
-  const others = (node.spec?.taints ?? []).filter(taint => taint.key !== shutdownTaint)
-  const taints = wanted ? [...others, { key: shutdownTaint, effect: 'NoSchedule' }] : others
+async function addTaint(context: ReconcileContext, node: NodeView): Promise<void> {
+  if (isShutDown(node)) return
+  await writeTaints(context, node, [...otherTaints(node), { key: shutdownTaint, effect: 'NoSchedule' }])
+}
+
+async function removeTaint(context: ReconcileContext, node: NodeView): Promise<void> {
+  if (isShutDown(node)) await writeTaints(context, node, otherTaints(node))
+}
+
+const otherTaints = ({ spec }: NodeView) => (spec?.taints ?? []).filter(({ key }) => key !== shutdownTaint)
+
+async function writeTaints(
+  { client, key }: ReconcileContext,
+  node: NodeView,
+  taints: readonly object[],
+): Promise<void> {
   const { uid, resourceVersion } = node.metadata
   await client.patch(Node, key, { metadata: { uid, resourceVersion }, spec: { taints } }, { type: 'merge' })
 }

@@ -62,7 +62,7 @@ describe('nodes of a cloud', () => {
       ?.map(({ key }) => key)
       .filter(key => key.startsWith('node.cloudprovider')) ?? []
 
-  scenario('that wait for it learn what they are', {
+  scenario('that wait for it are initialized', {
     act: register,
     look: async cluster => {
       const node = await getNode(cluster, 'n1')
@@ -88,13 +88,13 @@ describe('nodes of a cloud', () => {
     ],
   })
 
-  lifecycle('are marked while their machines are stopped, and no longer', {
+  lifecycle('are tainted while their instances are shut down', {
     act: async cluster => {
       await register(cluster)
       const instance = (await entries(cluster))['instance.n1']!
       await setEntry(cluster, 'instance.n1', { ...instance, state: 'stopped' })
       await cluster.advance(20_000)
-      assert.deepEqual(await taintsOf(cluster), [], 'nobody asks for the machines of nodes that are ready')
+      assert.deepEqual(await taintsOf(cluster), [], 'the instances of ready nodes are not checked')
       await setReady(cluster, 'n1', 'Unknown')
       await cluster.advance(20_000)
       assert.deepEqual(await taintsOf(cluster), ['node.cloudprovider.kubernetes.io/shutdown'])
@@ -104,21 +104,25 @@ describe('nodes of a cloud', () => {
     end: [],
   })
 
-  lifecycle('go with their machines when they are not ready, and others do not', {
+  lifecycle('that are not ready are deleted with their instances, and others are not', {
     act: async cluster => {
       await register(cluster)
       await addNode(cluster, 'mine')
       await setEntry(cluster, 'instance.n1', null)
       await cluster.advance(20_000)
-      assert.ok(await getNode(cluster, 'n1'), 'a node that is ready has a machine')
+      assert.ok(await getNode(cluster, 'n1'), 'a ready node has an instance')
       await setReady(cluster, 'n1', 'Unknown')
       await setReady(cluster, 'mine', 'Unknown')
     },
     look: async cluster => {
       const { items } = await cluster.run(cluster.client.list(Node))
       const { items: events } = await cluster.run(cluster.client.list(Event, { namespace: 'default' }))
-      const told = events.filter(({ reason }) => reason === 'DeletingNode')
-      return [items.map(({ metadata }) => metadata.name), told[0]?.source?.component, told[0]?.message]
+      const recorded = events.filter(({ reason }) => reason === 'DeletingNode')
+      return [
+        items.map(({ metadata }) => metadata.name),
+        recorded[0]?.source?.component,
+        recorded[0]?.message,
+      ]
     },
     end: [
       ['mine'],
@@ -127,7 +131,7 @@ describe('nodes of a cloud', () => {
     ],
   })
 
-  scenario('say the same with the new names of labels as with the old', {
+  scenario('have both the new and the deprecated labels', {
     act: async cluster => {
       const labels = {
         'failure-domain.beta.kubernetes.io/zone': 'z',
@@ -176,14 +180,14 @@ describe('services of type LoadBalancer', () => {
     },
     look: async cluster => {
       const service = await getService(cluster)
-      const told = await reasons(cluster)
+      const recorded = await reasons(cluster)
       const [[entry, balancer] = []] = await balancers(cluster)
       assert.equal(entry, `load-balancer.${defaultLoadBalancerName(service!)}`)
       return [
         service?.status?.loadBalancer?.ingress,
         service?.metadata.finalizers,
         balancer,
-        ['EnsuringLoadBalancer', 'EnsuredLoadBalancer'].every(reason => told.has(reason)),
+        ['EnsuringLoadBalancer', 'EnsuredLoadBalancer'].every(reason => recorded.has(reason)),
       ]
     },
     end: [
@@ -200,7 +204,7 @@ describe('services of type LoadBalancer', () => {
     ],
   })
 
-  scenario('keep up with the nodes, except those that are left out', {
+  scenario('follow the nodes, except excluded ones', {
     act: async cluster => {
       await addNode(cluster, 'n1')
       await addNode(cluster, 'n2')
@@ -234,7 +238,7 @@ describe('services of type LoadBalancer', () => {
     end: [[['81/TCP at 127.0.0.1:30081']], true],
   })
 
-  scenario('go when their load balancers are gone', {
+  scenario('are deleted when their load balancers are', {
     act: async cluster => {
       await expose(cluster)
       await cluster.advance(10_000)
@@ -244,7 +248,7 @@ describe('services of type LoadBalancer', () => {
     end: [undefined, []],
   })
 
-  scenario('that are deleted at once leave nothing behind', {
+  scenario('that are deleted at once leave no load balancer behind', {
     act: async cluster => {
       await expose(cluster)
       await cluster.advance(1_000)
@@ -254,7 +258,7 @@ describe('services of type LoadBalancer', () => {
     end: [undefined, []],
   })
 
-  scenario('that become another type lose theirs', {
+  scenario('that change their type lose their load balancer', {
     act: async cluster => {
       await expose(cluster)
       await cluster.advance(10_000)
@@ -269,7 +273,7 @@ describe('services of type LoadBalancer', () => {
     end: [{}, undefined, []],
   })
 
-  scenario('leave nothing behind when somebody takes off the finalizer', {
+  scenario('leave no load balancer behind when a user removes the finalizer', {
     act: async cluster => {
       await expose(cluster)
       await cluster.advance(20_000)
@@ -291,18 +295,18 @@ describe('services of type LoadBalancer', () => {
     }
     return { name, loadBalancers: { ...loadBalancers!, ensure } }
   }
-  scenario('are told when their cloud refuses, and tried again', {
+  scenario('report an error of their cloud, and retry', {
     controllers: () => [createServiceLbController(reluctant())],
     act: cluster => expose(cluster).then(() => {}),
     look: async cluster => {
       const { items } = await cluster.run(cluster.client.list(Event, { namespace: 'default' }))
-      const told = items.find(({ reason }) => reason === 'SyncLoadBalancerFailed')
-      return [(await getService(cluster))?.status?.loadBalancer?.ingress?.length, told?.message]
+      const recorded = items.find(({ reason }) => reason === 'SyncLoadBalancerFailed')
+      return [(await getService(cluster))?.status?.loadBalancer?.ingress?.length, recorded?.message]
     },
     end: [1, 'Error syncing load balancer: no quota'],
   })
 
-  scenario('with a class are somebody else’s', {
+  scenario('with a loadBalancerClass are left alone', {
     act: cluster => expose(cluster, { loadBalancerClass: 'example.com/other' }).then(() => {}),
     look: async cluster => [(await getService(cluster))?.metadata.finalizers, await balancers(cluster)],
     end: [undefined, []],
@@ -324,7 +328,7 @@ describe('routes', () => {
     return [status, reason]
   }
 
-  scenario('lead to the pods of every node that has a range, and the node says so', {
+  scenario('are created for every node with a pod CIDR and reported on the node', {
     act: async cluster => {
       await addRouted(cluster, 'n1', '10.244.0.0/24')
       await addRouted(cluster, 'n2', '10.244.1.0/24')
@@ -353,7 +357,7 @@ describe('routes', () => {
     if (route.targetNode === 'n2') throw new Error('the table is full')
     await routes!.create(route, context)
   }
-  scenario('that cannot be made leave their node without a network, and it says so', {
+  scenario('that cannot be created leave their node with NetworkUnavailable', {
     controllers: () => [
       createNodeRouteController({ name, routes: { ...routes!, create } }, { clusterCIDRs }),
     ],
@@ -363,18 +367,18 @@ describe('routes', () => {
     },
     look: async cluster => {
       const { items } = await cluster.run(cluster.client.list(Event, { namespace: 'default' }))
-      const told = items.find(({ reason }) => reason === 'FailedToCreateRoute')
+      const recorded = items.find(({ reason }) => reason === 'FailedToCreateRoute')
       return [
         await conditionOf(cluster, 'n1'),
         await conditionOf(cluster, 'n2'),
-        told?.source?.component,
-        /10\.244\.1\.0\/24 for node n2: the table is full$/.test(told?.message ?? ''),
+        recorded?.source?.component,
+        /10\.244\.1\.0\/24 for node n2: the table is full$/.test(recorded?.message ?? ''),
       ]
     },
     end: [['False', 'RouteCreated'], ['True', 'NoRouteCreated'], 'route_controller', true],
   })
 
-  scenario('go with their nodes, come back when they are lost, and are left alone elsewhere', {
+  scenario('are deleted with their nodes, recreated when they are lost, and left alone elsewhere', {
     act: async cluster => {
       await addRouted(cluster, 'n1', '10.244.0.0/24')
       await addRouted(cluster, 'n2', '10.244.1.0/24')

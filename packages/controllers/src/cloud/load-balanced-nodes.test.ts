@@ -10,13 +10,13 @@ const excluded = (value: string) => ({
 })
 
 describe('nodes behind load balancers', () => {
-  it('are all but those that go, are left out or are about to be deleted', () => {
+  it('are all but terminating, excluded and about-to-be-deleted ones', () => {
     const nodes = [
       node('plain'),
       node('out', excluded('')),
       node('out-too', excluded('true')),
       node('in', excluded('false')),
-      node('going', { deletionTimestamp: '2030-01-01T00:00:00Z' }),
+      node('terminating', { deletionTimestamp: '2030-01-01T00:00:00Z' }),
       node('doomed', {}, { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] }),
     ]
     assert.deepEqual(
@@ -25,7 +25,7 @@ describe('nodes behind load balancers', () => {
     )
   })
 
-  it('are the same in any order, and others when one gets another machine', () => {
+  it('have the same fingerprint in any order, and another one for another instance', () => {
     const [a, b] = [node('a', {}, { providerID: 'local://a' }), node('b')]
     assert.equal(fingerprintOf([a, b]), fingerprintOf([b, a]))
     assert.notEqual(fingerprintOf([a, b]), fingerprintOf([node('a'), b]))

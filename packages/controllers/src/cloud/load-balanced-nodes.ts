@@ -1,18 +1,18 @@
 import type { NodeView } from '@coxswain/kinds'
 
 const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers'
-/** The cluster autoscaler puts it on nodes that it is about to delete. */
+/** Set by the cluster autoscaler on nodes that it is about to delete. */
 const toBeDeleted = 'ToBeDeletedByClusterAutoscaler'
-/** What Go reads as false. */
+/** The strings that Go parses as false. */
 const falsehoods = new Set(['0', 'f', 'F', 'false', 'False', 'FALSE'])
 
-/** Whether a node's labels let load balancers send it anything. */
+/** Whether a node's labels allow traffic from load balancers. */
 export function isIncluded({ metadata }: NodeView): boolean {
   const value = metadata.labels?.[excluded]
   return value === undefined || falsehoods.has(value)
 }
 
-/** Those that load balancers should know: whether they are ready is what their health checks find out. */
+/** The nodes behind load balancers, ready or not: health checks decide about traffic. */
 export function loadBalancedNodes(nodes: readonly NodeView[]): NodeView[] {
   return nodes.filter(
     node =>
@@ -22,7 +22,7 @@ export function loadBalancedNodes(nodes: readonly NodeView[]): NodeView[] {
   )
 }
 
-/** Two sets of nodes with the same fingerprint are the same to load balancers. */
+/** Identifies a set of nodes: load balancers need no update while it is unchanged. */
 export function fingerprintOf(nodes: readonly NodeView[]): string {
   return nodes
     .map(({ metadata, spec }) => `${metadata.name} ${spec?.providerID ?? ''}`)

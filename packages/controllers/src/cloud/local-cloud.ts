@@ -15,13 +15,13 @@ import {
   type Routes,
 } from './provider.ts'
 
-/** Where the local cloud can be looked at, and changed: each entry is one thing, as JSON. */
+/** Where the state of the local cloud can be inspected and changed: each entry is one resource, as JSON. */
 export const localCloudKey = { namespace: 'kube-system', name: 'cloud-local' } as const
 
 const scheme = 'local://'
 const loopback = '127.0.0.1'
 
-/** An entry `instance.NAME`. Who takes it out has lost the machine; who writes `stopped` has stopped it. */
+/** An entry `instance.NAME`. Removing it deletes the instance; the state `stopped` shuts it down. */
 interface LocalInstance {
   readonly providerID: string
   readonly state: 'running' | 'stopped'
@@ -32,8 +32,8 @@ interface LocalInstance {
 }
 
 /**
- * A cloud on paper: what it has is in a ConfigMap. Machines are made for nodes that wait for their cloud, and nodes that do not
- * are none of its business. A load balancer is the loopback address, where node ports answer.
+ * A simulated cloud whose state is in a ConfigMap. Creates instances for nodes that wait for their cloud, and ignores other
+ * nodes. The address of a load balancer is the loopback address, where node ports are served.
  */
 export function createLocalCloud(): CloudProvider {
   return { name: 'local', instances, routes, loadBalancers }
@@ -49,7 +49,7 @@ const instances: Instances = {
   async metadata(node, context) {
     const isNew = node.spec?.providerID === undefined && isUninitialized(node)
     if (!isNew && !isOurs(node)) return undefined
-    // A node that had a machine gets no other: that one is lost.
+    // A node whose instance was deleted does not get a new one.
     const instance = (await readInstance(node, context)) ?? (isNew && (await makeInstance(node, context)))
     if (!instance) return undefined
     const { providerID, type: instanceType, zone, region, addresses = [] } = instance
@@ -138,7 +138,7 @@ async function read(client: OperatorClient): Promise<Map<string, unknown>> {
   return new Map(Object.entries(found?.data ?? {}).map(([entry, text]) => [entry, parse(text)]))
 }
 
-/** What somebody has spoilt is as good as not there. */
+/** An invalid entry counts as absent. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -147,7 +147,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** One entry at a time, whatever others do to the rest; undefined takes it out. */
+/** Patches a single entry, whatever else changes concurrently; undefined removes it. */
 async function write(client: OperatorClient, entry: string, value: object | undefined): Promise<void> {
   const present = (await read(client)).get(entry)
   if (deepEqual(present, value)) return

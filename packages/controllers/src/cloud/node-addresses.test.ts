@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { NodeView } from '@coxswain/kinds'
-import { wantedAddresses } from './node-addresses.ts'
+import { desiredAddresses } from './node-addresses.ts'
 import type { AddressView } from './provider.ts'
 
 const address = (type: string, text: string) => ({ type, address: text }) as AddressView
@@ -21,20 +21,20 @@ const cloud = [
 
 describe('addresses of a node', () => {
   it('are those of its cloud, and its own host name', () => {
-    assert.deepEqual(wantedAddresses(node(), cloud), [...cloud, address('Hostname', 'n')])
+    assert.deepEqual(desiredAddresses(node(), cloud), [...cloud, address('Hostname', 'n')])
     const named = [...cloud, address('Hostname', 'other')]
-    assert.deepEqual(wantedAddresses(node(), named), named)
+    assert.deepEqual(desiredAddresses(node(), named), named)
   })
 
-  it('are of one type only the one that the node says is its own', () => {
-    assert.deepEqual(wantedAddresses(node('10.0.0.2'), cloud), [
+  it("include only the node's own address of each of its types", () => {
+    assert.deepEqual(desiredAddresses(node('10.0.0.2'), cloud), [
       address('InternalIP', '10.0.0.2'),
       address('ExternalIP', '192.0.2.1'),
       address('Hostname', 'n'),
     ])
   })
 
-  it('are refused when the cloud does not know that one', () => {
-    assert.throws(() => wantedAddresses(node('10.9.9.9'), cloud), /matches ip: 10\.9\.9\.9/)
+  it("are rejected if the cloud does not know the node's own address", () => {
+    assert.throws(() => desiredAddresses(node('10.9.9.9'), cloud), /matches ip: 10\.9\.9\.9/)
   })
 })

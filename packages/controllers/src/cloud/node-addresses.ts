@@ -1,15 +1,15 @@
 import type { NodeView } from '@coxswain/kinds'
 import type { AddressView } from './provider.ts'
 
-/** Kubelets that were told their address say so with it. */
+/** Set by kubelets that were started with a node IP. */
 const providedAddress = 'alpha.kubernetes.io/provided-node-ip'
 
 /**
- * The addresses a node should have: what its cloud says, with the host name that the node has given itself where the cloud
- * knows none. Of the types that the node's own address has in the cloud, only that one counts.
- * @throws when the cloud does not know the node's own address
+ * The addresses that a node should have: those of its cloud, and the node's own host name if the cloud has none. Of the types
+ * that the node's own address has in the cloud, only that address is kept.
+ * @throws if the cloud does not know the node's own address
  */
-export function wantedAddresses(
+export function desiredAddresses(
   { metadata, status }: NodeView,
   addresses: readonly AddressView[],
 ): readonly AddressView[] {

@@ -8,16 +8,17 @@ import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/
 import { overlap } from '../ip-range.ts'
 import type { CloudProvider, Route, Routes } from './provider.ts'
 
+/** Options of {@link createNodeRouteController}. */
 export interface NodeRouteOptions {
-  /** Ranges of all pods: routes to other addresses are somebody else's. */
+  /** The ranges of all pods: routes to other addresses are left alone. */
   readonly clusterCIDRs: readonly CIDR[]
 }
 
 const syncPeriod = 10_000
-/** All routes are looked at together. */
+/** All routes are reconciled together. */
 const everything = { name: 'routes' }
 
-/** Keeps a route to every range of pods, and says on nodes whether they have theirs. */
+/** Creates a route to every node's pod CIDR, and reports on nodes whether they have theirs. */
 export function createNodeRouteController({ routes }: CloudProvider, options: NodeRouteOptions): Operator {
   return defineOperator('node-route-controller', operator => {
     if (!routes) return
@@ -52,16 +53,16 @@ async function reconcile(
   }
   for (const route of present.filter(isOurs)) {
     const node = nodes.find(({ metadata }) => metadata.name === route.targetNode)
-    if (!route.isBlackhole && node && leadsTo(route, node)) continue
+    if (!route.isBlackhole && node && isRouteOf(route, node)) continue
     await routes.delete(route, context).catch(error => {
-      context.log.warn('a route could not be deleted', { route: route.name, error })
+      context.log.warn('failed to delete a route', { route: route.name, error })
     })
   }
-  for (const node of nodes) await giveRoutes(context, node, routes, present)
+  for (const node of nodes) await createRoutes(context, node, routes, present)
 }
 
-/** Whether it is one of the routes that a node should have. */
-function leadsTo(route: Route, { metadata, spec, status }: NodeView): boolean {
+/** Whether it is a route that a node should have. */
+function isRouteOf(route: Route, { metadata, spec, status }: NodeView): boolean {
   const { targetNode, destinationCIDR, targetNodeAddresses: addresses } = route
   return (
     targetNode === metadata.name &&
@@ -70,7 +71,7 @@ function leadsTo(route: Route, { metadata, spec, status }: NodeView): boolean {
   )
 }
 
-async function giveRoutes(
+async function createRoutes(
   context: ReconcileContext,
   node: NodeView,
   routes: Routes,
@@ -83,7 +84,7 @@ async function giveRoutes(
   let hasAll = ranges.length > 0
   for (const destinationCIDR of ranges) {
     const isThere = present.some(
-      route => !route.isBlackhole && route.destinationCIDR === destinationCIDR && leadsTo(route, node),
+      route => !route.isBlackhole && route.destinationCIDR === destinationCIDR && isRouteOf(route, node),
     )
     if (isThere) continue
     const targetNodeAddresses = node.status?.addresses ?? []
@@ -96,13 +97,13 @@ async function giveRoutes(
       context.events.warning(node, 'FailedToCreateRoute', message)
     }
   }
-  await writeCondition(context, node, hasAll)
+  await writeCondition(context, node, { hasRoutes: hasAll })
 }
 
 async function writeCondition(
   { client, clock }: ReconcileContext,
   node: NodeView,
-  hasRoutes: boolean,
+  { hasRoutes }: { readonly hasRoutes: boolean },
 ): Promise<void> {
   const status = hasRoutes ? 'False' : 'True'
   const reason = hasRoutes ? 'RouteCreated' : 'NoRouteCreated'

@@ -5,85 +5,87 @@ import type { OperatorClient } from '@coxswain/runtime'
 
 export type AddressView = DeepReadonly<NodeAddress>
 
-/** What a call of a provider may use besides its own cloud: the cluster, as the controller that asks sees it. */
+/** What provider calls may use besides the cloud's own API: the cluster, as the calling controller sees it. */
 export interface CloudContext {
   readonly client: OperatorClient
 }
 
 /**
- * A cloud, as the controllers see it. A part that it does not have is not there, and the controllers of that part do nothing.
- * Every call may be repeated: controllers die after any of them. What cannot be done is thrown, and tried again later.
+ * A cloud provider. A part that it does not implement is absent, and its controllers do nothing. Calls must be idempotent,
+ * because controllers may be killed after any of them. Errors are thrown and the call is retried later.
  */
 export interface CloudProvider {
-  /** What provider ids begin with: `NAME://`. */
+  /** The prefix of provider ids: `NAME://`. */
   readonly name: string
   readonly instances?: Instances
   readonly routes?: Routes
   readonly loadBalancers?: LoadBalancers
 }
 
-/** The machines that nodes are. They are found by `spec.providerID` and, where that is not set yet, by the node itself. */
+/** The instances behind nodes. They are found by `spec.providerID` or, while that is unset, by the node itself. */
 export interface Instances {
-  /** A machine that is stopped exists. */
+  /** True also for an instance that is shut down. */
   exists(node: NodeView, context: CloudContext): Promise<boolean>
   isShutDown(node: NodeView, context: CloudContext): Promise<boolean>
-  /** Undefined when the node is to be left as it is. */
+  /** Undefined if the node should not be initialized. */
   metadata(node: NodeView, context: CloudContext): Promise<InstanceMetadata | undefined>
 }
 
+/** What a cloud knows of a node's instance. */
 export interface InstanceMetadata {
-  /** Becomes `spec.providerID`; a node is not initialised without one. */
+  /** Becomes `spec.providerID`; required for initialization. */
   readonly providerID?: string
   readonly instanceType?: string
   readonly zone?: string
   readonly region?: string
-  /** Empty leaves those of the node alone. */
+  /** If empty, the node's addresses are left alone. */
   readonly addresses: readonly AddressView[]
-  /** Those with names of Kubernetes, and those the node has, are passed over. */
+  /** Labels in Kubernetes' own domains, and labels that the node already has, are skipped. */
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** How the cloud's network gets pods' packets to nodes. */
+/** Routes for pod traffic to nodes in the cloud's network. */
 export interface Routes {
   list(context: CloudContext): Promise<readonly Route[]>
   /** `name` is a hint. */
   create(route: Omit<Route, 'name'> & { readonly name: string }, context: CloudContext): Promise<void>
-  /** One that was listed. */
+  /** Deletes a route returned by `list`. */
   delete(route: Route, context: CloudContext): Promise<void>
 }
 
+/** A route of the cloud's network to the pods of one node. */
 export interface Route {
   readonly name: string
   readonly targetNode: string
   readonly destinationCIDR: string
-  /** Given by providers that have to know when they change. */
+  /** Set by providers that have to follow address changes. */
   readonly targetNodeAddresses?: readonly AddressView[]
-  /** Leads nowhere. */
+  /** The route drops its packets. */
   readonly isBlackhole?: boolean
 }
 
 export type LoadBalancerView = DeepReadonly<LoadBalancerStatus>
 
-/** What brings the outside to services of type LoadBalancer. */
+/** Load balancers of Services of type LoadBalancer. */
 export interface LoadBalancers {
-  /** Undefined when there is none. */
+  /** Undefined if it does not exist. */
   get(service: ServiceView, context: CloudContext): Promise<LoadBalancerView | undefined>
-  /** Makes it, or makes it as it should be. */
+  /** Creates or updates the load balancer. */
   ensure(service: ServiceView, nodes: readonly NodeView[], context: CloudContext): Promise<LoadBalancerView>
-  /** Only the nodes have changed. */
+  /** Updates only the nodes. */
   update(service: ServiceView, nodes: readonly NodeView[], context: CloudContext): Promise<void>
-  /** Nothing of it is left when this resolves, nor was there anything wrong if there was nothing. */
+  /** Deletes the load balancer and everything that belongs to it; succeeds if it does not exist. */
   delete(service: ServiceView, context: CloudContext): Promise<void>
 }
 
-/** Kubelets put it on nodes that are not to be used before their cloud has said what they are. */
+/** Set by kubelets on nodes that must not be used until their cloud has initialized them. */
 export const uninitializedTaint = 'node.cloudprovider.kubernetes.io/uninitialized'
 
 export function isUninitialized({ spec }: NodeView): boolean {
   return spec?.taints?.some(({ key }) => key === uninitializedTaint) ?? false
 }
 
-/** A name for a service's load balancer that every cloud takes. */
+/** A load balancer name for a Service that every cloud accepts. */
 export function defaultLoadBalancerName({ metadata }: ServiceView): string {
   return `a${metadata.uid.replaceAll('-', '')}`.slice(0, 32)
 }

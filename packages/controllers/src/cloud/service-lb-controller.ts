@@ -15,12 +15,12 @@ import type { CloudProvider, LoadBalancers, LoadBalancerView } from './provider.
 
 const cleanup = 'service.kubernetes.io/load-balancer-cleanup'
 const rateLimiter = () => createExponentialLimiter<string>({ base: 5_000, cap: 300_000 })
-const mostNamesTold = 20
+const maxNamesListed = 20
 
-/** By key: the service as it was when its load balancer was last ensured, and the nodes that one was told of. */
+/** By key: the service when its load balancer was last ensured, and the nodes it was last updated with. */
 type Known = Map<string, { readonly service: ServiceView; readonly nodes: string }>
 
-/** Keeps a load balancer of the cloud for every service that wants one. */
+/** Manages a cloud load balancer for every Service of type LoadBalancer. */
 export function createServiceLbController({ loadBalancers }: CloudProvider): Operator {
   return defineOperator('service-lb-controller', operator => {
     if (!loadBalancers) return
@@ -39,7 +39,7 @@ export function createServiceLbController({ loadBalancers }: CloudProvider): Ope
   })
 }
 
-/** A service with a class of its own is somebody else's. */
+/** A service with a loadBalancerClass belongs to another controller. */
 function wantsBalancer({ spec }: ServiceView): boolean {
   return spec?.type === 'LoadBalancer' && spec.loadBalancerClass === undefined
 }
@@ -47,11 +47,11 @@ function wantsBalancer({ spec }: ServiceView): boolean {
 const hasCleanup = ({ metadata }: ServiceView) => metadata.finalizers?.includes(cleanup) ?? false
 
 function needsCleanup(service: ServiceView): boolean {
-  const isGoing = service.metadata.deletionTimestamp !== undefined
-  return hasCleanup(service) && (isGoing || service.spec?.type !== 'LoadBalancer')
+  const isTerminating = service.metadata.deletionTimestamp !== undefined
+  return hasCleanup(service) && (isTerminating || service.spec?.type !== 'LoadBalancer')
 }
 
-/** What a load balancer is made of: that a service's status changes is no reason to look at it. */
+/** The fields that determine a load balancer: other changes of a service do not matter. */
 function ingredients(service: ServiceView) {
   const { spec = {}, metadata } = service
   return [
@@ -81,7 +81,7 @@ const concernsBalancer: Predicate<Service> = event => {
   )
 }
 
-/** A taint is no reason to tell load balancers: their connections are to be drained. */
+/** A taint does not change the nodes of load balancers: their connections are to be drained. */
 const concernsNodes: Predicate<Node> = event =>
   event.type !== 'update' ||
   isIncluded(event.old) !== isIncluded(event.object) ||
@@ -116,7 +116,7 @@ async function reconcile(context: ReconcileContext, balancers: LoadBalancers, kn
   }
 }
 
-/** Somebody has taken the finalizer off. */
+/** Cleans up after a user removed the finalizer. */
 async function removeForgotten(context: ReconcileContext, service: ServiceView, balancers: LoadBalancers) {
   const { events } = context
   events.normal(service, 'DeletingLoadBalancer', 'Deleting load balancer')
@@ -130,7 +130,7 @@ async function removeForgotten(context: ReconcileContext, service: ServiceView, 
   events.normal(service, 'DeletedLoadBalancer', 'Deleted load balancer')
 }
 
-/** The finalizer comes off last: whoever dies before that is reminded by it. */
+/** The finalizer is removed last, so that the deletion is resumed after a crash. */
 async function remove(context: ReconcileContext, service: ServiceView, balancers: LoadBalancers) {
   const { client, key, events } = context
   const { uid, deletionTimestamp } = service.metadata
@@ -160,7 +160,7 @@ async function ensure(
   }
   const { items } = await client.list(Node)
   const nodes = loadBalancedNodes(items)
-  if (nodes.length === 0) tellOfNone(context, service)
+  if (nodes.length === 0) reportNoNodes(context, service)
   known.set(idOf(context), { service, nodes: fingerprintOf(nodes) })
   const status = await balancers.ensure(service, nodes, context)
   events.normal(service, 'EnsuredLoadBalancer', 'Ensured load balancer')
@@ -178,7 +178,7 @@ async function writeStatus(
   await ignoreNotFound(client.patch(Service, key, patch, { type: 'merge', subresource: 'status' }))
 }
 
-/** What is gone by now needs nothing any more. */
+/** A service that is already deleted needs no update. */
 async function ignoreNotFound(call: Promise<unknown>): Promise<void> {
   try {
     await call
@@ -187,11 +187,11 @@ async function ignoreNotFound(call: Promise<unknown>): Promise<void> {
   }
 }
 
-function tellOfNone({ events }: ReconcileContext, service: ServiceView): void {
+function reportNoNodes({ events }: ReconcileContext, service: ServiceView): void {
   events.warning(service, 'UnAvailableLoadBalancer', 'There are no available nodes for LoadBalancer')
 }
 
-/** Only for those that were ensured before: all others learn of the nodes when they are. */
+/** Only for services that were ensured before: the others get the nodes when they are. */
 async function updateNodes(context: ReconcileContext, balancers: LoadBalancers, known: Known) {
   const { client, key, events } = context
   const service = await client.get(Service, key)
@@ -206,18 +206,18 @@ async function updateNodes(context: ReconcileContext, balancers: LoadBalancers, 
   } catch (error) {
     if (!(await balancers.get(service, context))) return
     const names = nodes.map(({ metadata }) => metadata.name)
-    const told =
-      names.length > mostNamesTold
-        ? [...names.slice(0, mostNamesTold), `<${names.length - mostNamesTold} more>`]
+    const listed =
+      names.length > maxNamesListed
+        ? [...names.slice(0, maxNamesListed), `<${names.length - maxNamesListed} more>`]
         : names
     events.warning(
       service,
       'UpdateLoadBalancerFailed',
-      `Error updating load balancer with new hosts [${told.join(' ')}] [node names limited, total number of nodes: ${names.length}], error: ${messageOf(error)}`,
+      `Error updating load balancer with new hosts [${listed.join(' ')}] [node names limited, total number of nodes: ${names.length}], error: ${messageOf(error)}`,
     )
     throw error
   }
   known.set(idOf(context), { ...before, nodes: present })
-  if (nodes.length === 0) tellOfNone(context, service)
+  if (nodes.length === 0) reportNoNodes(context, service)
   else events.normal(service, 'UpdatedLoadBalancer', 'Updated load balancer with new hosts')
 }

@@ -11,13 +11,13 @@ type Rule = NonNullable<Role['rules']>[number]
 
 const fieldManager = 'clusterrole-aggregation-controller'
 
-/** Gathers the rules of other roles in roles that select them by label. */
+/** Aggregates the rules of cluster roles into those that select them by label. */
 export function createClusterRoleAggregationController(): Operator {
   return defineOperator(fieldManager, operator => {
     operator
       .controller('clusterrole-aggregation')
       .for(ClusterRole)
-      // A role may have changed its labels: every role that gathers has to look again.
+      // A role may have changed its labels: every aggregating role is reconciled.
       .watches(ClusterRole, (_role, lookup) =>
         lookup
           .list(ClusterRole)
@@ -39,7 +39,7 @@ export function createClusterRoleAggregationController(): Operator {
   })
 }
 
-/** In the order of the selectors, then of the names of roles; a rule stands there once. */
+/** In the order of the selectors, then of role names; without duplicates. */
 export function gatherRules(role: Role, roles: readonly Role[]): Rule[] {
   const sorted = roles.toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
   const rules: Rule[] = []

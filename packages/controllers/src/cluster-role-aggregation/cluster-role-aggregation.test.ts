@@ -15,8 +15,8 @@ const aggregating = (...selectors: Record<string, string>[]): Role =>
     rules: [rule('own')],
   }) as unknown as Role
 
-describe('a role that gathers rules', () => {
-  it('has those of the roles it selects, by name, each once, and none of its own', () => {
+describe('an aggregated cluster role', () => {
+  it('has the rules of the roles that it selects, by name, without duplicates, and none of its own', () => {
     const role = aggregating({ a: 'true' }, { b: 'true' })
     const roles = [
       roleOf('y', { a: 'true' }, 'two', 'one'),
@@ -28,7 +28,7 @@ describe('a role that gathers rules', () => {
     assert.deepEqual(gatherRules(role, roles), ['one', 'two', 'three'].map(rule))
   })
 
-  it('is empty when it selects nothing', () => {
+  it('is empty if it selects nothing', () => {
     assert.deepEqual(gatherRules(aggregating({ d: 'true' }), [roleOf('x', { a: 'true' }, 'one')]), [])
   })
 })

@@ -12,7 +12,7 @@ import {
   requeueAfter,
 } from '@coxswain/runtime'
 import { finishedCondition, type JobView } from '../job/job-pods.ts'
-import { isNamespaceGoing } from '../pods/pod-control.ts'
+import { isNamespaceTerminating } from '../pods/pod-control.ts'
 import {
   deleteJob,
   deleteOldJobs,
@@ -28,17 +28,17 @@ import { type CronJobView, findMissed, isTooMany, untilNext } from './missed-tim
 
 type References = NonNullable<CronJobStatus['active']>
 
-/** The status of a CronJob while it is worked on. */
+/** A mutable copy of a CronJob's status. */
 interface Draft {
   active: References
   lastScheduleTime?: string
   lastSuccessfulTime?: string
 }
 
-/** Starts jobs when their schedule says so. */
+/** Creates Jobs on a schedule. */
 export function createCronJobController(): Operator {
   return defineOperator('cronjob-controller', operator => {
-    /** The schedule that each was last seen with. */
+    /** The last observed schedule of each CronJob. */
     const schedules = new Map<string, string>()
     indexJobs(operator)
     operator
@@ -58,7 +58,7 @@ export function createCronJobController(): Operator {
         const before = schedules.get(id)
         schedules.set(id, present)
         const isRescheduled = before !== undefined && before !== present
-        return await sync(context, cronJob, isRescheduled)
+        return await sync(context, cronJob, { isRescheduled })
       })
   })
 }
@@ -66,7 +66,7 @@ export function createCronJobController(): Operator {
 async function sync(
   context: ReconcileContext,
   given: CronJobView,
-  isRescheduled: boolean,
+  { isRescheduled }: { readonly isRescheduled: boolean },
 ): Promise<ReconcileResult> {
   const { client } = context
   const jobs = await listJobsOf(client, given)
@@ -80,10 +80,10 @@ async function sync(
   let wait: number | undefined
   let failure: unknown
   try {
-    // What is not kept at all is not told of as completed either.
+    // No completion event for jobs that are deleted at once.
     const deleted = await deleteOldJobs(context, cronJob, jobs)
     draft.active = draft.active.filter(({ uid }) => !deleted.has(uid ?? ''))
-    noteJobs(context, cronJob, jobs, draft)
+    syncActiveJobs(context, cronJob, jobs, draft)
     await dropMissing(context, cronJob, jobs, draft)
     wait = await start(context, { cronJob, jobs, draft, isRescheduled })
   } catch (error) {
@@ -96,7 +96,7 @@ async function sync(
   return wait === undefined ? undefined : requeueAfter(wait)
 }
 
-/** Writes the time of the last success down before the job that proves it is deleted: nobody else would know it after a crash. */
+/** Records the time of the last success before the job that proves it is deleted, or it would be lost in a crash. */
 async function keepLastSuccess(
   { client }: ReconcileContext,
   cronJob: CronJobView,
@@ -115,8 +115,8 @@ async function keepLastSuccess(
   })
 }
 
-/** Takes finished jobs off the list, and keeps the time of the last that succeeded. */
-function noteJobs(
+/** Removes finished jobs from the active list, and records the time of the last success. */
+function syncActiveJobs(
   { events }: ReconcileContext,
   cronJob: CronJobView,
   jobs: readonly JobView[],
@@ -145,7 +145,7 @@ function noteJobs(
   }
 }
 
-/** Takes jobs off the list that are no more. Only the server knows: a cache may not have heard of them yet. */
+/** Removes deleted jobs from the active list. Reads from the server, since the cache may be stale. */
 async function dropMissing(
   { client, events }: ReconcileContext,
   cronJob: CronJobView,
@@ -161,7 +161,7 @@ async function dropMissing(
   }
 }
 
-/** Starts the job that is due, if there is one. Resolves with the milliseconds until the next is. */
+/** Starts the job that is due, if any. Resolves with the milliseconds until the next one. */
 async function start(
   context: ReconcileContext,
   at: {
@@ -177,7 +177,7 @@ async function start(
   if (!schedule) return undefined
   const now = clock.now()
   const next = () => untilNext({ ...cronJob, status: draft }, schedule, now)
-  // What a new schedule would have started in the past is not made up for.
+  // Starts that a new schedule would have had in the past are not caught up.
   if (isRescheduled) return next()
   const missed = findMissed(cronJob, schedule, now, { withDeadline: true })
   if (typeof missed === 'string') {
@@ -219,7 +219,7 @@ async function start(
   return next()
 }
 
-/** Undefined when nothing has to be started: the CronJob goes, is suspended, or makes no sense. */
+/** Undefined if nothing is to be started: the CronJob is terminating, suspended or invalid. */
 function readSchedule({ events }: ReconcileContext, cronJob: CronJobView): CronSchedule | undefined {
   const { metadata, spec } = cronJob
   if (metadata.deletionTimestamp || !spec) return undefined
@@ -243,8 +243,8 @@ function readSchedule({ events }: ReconcileContext, cronJob: CronJobView): CronS
 }
 
 /**
- * Unfinished jobs of the schedule that the status does not list: the controller ended between creating one and saying so.
- * The job called `due` is not among them: it is the one to start now.
+ * Unfinished jobs of the schedule that the status does not list, because the controller was killed between creating one and
+ * recording it. Excludes the job named `due`, which is to be started now.
  */
 function findForgotten(jobs: readonly JobView[], { active }: Draft, due: string): References {
   const listed = new Set(active.map(({ uid }) => uid))
@@ -265,21 +265,21 @@ async function stopJobs(
   }
 }
 
-/** Undefined when there is a job of that name that is somebody else's, or nothing can be made any more. */
+/** Undefined if the name is taken by a job of another owner, or the namespace is terminating. */
 async function createJob(
   { client, events }: ReconcileContext,
   cronJob: CronJobView,
   time: number,
 ): Promise<JobView | undefined> {
-  const wanted = jobAt(cronJob, time)
+  const desired = jobAt(cronJob, time)
   try {
-    const job = await client.create(Job, wanted)
+    const job = await client.create(Job, desired)
     events.normal(cronJob, 'SuccessfulCreate', `Created job ${job.metadata.name}`)
     return job
   } catch (error) {
-    if (isNamespaceGoing(error)) return undefined
+    if (isNamespaceTerminating(error)) return undefined
     if (isAlreadyExists(error)) {
-      const { name, namespace = '' } = wanted.metadata
+      const { name, namespace = '' } = desired.metadata
       const job = await client.get(Job, { namespace, name }, { cached: false })
       return job && getControllerOf(job)?.uid === cronJob.metadata.uid ? job : undefined
     }

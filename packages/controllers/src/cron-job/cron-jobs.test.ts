@@ -32,7 +32,7 @@ const patch = (cluster: Cluster, spec: object) =>
 
 const jobsOf = async (cluster: Cluster) => (await cluster.run(cluster.client.list(Job, { namespace }))).items
 
-/** Moves on to `ms` after a full hour. */
+/** Advances to `ms` after a full hour. */
 async function toHour(cluster: Cluster, ms = 0): Promise<void> {
   const now = cluster.env.clock.now()
   await cluster.advance(Math.ceil((now - ms) / hour) * hour + ms - now)
@@ -45,7 +45,7 @@ const eventsOf = async (cluster: Cluster) => {
     .map(({ type, reason, message }) => `${type} ${reason} ${message}`)
 }
 
-/** Minutes of the hour of the jobs that are there, how many are active, and what the status says. */
+/** The start minutes of the existing jobs, how many are active, and the status. */
 async function look(cluster: Cluster) {
   const jobs = await jobsOf(cluster)
   const cronJob = await cluster.run(cluster.client.get(CronJob, key))
@@ -70,12 +70,12 @@ interface Scenario {
   readonly end: object
 }
 
-/** The minutes that pass before a look, less those that the play rests for. */
+/** Minutes to pass before the observation, less those that the scenario rests for. */
 const untilMinute = (cluster: Cluster, count: number) => cluster.advance(count * minute - 10_000)
 
 const scenarios: readonly Scenario[] = [
   {
-    name: 'a job is started at the time',
+    name: 'a job is started on schedule',
     spec: { schedule: '5 * * * *' },
     act: cluster => untilMinute(cluster, 8),
     end: { jobs: '5', active: 0, last: 5, successful: 5 },
@@ -87,28 +87,28 @@ const scenarios: readonly Scenario[] = [
     end: { jobs: '7,8', active: 0, last: 8, successful: 8 },
   },
   {
-    name: 'failed jobs are kept apart from successful ones',
+    name: 'failed and successful jobs are kept separately',
     spec: { schedule: '1-4 * * * *', successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 1 },
     script: (_, nth) => nth % 2,
     act: cluster => untilMinute(cluster, 12),
     end: { jobs: '4', active: 0, last: 4, successful: 3 },
   },
   {
-    name: 'jobs run side by side',
+    name: 'jobs run concurrently',
     spec: { schedule: '1-3 * * * *', concurrencyPolicy: 'Allow' },
     script: () => 'runs',
     act: cluster => untilMinute(cluster, 12),
     end: { jobs: '1,2,3', active: 3, last: 3 },
   },
   {
-    name: 'one job replaces the other',
+    name: 'a job replaces the previous one',
     spec: { schedule: '1-3 * * * *', concurrencyPolicy: 'Replace' },
     script: () => 'runs',
     act: cluster => untilMinute(cluster, 12),
     end: { jobs: '3', active: 1, last: 3 },
   },
   {
-    name: 'a suspended schedule starts nothing, and goes on later',
+    name: 'a suspended schedule starts nothing, and goes on later => a suspended schedule starts nothing, and resumes later',
     spec: { schedule: '1,20 * * * *', suspend: true, startingDeadlineSeconds: 30 },
     act: async cluster => {
       await untilMinute(cluster, 10)
@@ -118,7 +118,7 @@ const scenarios: readonly Scenario[] = [
     end: { jobs: '20', active: 0, last: 20, successful: 20 },
   },
   {
-    name: 'a schedule that comes to nothing',
+    name: 'a schedule that never fires',
     spec: { schedule: '0 0 31 2 *' },
     act: async cluster => {
       await untilMinute(cluster, 2)
@@ -131,7 +131,7 @@ const scenarios: readonly Scenario[] = [
 
 const operators = () => [createCronJobController(), createJobController()]
 
-describe('CronJobs, also with conflicts, late caches and the controllers killed between their writes', () => {
+describe('CronJobs, also with conflicts, stale caches and the controllers killed between their writes', () => {
   const scenario = scenariosOf('cronjob-controller', { controllers: operators, look })
 
   for (const { name, spec, script = () => 0, act, end } of scenarios)
@@ -155,7 +155,7 @@ async function withCronJobs(script: Script, body: (cluster: Cluster) => Promise<
 }
 
 describe('CronJobs', () => {
-  it('tell in events what they do, and name jobs after the minute', async () => {
+  it('record events, and name jobs after the minute', async () => {
     await withCronJobs(
       () => 0,
       async cluster => {
@@ -176,7 +176,7 @@ describe('CronJobs', () => {
     )
   })
 
-  it('refer to the jobs that are active', async () => {
+  it('refer to the active jobs', async () => {
     await withCronJobs(
       () => 'runs',
       async cluster => {
@@ -194,7 +194,7 @@ describe('CronJobs', () => {
   })
 
   for (const concurrencyPolicy of ['Replace', 'Forbid'] as const)
-    it(`never show two unfinished jobs of the schedule with ${concurrencyPolicy}, also when the status forgot one`, async () => {
+    it(`never have two unfinished jobs of the schedule with ${concurrencyPolicy}, even if the status lost one`, async () => {
       await withCronJobs(
         () => 'runs',
         async cluster => {
@@ -206,7 +206,7 @@ describe('CronJobs', () => {
           const byHand = { metadata: { ...metadata, name: 'by-hand' }, spec: template.spec }
           await cluster.run(client.create(Job, byHand as never))
           for (let nth = 1; nth <= 4; nth++) {
-            // As if the controller had been killed before it wrote down what it started.
+            // As if the controller had been killed before it recorded the job that it started.
             const forget = { status: { active: null } }
             await cluster.run(client.patch(CronJob, key, forget, { type: 'merge', subresource: 'status' }))
             await cluster.advance(minute)
@@ -219,7 +219,7 @@ describe('CronJobs', () => {
       )
     })
 
-  it('do not start while a job runs where that is forbidden, and make up for it once it is over', async () => {
+  it('with Forbid do not start a job while another runs, and catch up once it is finished', async () => {
     await withCronJobs(
       () => 'runs',
       async cluster => {
@@ -241,7 +241,7 @@ describe('CronJobs', () => {
     )
   })
 
-  it('start the last of many times that were missed, and say so', async () => {
+  it('start the last of many missed runs, and report that', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
     await toHour(cluster, 10_000)
     await createCronJob(cluster, { schedule: '* * * * *' })
@@ -255,7 +255,7 @@ describe('CronJobs', () => {
     )
   })
 
-  it('leave a time that is too long ago alone', async () => {
+  it('skip a run that is past its deadline', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
     await toHour(cluster, 10_000)
     await createCronJob(cluster, { schedule: '1 * * * *', startingDeadlineSeconds: 60 })
@@ -267,7 +267,7 @@ describe('CronJobs', () => {
     assert.equal((await jobsOf(cluster)).length, 1)
   })
 
-  it('do not make up for times that a new schedule would have had', async () => {
+  it('do not catch up runs that a new schedule would have had', async () => {
     await withCronJobs(
       () => 0,
       async cluster => {

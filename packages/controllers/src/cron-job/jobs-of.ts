@@ -15,7 +15,7 @@ const byController = (job: JobView): string[] => {
   return controller ? [controller.uid] : []
 }
 
-/** Lets an operator find jobs by who controls them. */
+/** Indexes jobs by controller. */
 export function indexJobs(operator: OperatorBuilder): void {
   operator.index(Job, field, byController)
 }
@@ -27,7 +27,7 @@ export async function listJobsOf(
   return (await client.list(Job, { fields: { [field]: metadata.uid } })).items
 }
 
-/** The same for the same minute: so no time is started twice. */
+/** Deterministic per minute, so that no run is started twice. */
 export function jobNameAt({ metadata }: CronJobView, time: number): string {
   return `${metadata.name}-${Math.floor(time / 60_000)}`
 }
@@ -49,10 +49,10 @@ export function jobAt(cronJob: CronJobView, time: number): DeepReadonly<Job> {
     },
     spec: spec!.jobTemplate.spec,
   }
-  return job as unknown as DeepReadonly<Job> // the server completes it
+  return job as unknown as DeepReadonly<Job> // the server sets the defaults
 }
 
-/** Whether the schedule has started it and not a person, whose jobs are left alone. */
+/** Whether the schedule created it; jobs created by users are left alone. */
 export function isScheduled({ metadata }: JobView): boolean {
   return metadata.annotations?.[scheduledTime] !== undefined
 }
@@ -62,7 +62,7 @@ export function referenceTo({ metadata }: JobView): ObjectReference {
   return { apiVersion: 'batch/v1', kind: 'Job', name, namespace, uid, resourceVersion }
 }
 
-/** Deletes a job and, in the background, its pods. Says whether it is gone. */
+/** Deletes a job and, in the background, its pods. Resolves with whether it is deleted. */
 export async function deleteJob(
   { client, events }: Pick<ReconcileContext, 'client' | 'events'>,
   cronJob: CronJobView,
@@ -80,7 +80,7 @@ export async function deleteJob(
   return true
 }
 
-/** Finished jobs beyond what is to be kept of each sort, oldest first. */
+/** Finished jobs beyond the history limits, oldest first. */
 export function findOldJobs({ spec }: CronJobView, jobs: readonly JobView[]): readonly JobView[] {
   const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = spec ?? {}
   const limits = [
@@ -96,7 +96,7 @@ export function findOldJobs({ spec }: CronJobView, jobs: readonly JobView[]): re
   })
 }
 
-/** Deletes those that {@link findOldJobs} finds. Gives the uids of those that are gone. */
+/** Deletes the jobs that {@link findOldJobs} finds. Resolves with the uids of the deleted ones. */
 export async function deleteOldJobs(
   context: Pick<ReconcileContext, 'client' | 'events'>,
   cronJob: CronJobView,

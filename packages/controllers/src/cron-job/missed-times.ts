@@ -4,20 +4,20 @@ import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type CronJobView = DeepReadonly<CronJob>
 
-/** Later than the schedule says, in milliseconds, so that clocks that differ a little do no harm. */
+/** Milliseconds added to the next start, to allow for clock skew. */
 const delta = 100
-/** More starts than this missed are worth a word. */
+/** Missing more starts than this is reported. */
 const many = 100
 
 interface Missed {
-  /** From when on starts were looked for. */
+  /** Starts are searched from this time on. */
   readonly since: number
-  /** The latest start that should have been; undefined when none is due. */
+  /** The latest missed start; undefined if none is due. */
   readonly latest?: number
   readonly count: number
 }
 
-/** What a schedule has had to start since it last did; a text when the schedule makes no sense. */
+/** Finds the starts that a schedule has missed; a string if the schedule is invalid. */
 export function findMissed(
   { metadata, spec, status }: CronJobView,
   schedule: CronSchedule,
@@ -33,7 +33,7 @@ export function findMissed(
   if (first === undefined || second === undefined)
     return 'time difference between two schedules is less than 1 second'
   if (now < second) return { since, latest: first, count: 1 }
-  // Roughly: schedules need not be regular. Counting begins one period early so that none is passed over.
+  // An estimate: schedules need not be regular. Counting begins one period early so that no start is missed.
   const period = second - first
   const count = Math.floor((now - first) / period) + 1
   let latest: number | undefined
@@ -42,7 +42,7 @@ export function findMissed(
   return { since, count, ...(latest !== undefined && { latest }) }
 }
 
-/** Milliseconds until the next start, whatever was missed. */
+/** Milliseconds until the next start. */
 export function untilNext(cronJob: CronJobView, schedule: CronSchedule, now: number): number | undefined {
   const missed = findMissed(cronJob, schedule, now, { withDeadline: false })
   const from = typeof missed === 'string' ? now : (missed.latest ?? (missed.count === 0 ? missed.since : now))

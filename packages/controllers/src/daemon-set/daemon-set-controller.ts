@@ -16,18 +16,19 @@ import {
 import { claimObjects } from '../pods/claim.ts'
 import { indexRevisions, listRevisionsFor } from '../pods/controller-revisions.ts'
 import { minInterval } from '../pods/pace.ts'
-import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
+import { createPod, deletePod, isNamespaceTerminating, podFromTemplate } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
 import { FailedPodBackOff } from './failed-pod-back-off.ts'
 import { cleanUpHistory, syncHistory } from './history.ts'
-import { type SetView, templateFor } from './placement.ts'
-import { type Plan, planPods, planUpdate, type Scene } from './plan.ts'
+import { type DaemonSetView, templateFor } from './placement.ts'
+import { type Plan, type PlanInput, planPods } from './plan.ts'
+import { planRollingUpdate } from './rolling-update.ts'
 import { writeStatus } from './status.ts'
 
-/** No more pods than this are created or deleted at one go. */
+/** The largest number of pods created or deleted in one reconciliation. */
 const burst = 250
 
-/** Keeps one pod on every node that a DaemonSet is for. */
+/** Runs one pod on every node that a DaemonSet selects. */
 export function createDaemonSetController(): Operator {
   return defineOperator('daemonset-controller', operator => {
     const backOff = new FailedPodBackOff()
@@ -45,12 +46,12 @@ export function createDaemonSetController(): Operator {
   })
 }
 
-const keyOf = ({ metadata }: SetView): ObjectKey => ({
+const keyOf = ({ metadata }: DaemonSetView): ObjectKey => ({
   namespace: metadata.namespace ?? '',
   name: metadata.name,
 })
 
-/** Of a node, only labels and taints decide. */
+/** Only a node's labels and taints matter. */
 function matters(event: ObjectEvent<Node>): boolean {
   if (event.type !== 'update') return true
   const { old, object } = event
@@ -76,7 +77,7 @@ async function reconcile(context: ReconcileContext, backOff: FailedPodBackOff): 
     events.warning(set, 'SelectingAll', message)
     return
   }
-  // Its revisions may be gone already: what could be said of it would be wrong.
+  // Its revisions may be deleted already, so the status would be wrong.
   if (set.metadata.deletionTimestamp) return
   const selector = podSelectorOf(set)
   const claim = { client, ownerKind: DaemonSet, owner: set, selector }
@@ -89,7 +90,7 @@ async function reconcile(context: ReconcileContext, backOff: FailedPodBackOff): 
     (await listPodsOf(client, set.metadata.uid)).filter(({ metadata }) => selector.matches(metadata.labels))
   const history = await syncHistory(client, set, known, await listPods())
   const { items: nodes } = await client.list(Node)
-  const look = async (): Promise<Scene> => ({
+  const look = async (): Promise<PlanInput> => ({
     set,
     nodes,
     pods: await listPods(),
@@ -99,31 +100,31 @@ async function reconcile(context: ReconcileContext, backOff: FailedPodBackOff): 
   const finished = new FinishedPods(context, set, backOff)
   let failure: unknown
   try {
-    await carryOut(context, set, history.hash, planPods(await look(), finished.mayGo))
+    await applyPlan(context, set, history.hash, planPods(await look(), finished.mayGo))
     if (set.spec?.updateStrategy?.type !== 'OnDelete')
-      await carryOut(context, set, history.hash, planUpdate(await look()))
+      await applyPlan(context, set, history.hash, planRollingUpdate(await look()))
     await cleanUpHistory(client, set, history, await listPods())
   } catch (error) {
     failure = error
   }
-  const scene = await look()
-  await writeStatus(client, scene)
-  if (failure !== undefined && !isNamespaceGoing(failure)) throw failure
+  const input = await look()
+  await writeStatus(client, input)
+  if (failure !== undefined && !isNamespaceTerminating(failure)) throw failure
   const minReady = set.spec?.minReadySeconds ?? 0
-  const wait = minReady > 0 ? untilPodAvailable(scene.pods, minReady, scene.now) : undefined
+  const wait = minReady > 0 ? untilPodAvailable(input.pods, minReady, input.now) : undefined
   const next = Math.min(wait ?? Number.POSITIVE_INFINITY, finished.next)
   return Number.isFinite(next) ? requeueAfter(Math.max(1, next)) : undefined
 }
 
-/** Deletes pods that have failed or succeeded, failed ones at longer and longer intervals. */
+/** Deletes failed and succeeded pods, failed ones with back-off. */
 class FinishedPods {
-  /** Milliseconds until one more may be deleted. */
+  /** Milliseconds until the next pod may be deleted. */
   next: number = Number.POSITIVE_INFINITY
   readonly #context: ReconcileContext
-  readonly #set: SetView
+  readonly #set: DaemonSetView
   readonly #backOff: FailedPodBackOff
 
-  constructor(context: ReconcileContext, set: SetView, backOff: FailedPodBackOff) {
+  constructor(context: ReconcileContext, set: DaemonSetView, backOff: FailedPodBackOff) {
     this.#context = context
     this.#set = set
     this.#backOff = backOff
@@ -151,7 +152,12 @@ class FinishedPods {
   }
 }
 
-async function carryOut(context: ReconcileContext, set: SetView, hash: string, plan: Plan): Promise<void> {
+async function applyPlan(
+  context: ReconcileContext,
+  set: DaemonSetView,
+  hash: string,
+  plan: Plan,
+): Promise<void> {
   const owner = { kind: DaemonSet, object: set }
   const nodes = plan.create.slice(0, burst)
   const made = await slowStart(nodes.length, index =>

@@ -54,7 +54,7 @@ const isReady = ({ status, metadata }: Pod) =>
   !metadata.deletionTimestamp &&
   status?.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True')
 
-/** Pods as `n1 one`; desired, current, ready, available, updated, misscheduled; numbers of revisions. */
+/** Pods as `n1 one`; desired, current, ready, available, updated, misscheduled; revision numbers. */
 async function outcome(cluster: Cluster) {
   const pods = (await podsOf(cluster))
     .map(({ spec }) => `${spec.nodeName} ${spec.containers[0]?.image}`)
@@ -87,13 +87,13 @@ const play = scenariosOf('daemonset-controller', {
 const scenario = (name: string, act: Scenario['act'], end: object) => play(name, { act, end })
 
 describe('DaemonSets', () => {
-  scenario('have one pod on each node', cluster => create(cluster), {
+  scenario('run one pod on each node', cluster => create(cluster), {
     pods: all('one'),
     counts: well(3),
     revisions: [1],
   })
 
-  play('bind through affinity, tolerate what ails a node, and mark their revision', {
+  play('bind through affinity, tolerate node conditions, and label their revision', {
     act: cluster => create(cluster, { pod: { hostNetwork: true } }),
     look: async cluster => {
       const pod = (await podsOf(cluster)).find(({ spec }) => spec.nodeName === 'n2')!
@@ -138,7 +138,7 @@ describe('DaemonSets', () => {
   )
 
   scenario(
-    'keep to node affinity',
+    'respect node affinity',
     async cluster => {
       await label(cluster, 'n2', 'b')
       const matchExpressions = [{ key: zone, operator: 'DoesNotExist' }]
@@ -150,10 +150,10 @@ describe('DaemonSets', () => {
   )
 
   scenario(
-    'stay where a NoSchedule taint comes, and go where a NoExecute one does',
+    'stay on a node with a new NoSchedule taint, and leave one with a NoExecute taint',
     async cluster => {
       await setTaints(cluster, 'n3', [{ key: 'gpu', effect: 'NoSchedule' }])
-      await cluster.advance(20_000) // whoever has not heard of the taint makes a pod, which may stay
+      await cluster.advance(20_000) // a controller that has not observed the taint creates a pod, which may stay
       await create(cluster)
       await setTaints(cluster, 'n1', [{ key: 'gpu', effect: 'NoSchedule' }])
       await setTaints(cluster, 'n2', [{ key: 'gpu', effect: 'NoExecute' }])
@@ -162,7 +162,7 @@ describe('DaemonSets', () => {
   )
 
   scenario(
-    'run on nodes whose taints they tolerate, cordoned ones too',
+    'run on nodes whose taints they tolerate, including cordoned ones',
     async cluster => {
       await setTaints(cluster, 'n1', [{ key: 'gpu', effect: 'NoSchedule' }])
       await setTaints(cluster, 'n2', [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }])
@@ -172,14 +172,14 @@ describe('DaemonSets', () => {
   )
 
   scenario(
-    'come to a node that joins, and forget one that leaves',
+    'start on a new node, and forget a deleted one',
     async cluster => {
       await create(cluster)
       await addNode(cluster, 'n4')
       await cluster.advance(10_000)
       assert.equal((await podsOf(cluster)).length, 4)
       await cluster.run(cluster.client.delete(Node, { name: 'n4' }))
-      // What the pod collector does.
+      // As the pod garbage collector does.
       const lost = (await podsOf(cluster)).find(({ spec }) => spec.nodeName === 'n4')
       const of = { namespace, name: lost!.metadata.name }
       await cluster.run(cluster.client.delete(Pod, of, { gracePeriodSeconds: 0 }))
@@ -188,7 +188,7 @@ describe('DaemonSets', () => {
   )
 
   scenario(
-    'replace a pod that is deleted, and delete one too many',
+    'replace a deleted pod, and delete a surplus one',
     async cluster => {
       await create(cluster)
       const pods = await podsOf(cluster)
@@ -212,14 +212,14 @@ describe('DaemonSets', () => {
       await setImage(cluster, 'two')
       for (let step = 0; step < 120; step++) {
         await cluster.advance(100)
-        assert.ok((await podsOf(cluster)).filter(isReady).length >= 2, 'more than one node is without')
+        assert.ok((await podsOf(cluster)).filter(isReady).length >= 2, 'more than one node has no pod')
       }
     },
     { pods: all('two'), counts: well(3), revisions: [1, 2] },
   )
 
   scenario(
-    'with surge start the new pod before the old one goes',
+    'with surge start the new pod before the old one is deleted',
     async cluster => {
       await create(cluster, {
         spec: { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
@@ -228,15 +228,15 @@ describe('DaemonSets', () => {
       for (let step = 0; step < 120; step++) {
         await cluster.advance(100)
         const pods = (await podsOf(cluster)).filter(({ metadata }) => !metadata.deletionTimestamp)
-        assert.ok(pods.filter(isReady).length >= 3, 'a node is without')
-        assert.ok(pods.length <= 4, 'more than one node has two')
+        assert.ok(pods.filter(isReady).length >= 3, 'a node has no pod')
+        assert.ok(pods.length <= 4, 'more than one node has two pods')
       }
     },
     { pods: all('two'), counts: well(3), revisions: [1, 2] },
   )
 
   scenario(
-    'update on deletion when they say so',
+    'with OnDelete update pods only when they are deleted',
     async cluster => {
       await create(cluster, { spec: { updateStrategy: { type: 'OnDelete' } } })
       await setImage(cluster, 'two')
@@ -261,7 +261,7 @@ describe('DaemonSets', () => {
   )
 
   scenario(
-    'replace failed pods at longer and longer intervals',
+    'replace failed pods with back-off',
     async cluster => {
       await create(cluster, { pod: { nodeSelector: { 'kubernetes.io/hostname': 'n1' } }, image: 'failing' })
       await cluster.advance(60_000)
@@ -275,7 +275,7 @@ describe('DaemonSets', () => {
   )
 
   scenario(
-    'keep no more revisions than they may',
+    'keep as many revisions as revisionHistoryLimit',
     async cluster => {
       await create(cluster, { spec: { revisionHistoryLimit: 1 } })
       for (const image of ['two', 'three', 'four']) {
@@ -296,7 +296,7 @@ describe('DaemonSets', () => {
   )
 
   let before: string[] = []
-  play('take over the pods and revisions that another left as orphans', {
+  play('adopt the pods and revisions that another one orphaned', {
     act: async cluster => {
       await create(cluster)
       before = (await podsOf(cluster)).map(({ metadata }) => metadata.name).sort()
@@ -314,7 +314,7 @@ describe('DaemonSets', () => {
     end: [true, true, true, true],
   })
 
-  play('take their pods and revisions along', {
+  play('are deleted with their pods and revisions', {
     act: async cluster => {
       await create(cluster)
       await cluster.run(cluster.client.delete(DaemonSet, key, { propagationPolicy: 'Foreground' }))

@@ -10,18 +10,18 @@ import {
   type RevisionView,
   revisionData,
 } from '../pods/controller-revisions.ts'
-import { hashLabel, type SetView } from './placement.ts'
+import { type DaemonSetView, hashLabel } from './placement.ts'
 
 export interface History {
-  /** The hash that pods of the present template carry. */
+  /** The hash label of pods with the current template. */
   readonly hash: string
   readonly old: readonly RevisionView[]
 }
 
-/** Sorts a set's revisions into the present one, which is made when it is missing, and the others. */
+/** Splits a DaemonSet's revisions into the current one, which is created if missing, and the old ones. */
 export async function syncHistory(
   client: OperatorClient,
-  set: SetView,
+  set: DaemonSetView,
   known: readonly RevisionView[],
   pods: readonly PodView[],
 ): Promise<History> {
@@ -46,7 +46,7 @@ async function withHash(client: OperatorClient, revision: RevisionView): Promise
   return await client.update(ControllerRevision, { ...revision, metadata: { ...metadata, labels } })
 }
 
-/** Two revisions of one template: the pods of one become the other's. */
+/** Merges duplicate revisions of one template, relabelling their pods. */
 async function replace(
   client: OperatorClient,
   double: RevisionView,
@@ -62,7 +62,11 @@ async function replace(
   await deleteRevision(client, double)
 }
 
-async function createRevision(client: OperatorClient, set: SetView, revision: number): Promise<RevisionView> {
+async function createRevision(
+  client: OperatorClient,
+  set: DaemonSetView,
+  revision: number,
+): Promise<RevisionView> {
   const { namespace = '', annotations } = set.metadata
   const template = set.spec!.template
   const collisionCount = set.status?.collisionCount ?? 0
@@ -86,16 +90,16 @@ async function createRevision(client: OperatorClient, set: SetView, revision: nu
     if (found && isRevisionOf(found, template)) return found
     if (found) {
       const status = { ...set.status, collisionCount: collisionCount + 1 }
-      await client.updateStatus(DaemonSet, { ...set, status } as SetView)
+      await client.updateStatus(DaemonSet, { ...set, status } as DaemonSetView)
     }
-    throw error // the next look takes another name
+    throw error // the next reconciliation uses another name
   }
 }
 
-/** Deletes the oldest of the revisions that no pod has any more, down to the limit. */
+/** Deletes the oldest unused revisions beyond `revisionHistoryLimit`. */
 export async function cleanUpHistory(
   client: OperatorClient,
-  set: SetView,
+  set: DaemonSetView,
   { old }: History,
   pods: readonly PodView[],
 ): Promise<void> {

@@ -11,12 +11,12 @@ import {
 } from '@coxswain/kinds'
 import type { TemplateView } from '../pods/controller-revisions.ts'
 
-export type SetView = DeepReadonly<DaemonSet>
+export type DaemonSetView = DeepReadonly<DaemonSet>
 type TolerationView = DeepReadonly<Toleration>
 
 const prefix = 'node.kubernetes.io'
 
-/** What no daemon lets itself be kept away or driven out by. */
+/** The tolerations of every daemon pod. */
 const tolerated: readonly TolerationView[] = [
   { key: `${prefix}/not-ready`, operator: 'Exists', effect: 'NoExecute' },
   { key: `${prefix}/unreachable`, operator: 'Exists', effect: 'NoExecute' },
@@ -31,7 +31,7 @@ const toleratedOnHostNetwork: TolerationView = {
   effect: 'NoSchedule',
 }
 
-/** The tolerations of a daemon's pods: the template's, and those every daemon has. */
+/** The tolerations of a DaemonSet's pods: those of the template, and those of every daemon pod. */
 export function tolerationsOf({ tolerations = [], hostNetwork }: DeepReadonly<PodSpec>): TolerationView[] {
   const result = [...tolerations]
   for (const own of hostNetwork ? [...tolerated, toleratedOnHostNetwork] : tolerated) {
@@ -46,16 +46,16 @@ export function tolerationsOf({ tolerations = [], hostNetwork }: DeepReadonly<Po
 }
 
 export interface Placement {
-  /** A pod is to be there. */
+  /** A pod should be created. */
   readonly shouldRun: boolean
-  /** One that is there may stay. */
+  /** An existing pod may keep running. */
   readonly mayStay: boolean
 }
 
 const nowhere: Placement = { shouldRun: false, mayStay: false }
 
-/** What a daemon has to do with a node. */
-export function placementOn(set: SetView, node: NodeView): Placement {
+/** Whether a DaemonSet's pod should run on a node. */
+export function placementOn(set: DaemonSetView, node: NodeView): Placement {
   const { spec } = set.spec!.template
   if (!spec || (spec.nodeName && spec.nodeName !== node.metadata.name)) return nowhere
   if (!matchesRequiredNodeAffinity(spec, node)) return nowhere
@@ -66,7 +66,7 @@ export function placementOn(set: SetView, node: NodeView): Placement {
   }
 }
 
-/** The node a daemon's pod is on, or is meant for. */
+/** The node that a daemon pod runs on or is created for. */
 export function targetNodeOf({ spec }: PodView): string | undefined {
   if (spec.nodeName) return spec.nodeName
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
@@ -80,13 +80,13 @@ export const hashLabel = 'controller-revision-hash'
 const generationLabel = 'pod-template-generation'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
-/** How often the template has changed, as old clients counted; undefined when nobody says. */
-function generationOf({ metadata }: SetView): string | undefined {
+/** The template generation, for deprecated clients; undefined without the annotation. */
+function generationOf({ metadata }: DaemonSetView): string | undefined {
   return parseInt64(metadata.annotations?.[generationAnnotation] ?? '')?.toString()
 }
 
-/** The template of the pod for one node. The scheduler binds it: it can go nowhere else. */
-export function templateFor(set: SetView, node: string, hash: string): TemplateView {
+/** The template of the pod for one node. Node affinity makes the scheduler bind it there. */
+export function templateFor(set: DaemonSetView, node: string, hash: string): TemplateView {
   const { metadata, spec } = set.spec!.template
   const generation = generationOf(set)
   const nodeSelectorTerms = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] }]
@@ -114,8 +114,8 @@ export function templateFor(set: SetView, node: string, hash: string): TemplateV
   return template as unknown as TemplateView
 }
 
-/** Whether a pod has the set's template as it is now. */
-export function isUpdated(set: SetView, { metadata }: PodView, hash: string): boolean {
+/** Whether a pod has the DaemonSet's current template. */
+export function isUpdated(set: DaemonSetView, { metadata }: PodView, hash: string): boolean {
   const generation = generationOf(set)
   return (
     metadata.labels?.[hashLabel] === hash ||

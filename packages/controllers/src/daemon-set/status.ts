@@ -2,7 +2,7 @@ import { DaemonSet } from '@coxswain/api/apps/v1'
 import { isPodAvailable, isPodReady } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
 import { isUpdated, placementOn } from './placement.ts'
-import { byAge, groupByNode, type Scene } from './plan.ts'
+import { byAge, groupByNode, type PlanInput } from './plan.ts'
 
 type DaemonCount =
   | 'currentNumberScheduled'
@@ -13,8 +13,14 @@ type DaemonCount =
   | 'numberUnavailable'
   | 'updatedNumberScheduled'
 
-/** Of each node that is to have a pod, its oldest pod counts. */
-export function computeStatus({ set, nodes, pods, hash, now }: Scene): Readonly<Record<DaemonCount, number>> {
+/** For each node that should run a pod, its oldest pod counts. */
+export function computeStatus({
+  set,
+  nodes,
+  pods,
+  hash,
+  now,
+}: PlanInput): Readonly<Record<DaemonCount, number>> {
   const groups = groupByNode(pods)
   const minReady = set.spec?.minReadySeconds ?? 0
   const counts = {
@@ -41,9 +47,9 @@ export function computeStatus({ set, nodes, pods, hash, now }: Scene): Readonly<
   return { ...counts, numberUnavailable: counts.desiredNumberScheduled - counts.numberAvailable }
 }
 
-export async function writeStatus(client: OperatorClient, scene: Scene): Promise<void> {
-  const { set } = scene
-  const counts = computeStatus(scene)
+export async function writeStatus(client: OperatorClient, input: PlanInput): Promise<void> {
+  const { set } = input
+  const counts = computeStatus(input)
   const before: Readonly<Record<string, unknown>> = { ...set.status }
   const generation = set.metadata.generation ?? 0
   const isSame =

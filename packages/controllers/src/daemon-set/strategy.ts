@@ -1,19 +1,19 @@
 import { scaleIntOrPercent } from '@coxswain/kinds'
-import type { SetView } from './placement.ts'
+import type { DaemonSetView } from './placement.ts'
 
-function rollingUpdateOf({ spec }: SetView) {
+function rollingUpdateOf({ spec }: DaemonSetView) {
   const strategy = spec?.updateStrategy
   return strategy?.type === 'OnDelete' ? undefined : strategy?.rollingUpdate
 }
 
 /** Whether a node may have an old and a new pod at once. */
-export function allowsSurge(set: SetView): boolean {
+export function allowsSurge(set: DaemonSetView): boolean {
   return scaleIntOrPercent(rollingUpdateOf(set)?.maxSurge, 1, 'up') > 0
 }
 
-/** How many of so many nodes may have two pods, and how many none that is available. */
+/** `maxSurge` and `maxUnavailable` as numbers of nodes. */
 export function countsOf(
-  set: SetView,
+  set: DaemonSetView,
   nodes: number,
 ): { readonly surge: number; readonly unavailable: number } {
   const { maxSurge, maxUnavailable } = rollingUpdateOf(set) ?? {}

@@ -4,25 +4,25 @@ import { keepTransitionTime } from '@coxswain/kinds'
 
 export type ConditionView = DeepReadonly<DeploymentCondition>
 
-export interface ConditionNews {
+export interface ConditionUpdate {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
   readonly message: string
 }
 
-/** The condition as it is when status and reason are the same; the time of the transition stays with the status. */
+/** Keeps the present condition if status and reason are unchanged, and its transition time if only the reason changes. */
 export function setCondition(
   conditions: readonly ConditionView[],
-  news: ConditionNews,
+  update: ConditionUpdate,
   now: string,
 ): ConditionView[] {
-  const known = findStatusCondition(conditions, news.type)
-  if (known?.status === news.status && known.reason === news.reason) return [...conditions]
-  const next = { ...news, lastUpdateTime: now, lastTransitionTime: now }
-  return [...removeCondition(conditions, news.type), keepTransitionTime(conditions, next)]
+  const known = findStatusCondition(conditions, update.type)
+  if (known?.status === update.status && known.reason === update.reason) return [...conditions]
+  const next = { ...update, lastUpdateTime: now, lastTransitionTime: now }
+  return [...removeCondition(conditions, update.type), keepTransitionTime(conditions, next)]
 }
 
-export function removeCondition(conditions: readonly ConditionView[], unwanted: string): ConditionView[] {
-  return conditions.filter(({ type }) => type !== unwanted)
+export function removeCondition(conditions: readonly ConditionView[], removed: string): ConditionView[] {
+  return conditions.filter(({ type }) => type !== removed)
 }

@@ -13,30 +13,23 @@ import { claimObjects } from '../pods/claim.ts'
 import { minInterval } from '../pods/pace.ts'
 import { indexPods, listPodsOf } from '../pods/pod-index.ts'
 import {
+  annotatedDesiredReplicas,
   annotationsAfterRollback,
-  desiredBefore,
   isSameTemplate,
   previousRevision,
+  type ReplicaSetView,
   revisionOf,
   rollbackAnnotation,
   rollbackRevision,
-  type SetView,
   withoutHash,
 } from './revisions.ts'
+import { newReplicaSetSize, scaleDownOldReplicaSets } from './rolling-update.ts'
 import { Rollout } from './rollout.ts'
-import {
-  byCreation,
-  isActiveSet,
-  isScaled,
-  newSetSize,
-  scaleInProportion,
-  shrinkOldSets,
-  sizeOf,
-} from './scaling.ts'
+import { byCreation, isActive, isScaled, scaleProportionally, sizeOf } from './scaling.ts'
 import { isComplete, writeCounts, writeProgress } from './status.ts'
-import { type DeploymentView, isRolling, progressDeadline, wantedReplicas } from './strategy.ts'
+import { type DeploymentView, desiredReplicas, isRolling, progressDeadline } from './strategy.ts'
 
-/** Rolls deployments out: one ReplicaSet a template, the newest growing while the old ones shrink. */
+/** Rolls out Deployments: one ReplicaSet per template; the new one is scaled up while the old ones are scaled down. */
 export function createDeploymentController(): Operator {
   return defineOperator('deployment-controller', operator => {
     indexPods(operator)
@@ -44,11 +37,11 @@ export function createDeploymentController(): Operator {
       .controller('deployment')
       .for(Deployment)
       .owns(ReplicaSet)
-      .watches(ReplicaSet, (set, lookup) => (getControllerOf(set) ? [] : selecting(set, lookup)))
-      // A deployment that recreates waits for the last of its old pods to be gone.
+      .watches(ReplicaSet, (set, lookup) => (getControllerOf(set) ? [] : deploymentsSelecting(set, lookup)))
+      // With the Recreate strategy, a rollout waits until the last old pod is deleted.
       .watches(
         Pod,
-        (pod, lookup) => recreatorOf(pod.metadata.namespace, getControllerOf(pod)?.name, lookup),
+        (pod, lookup) => recreatingDeploymentOf(pod.metadata.namespace, getControllerOf(pod)?.name, lookup),
         {
           predicates: [({ type }) => type === 'delete'],
         },
@@ -58,7 +51,7 @@ export function createDeploymentController(): Operator {
   })
 }
 
-function selecting({ metadata }: SetView, lookup: Lookup): ObjectKey[] {
+function deploymentsSelecting({ metadata }: ReplicaSetView, lookup: Lookup): ObjectKey[] {
   const { namespace = '' } = metadata
   return lookup
     .list(Deployment, { namespace })
@@ -66,7 +59,7 @@ function selecting({ metadata }: SetView, lookup: Lookup): ObjectKey[] {
     .map(deployment => ({ namespace, name: deployment.metadata.name }))
 }
 
-function recreatorOf(namespace = '', setName: string | undefined, lookup: Lookup): ObjectKey[] {
+function recreatingDeploymentOf(namespace = '', setName: string | undefined, lookup: Lookup): ObjectKey[] {
   if (setName === undefined) return []
   const set = lookup.get(ReplicaSet, { namespace, name: setName })
   const owner = set && getControllerOf(set)
@@ -89,89 +82,92 @@ async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
   const claim = { client, kind: ReplicaSet, ownerKind: Deployment, owner: deployment, selector }
   const rollout = new Rollout(context, deployment, await claimObjects(claim, items))
   if (deployment.metadata.deletionTimestamp) return await writeCounts(rollout)
-  await notePause(rollout)
+  await syncPausedCondition(rollout)
   if (deployment.spec?.paused) return await scale(rollout)
   const rollback = rollbackRevision(deployment)
   if (rollback !== undefined) return await rollBack(context, rollout, rollback)
-  await rollout.syncNewest(false)
+  await rollout.syncNewReplicaSet({ create: false })
   if (isScaled(rollout.deployment, rollout.all)) return await scale(rollout)
   if (isRolling(deployment)) await roll(rollout)
   else await recreate(context, rollout)
   return await writeProgress(rollout, clock.now())
 }
 
-/** A pause stops the clock of the progress deadline. */
-async function notePause(rollout: Rollout): Promise<void> {
+/** Pausing suspends the progress deadline. */
+async function syncPausedCondition(rollout: Rollout): Promise<void> {
   const { deployment } = rollout
   if (progressDeadline(deployment) === undefined) return
   const reason = rollout.condition('Progressing')?.reason
   if (reason === 'ProgressDeadlineExceeded') return
-  const isNoted = reason === 'DeploymentPaused'
-  if (deployment.spec?.paused === true && !isNoted)
-    await note(rollout, 'DeploymentPaused', 'Deployment is paused')
-  else if (!deployment.spec?.paused && isNoted)
-    await note(rollout, 'DeploymentResumed', 'Deployment is resumed')
+  const isRecorded = reason === 'DeploymentPaused'
+  if (deployment.spec?.paused === true && !isRecorded)
+    await setProgressing(rollout, 'DeploymentPaused', 'Deployment is paused')
+  else if (!deployment.spec?.paused && isRecorded)
+    await setProgressing(rollout, 'DeploymentResumed', 'Deployment is resumed')
 }
 
-async function note(rollout: Rollout, reason: string, message: string): Promise<void> {
+async function setProgressing(rollout: Rollout, reason: string, message: string): Promise<void> {
   await rollout.setConditions({ type: 'Progressing', status: 'Unknown', reason, message })
 }
 
-/** `replicas` has changed, or the deployment is paused: no set is made, those there are share the change. */
+/** Distributes a change of `replicas` over the existing ReplicaSets, also while paused; creates none. */
 async function scale(rollout: Rollout): Promise<void> {
-  const newest = await rollout.syncNewest(false)
+  const newReplicaSet = await rollout.syncNewReplicaSet({ create: false })
   const { deployment, all, old } = rollout
-  const wanted = wantedReplicas(deployment)
-  const active = all.filter(isActiveSet)
+  const desired = desiredReplicas(deployment)
+  const active = all.filter(isActive)
   const latest = [...old].sort((a, b) => byCreation(b, a))[0]
-  const only = active.length === 1 ? active[0] : active.length === 0 ? (newest ?? latest) : undefined
-  if (only) await rollout.resize([{ set: only, to: wanted }], true)
-  else if (newest && isSaturated(newest, wanted))
-    await rollout.resize(old.filter(isActiveSet).map(set => ({ set, to: 0 })))
-  else if (isRolling(deployment)) await rollout.resize(scaleInProportion(deployment, all), true)
+  const only = active.length === 1 ? active[0] : active.length === 0 ? (newReplicaSet ?? latest) : undefined
+  if (only) await rollout.resize([{ set: only, to: desired }], { annotate: true })
+  else if (newReplicaSet && isSaturated(newReplicaSet, desired))
+    await rollout.resize(old.filter(isActive).map(set => ({ set, to: 0 })))
+  else if (isRolling(deployment))
+    await rollout.resize(scaleProportionally(deployment, all), { annotate: true })
   if (deployment.spec?.paused) await rollout.cleanUp()
   await writeCounts(rollout)
 }
 
-function isSaturated(set: SetView, wanted: number): boolean {
+function isSaturated(set: ReplicaSetView, desired: number): boolean {
   return (
-    sizeOf(set) === wanted && desiredBefore(set) === wanted && (set.status?.availableReplicas ?? 0) === wanted
+    sizeOf(set) === desired &&
+    annotatedDesiredReplicas(set) === desired &&
+    (set.status?.availableReplicas ?? 0) === desired
   )
 }
 
 async function roll(rollout: Rollout): Promise<void> {
-  const newest = (await rollout.syncNewest(true))!
+  const newReplicaSet = (await rollout.syncNewReplicaSet({ create: true }))!
   const { deployment } = rollout
-  const wanted = wantedReplicas(deployment)
-  const size = sizeOf(newest)
-  const to = size > wanted ? wanted : newSetSize(deployment, rollout.all, size)
-  if (await rollout.resize([{ set: newest, to }])) return
-  if (await rollout.resize(shrinkOldSets(deployment, newest, rollout.old))) return
+  const desired = desiredReplicas(deployment)
+  const size = sizeOf(newReplicaSet)
+  const to = size > desired ? desired : newReplicaSetSize(deployment, rollout.all, size)
+  if (await rollout.resize([{ set: newReplicaSet, to }])) return
+  if (await rollout.resize(scaleDownOldReplicaSets(deployment, newReplicaSet, rollout.old))) return
   if (isComplete(deployment, deployment.status)) await rollout.cleanUp()
 }
 
-/** The old pods go first, every one of them. */
+/** Scales all old ReplicaSets to zero and waits for their pods to be deleted before it creates new ones. */
 async function recreate({ client }: ReconcileContext, rollout: Rollout): Promise<void> {
-  await rollout.syncNewest(false)
-  const shrinking = rollout.old.filter(isActiveSet).map(set => ({ set, to: 0 }))
+  await rollout.syncNewReplicaSet({ create: false })
+  const shrinking = rollout.old.filter(isActive).map(set => ({ set, to: 0 }))
   if (await rollout.resize(shrinking)) return
   for (const set of rollout.old) {
     if ((set.status?.replicas ?? 0) > 0) return
     const pods = await listPodsOf(client, set.metadata.uid)
     if (pods.some(pod => !isPodTerminal(pod))) return
   }
-  const newest = (await rollout.syncNewest(true))!
-  await rollout.resize([{ set: newest, to: wantedReplicas(rollout.deployment) }])
+  const newReplicaSet = (await rollout.syncNewReplicaSet({ create: true }))!
+  await rollout.resize([{ set: newReplicaSet, to: desiredReplicas(rollout.deployment) }])
   if (isComplete(rollout.deployment, rollout.deployment.status)) await rollout.cleanUp()
 }
 
-/** What an annotation of old clients asks for; kubectl puts the old template back itself. */
+/** Rolls back as the annotation of deprecated clients requests; kubectl restores the old template itself. */
 async function rollBack(
   { client, events }: ReconcileContext,
   rollout: Rollout,
   asked: bigint,
 ): Promise<void> {
-  await rollout.syncNewest(true)
+  await rollout.syncNewReplicaSet({ create: true })
   const { deployment, all } = rollout
   const { [rollbackAnnotation]: _asked, ...annotations } = deployment.metadata.annotations ?? {}
   const revision = asked || previousRevision(all)

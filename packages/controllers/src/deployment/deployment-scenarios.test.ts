@@ -39,13 +39,13 @@ async function setsOf(cluster: Cluster) {
   return (await cluster.run(cluster.client.list(ReplicaSet, { namespace }))).items
 }
 
-/** Sets as `image x replicas (ready), revision`, counts of the status (all, updated, ready, available), conditions. */
+/** ReplicaSets as `image x replicas (ready), revision`, counts of the status (all, updated, ready, available), conditions. */
 async function outcome(cluster: Cluster) {
   const deployment = (await cluster.run(cluster.client.get(Deployment, key)))!
   const { replicas, updatedReplicas, readyReplicas, availableReplicas, conditions } = deployment.status ?? {}
   const sets = (await setsOf(cluster)).map(({ metadata, spec, status }) => {
     const image = spec?.template?.spec?.containers[0]?.image
-    const owner = metadata.ownerReferences ? '' : ' of nobody'
+    const owner = metadata.ownerReferences ? '' : ' orphaned'
     return `${image} x ${spec?.replicas} (${status?.readyReplicas ?? 0}), ${metadata.annotations?.[revision]}${owner}`
   })
   return {
@@ -67,7 +67,7 @@ const play = scenariosOf('deployment-controller', {
 })
 const scenario = (name: string, act: Scenario['act'], end: object) => play(name, { act, end })
 
-describe('Deployments, whatever happens to their controllers', () => {
+describe('Deployments, with faults injected into their controllers', () => {
   scenario('come up', cluster => create(cluster), { sets: ['one x 4 (4), 1'], ...whole })
 
   scenario(
@@ -80,7 +80,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'roll back to a set that is still there',
+    'roll back to a ReplicaSet that still exists',
     async cluster => {
       await create(cluster)
       await setImage(cluster, 'two')
@@ -90,7 +90,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'turn to a third template while the second is on its way',
+    'switch to a third template during the rollout of the second',
     async cluster => {
       await create(cluster)
       await setImage(cluster, 'two', 700)
@@ -109,7 +109,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'with maxSurge 0 make room first',
+    'with maxSurge 0 delete old pods first',
     async cluster => {
       await create(cluster, { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } })
       await setImage(cluster, 'two', 40_000)
@@ -118,7 +118,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'stop at a template that does not get ready, within their bounds',
+    'stop at a template that does not become ready, within maxSurge and maxUnavailable',
     async cluster => {
       await create(cluster)
       await setImage(cluster, 'broken')
@@ -131,7 +131,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'get over it with the next template',
+    'recover with the next template',
     async cluster => {
       await create(cluster)
       await setImage(cluster, 'broken')
@@ -141,7 +141,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'share a change of scale among the sets of a rollout that is stuck',
+    'scale the ReplicaSets of a stuck rollout in proportion',
     async cluster => {
       await create(cluster)
       await setImage(cluster, 'broken')
@@ -155,7 +155,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'say when their deadline is over, and when they have got on after all',
+    'report an exceeded progress deadline, and later progress',
     async cluster => {
       await create(cluster, { progressDeadlineSeconds: 20 })
       await setImage(cluster, 'broken', 40_000)
@@ -165,7 +165,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'stay with their deadline over',
+    'keep reporting an exceeded progress deadline',
     async cluster => {
       await create(cluster, { progressDeadlineSeconds: 20 }, 'broken')
       await cluster.advance(40_000)
@@ -178,7 +178,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'recreate: the old go before the new come',
+    'recreate: delete all old pods before new ones are created',
     async cluster => {
       await create(cluster, { strategy: { type: 'Recreate' } })
       await setImage(cluster, 'two')
@@ -187,7 +187,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'recreate also from pods that never got ready',
+    'recreate from pods that never became ready',
     async cluster => {
       await create(cluster, { strategy: { type: 'Recreate' } }, 'broken')
       await setImage(cluster, 'two')
@@ -205,7 +205,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'shrink to nothing',
+    'scale down to zero',
     async cluster => {
       await create(cluster)
       await patch(cluster, { replicas: 0 })
@@ -214,7 +214,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'grow and change at once',
+    'scale and change the template at once',
     async cluster => {
       await create(cluster)
       const template = { spec: { containers: [{ name: 'c', image: 'two' }] } }
@@ -224,7 +224,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'stand still while they are paused, but for their scale',
+    'only scale while they are paused',
     async cluster => {
       await create(cluster)
       await patch(cluster, { paused: true })
@@ -239,7 +239,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'pause in the middle, and go on',
+    'pause in the middle of a rollout, and resume',
     async cluster => {
       await create(cluster)
       await setImage(cluster, 'broken', 5_000)
@@ -251,7 +251,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'created paused make nothing until they may',
+    'created paused create nothing until they are resumed',
     async cluster => {
       await create(cluster, { paused: true })
       await patch(cluster, { paused: false })
@@ -260,7 +260,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'keep as many old sets as they say',
+    'keep as many old ReplicaSets as revisionHistoryLimit',
     async cluster => {
       await create(cluster, { revisionHistoryLimit: 1 })
       for (const image of ['two', 'three', 'four']) await setImage(cluster, image)
@@ -278,7 +278,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'count pods as available when they have been ready for long enough',
+    'count pods as available after minReadySeconds',
     async cluster => {
       await create(cluster, { minReadySeconds: 20 })
       await cluster.advance(20_000)
@@ -287,7 +287,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'make a set again that somebody has deleted',
+    'recreate a ReplicaSet that a user deleted',
     async cluster => {
       await create(cluster)
       const [set] = await setsOf(cluster)
@@ -301,7 +301,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'put back the scale of a set that somebody has changed',
+    'restore the scale of a ReplicaSet that a user changed',
     async cluster => {
       await create(cluster)
       const [set] = await setsOf(cluster)
@@ -314,7 +314,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'adopt a set that fits, and use it when it has their template',
+    'adopt a matching ReplicaSet, and use it if it has their template',
     async cluster => {
       await cluster.run(
         cluster.client.create(ReplicaSet, {
@@ -329,7 +329,7 @@ describe('Deployments, whatever happens to their controllers', () => {
   )
 
   scenario(
-    'release a set whose labels no longer fit',
+    'release a ReplicaSet whose labels no longer match',
     async cluster => {
       await create(cluster)
       const [set] = await setsOf(cluster)
@@ -338,6 +338,6 @@ describe('Deployments, whatever happens to their controllers', () => {
       await cluster.run(cluster.client.patch(ReplicaSet, of, relabelled, { type: 'merge' }))
       await cluster.advance(20_000)
     },
-    { sets: ['one x 4 (4), 1', 'one x 4 (4), 1 of nobody'], ...whole },
+    { sets: ['one x 4 (4), 1', 'one x 4 (4), 1 orphaned'], ...whole },
   )
 })

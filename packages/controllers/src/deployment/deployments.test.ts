@@ -49,7 +49,7 @@ const conditionOf = ({ status }: Deployment, wanted: string) =>
   status?.conditions?.find(({ type }) => type === wanted)
 
 describe('Deployments', () => {
-  it('come up, with counts, conditions and events', async () => {
+  it('become available, with counts, conditions and events', async () => {
     await withControllers(async cluster => {
       await create(cluster)
       await cluster.advance(10_000)
@@ -70,7 +70,7 @@ describe('Deployments', () => {
     })
   })
 
-  it('count on from the revision of a ReplicaSet that they adopt, also beyond 2^53', async () => {
+  it('continue after the revision of a ReplicaSet that they adopt, also beyond 2^53', async () => {
     await withControllers(async cluster => {
       const revision = 'deployment.kubernetes.io/revision'
       const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'zero' }] } }
@@ -85,7 +85,7 @@ describe('Deployments', () => {
     })
   })
 
-  it('without replicas know that nothing is on its way out', async () => {
+  it('without replicas report that no pod is terminating', async () => {
     await withControllers(async cluster => {
       await create(cluster, { replicas: 0 })
       await cluster.advance(10_000)
@@ -94,7 +94,7 @@ describe('Deployments', () => {
     })
   })
 
-  it('roll a new template out within maxSurge and maxUnavailable, and back again', async () => {
+  it('roll out a new template within maxSurge and maxUnavailable, and roll back', async () => {
     await withControllers(async cluster => {
       const strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } }
       await create(cluster, { strategy })
@@ -127,7 +127,7 @@ describe('Deployments', () => {
     })
   })
 
-  it('recreate: no new pod while an old one is there', async () => {
+  it('recreate: no new pod while an old one exists', async () => {
     await withControllers(async cluster => {
       await create(cluster, { strategy: { type: 'Recreate' }, replicas: 2 })
       await cluster.advance(10_000)
@@ -141,7 +141,7 @@ describe('Deployments', () => {
     })
   })
 
-  it('scale, keep their history to its limit, and stand still while paused', async () => {
+  it('scale, limit their history, and stop rolling out while paused', async () => {
     await withControllers(async cluster => {
       await create(cluster, { revisionHistoryLimit: 1 })
       await cluster.advance(10_000)
@@ -169,13 +169,13 @@ describe('Deployments', () => {
     })
   })
 
-  it('say that they have not got on when the deadline is over', async () => {
+  it('report when they exceed the progress deadline', async () => {
     await withControllers(async cluster => {
       await create(cluster, {
         progressDeadlineSeconds: 30,
         template: {
           metadata: { labels },
-          spec: { schedulerName: 'nobody', containers: [{ name: 'c', image: 'one' }] },
+          spec: { schedulerName: 'none', containers: [{ name: 'c', image: 'one' }] },
         },
       })
       await cluster.advance(60_000)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
+  annotatedDesiredReplicas,
   compareRevisions,
-  desiredBefore,
-  newestAnnotations,
+  newReplicaSetAnnotations,
   nextRevision,
   previousRevision,
+  type ReplicaSetView,
   rollbackRevision,
-  type SetView,
 } from './revisions.ts'
 import type { DeploymentView } from './strategy.ts'
 
@@ -15,14 +15,16 @@ const revision = 'deployment.kubernetes.io/revision'
 const history = 'deployment.kubernetes.io/revision-history'
 
 const setAt = (text?: string) =>
-  ({ metadata: { annotations: text === undefined ? {} : { [revision]: text } } }) as unknown as SetView
+  ({ metadata: { annotations: text === undefined ? {} : { [revision]: text } } }) as unknown as ReplicaSetView
 const deployment = { metadata: { annotations: { team: 'a' } } } as unknown as DeploymentView
 
 describe('revisions of a Deployment', () => {
   it('are counted exactly beyond 2^53', () => {
     assert.equal(nextRevision([setAt('3546343826724305832'), setAt('7')]), 3546343826724305833n)
     assert.equal(
-      newestAnnotations({ [revision]: '3546343826724305832' }, deployment, 3546343826724305833n)[revision],
+      newReplicaSetAnnotations({ [revision]: '3546343826724305832' }, deployment, 3546343826724305833n)[
+        revision
+      ],
       '3546343826724305833',
     )
     assert.ok(compareRevisions(setAt('9007199254740992'), setAt('9007199254740993')) < 0)
@@ -43,15 +45,15 @@ describe('revisions of a Deployment', () => {
 
   it('that are not numbers leave the annotations of their ReplicaSet alone', () => {
     const garbage = { [revision]: 'x' }
-    assert.deepEqual(newestAnnotations(garbage, deployment, 5n), garbage)
+    assert.deepEqual(newReplicaSetAnnotations(garbage, deployment, 5n), garbage)
   })
 
   it('that are empty count as 0 and are kept in the history', () => {
     const expected = { team: 'a', [revision]: '5', [history]: '' }
-    assert.deepEqual(newestAnnotations({ [revision]: '' }, deployment, 5n), expected)
+    assert.deepEqual(newReplicaSetAnnotations({ [revision]: '' }, deployment, 5n), expected)
   })
 
-  it('to roll back to are ignored when they are not numbers', () => {
+  it('to roll back to are ignored if they are not numbers', () => {
     const asking = (text: string) =>
       ({
         metadata: { annotations: { 'deprecated.deployment.rollback.to': text } },
@@ -66,9 +68,9 @@ describe('revisions of a Deployment', () => {
 describe('the desired replicas on a ReplicaSet', () => {
   it('are an int32 without a sign', () => {
     const read = (text: string) =>
-      desiredBefore({
+      annotatedDesiredReplicas({
         metadata: { annotations: { 'deployment.kubernetes.io/desired-replicas': text } },
-      } as unknown as SetView)
+      } as unknown as ReplicaSetView)
     assert.equal(read('3'), 3)
     assert.equal(read('2147483647'), 2147483647)
     assert.equal(read('2147483648'), undefined)

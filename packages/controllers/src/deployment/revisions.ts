@@ -3,9 +3,9 @@ import type { PodTemplateSpec } from '@coxswain/api/core/v1'
 import { parseInt64 } from '@coxswain/apimachinery/go'
 import { deepEqual } from '@coxswain/apimachinery/json'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
-import { type DeploymentView, fenceposts, wantedReplicas } from './strategy.ts'
+import { type DeploymentView, desiredReplicas, fenceposts } from './strategy.ts'
 
-export type SetView = DeepReadonly<ReplicaSet>
+export type ReplicaSetView = DeepReadonly<ReplicaSet>
 
 export const templateHashLabel = 'pod-template-hash'
 export const revisionAnnotation = 'deployment.kubernetes.io/revision'
@@ -15,7 +15,7 @@ const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas'
 const maxAnnotation = 'deployment.kubernetes.io/max-replicas'
 const longestHistory = 2_000
 
-/** Annotations that are the controller's own on one side or the other. */
+/** Annotations that are not copied between a Deployment and its ReplicaSets. */
 const notCopied = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   revisionAnnotation,
@@ -27,7 +27,7 @@ const notCopied = new Set([
 
 type Annotations = Readonly<Record<string, string>>
 
-/** Whether two templates describe the same pods; the label with which sets are told apart does not count. */
+/** Whether two templates describe the same pods, ignoring the pod-template-hash label. */
 export function isSameTemplate(
   a: DeepReadonly<PodTemplateSpec> | undefined,
   b: DeepReadonly<PodTemplateSpec> | undefined,
@@ -53,30 +53,30 @@ export function withoutHash(
   } as DeepReadonly<PodTemplateSpec>
 }
 
-/** The revision, an int64; 0 without the annotation, undefined when it is not a number. */
-export function revisionOf({ metadata }: SetView): bigint | undefined {
+/** The revision, an int64; 0 without the annotation, undefined if it is not a number. */
+export function revisionOf({ metadata }: ReplicaSetView): bigint | undefined {
   const text = metadata.annotations?.[revisionAnnotation]
   return text === undefined ? 0n : parseInt64(text)
 }
 
-/** One more than the highest revision. Wraps around as Go's int64 does. */
-export function nextRevision(sets: readonly SetView[]): bigint {
+/** One more than the highest revision. Wraps around like Go's int64. */
+export function nextRevision(sets: readonly ReplicaSetView[]): bigint {
   return BigInt.asIntN(64, (descendingRevisions(sets)[0] ?? 0n) + 1n)
 }
 
-/** The second highest revision, 0 when there is none. */
-export function previousRevision(sets: readonly SetView[]): bigint {
+/** The second highest revision, or 0. */
+export function previousRevision(sets: readonly ReplicaSetView[]): bigint {
   return descendingRevisions(sets)[1] ?? 0n
 }
 
-/** Revisions that are not numbers are skipped, those below 0 do not count. */
-function descendingRevisions(sets: readonly SetView[]): bigint[] {
+/** Skips revisions that are not numbers or are negative. */
+function descendingRevisions(sets: readonly ReplicaSetView[]): bigint[] {
   const revisions = sets.map(revisionOf).filter(revision => revision !== undefined && revision >= 0n)
   return (revisions as bigint[]).sort((a, b) => compare(b, a))
 }
 
-/** Lower revisions first; 0 where one is not a number. */
-export function compareRevisions(a: SetView, b: SetView): number {
+/** Sorts lower revisions first; 0 if either is not a number. */
+export function compareRevisions(a: ReplicaSetView, b: ReplicaSetView): number {
   const [left, right] = [revisionOf(a), revisionOf(b)]
   return left === undefined || right === undefined ? 0 : compare(left, right)
 }
@@ -85,30 +85,30 @@ function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The revision that the annotation of old clients asks for; undefined when there is none or it is not a number. */
+/** The revision that the annotation of deprecated clients requests; undefined if absent or not a number. */
 export function rollbackRevision({ metadata }: DeploymentView): bigint | undefined {
   return parseInt64(metadata.annotations?.[rollbackAnnotation] ?? '')
 }
 
-/** What the deployment wanted when it last scaled the set; undefined when it has not. */
-export function desiredBefore(set: SetView): number | undefined {
+/** The Deployment's desired replicas when it last scaled the ReplicaSet; undefined if it never did. */
+export function annotatedDesiredReplicas(set: ReplicaSetView): number | undefined {
   return readCount(set.metadata.annotations?.[desiredAnnotation])
 }
 
-/** How many pods the deployment might have had then. */
-export function mostBefore(set: SetView): number | undefined {
+/** The Deployment's maximum number of pods at that time. */
+export function annotatedMaxReplicas(set: ReplicaSetView): number | undefined {
   return readCount(set.metadata.annotations?.[maxAnnotation])
 }
 
-/** Neither signed nor above the largest int32. */
+/** Rejects signs and values above the largest int32. */
 function readCount(text = ''): number | undefined {
   const count = /^\d/.test(text) ? parseInt64(text) : undefined
   return count !== undefined && count <= 0x7fffffffn ? Number(count) : undefined
 }
 
-/** The annotations of a set that is scaled now. */
+/** The annotations of a ReplicaSet that is being scaled. */
 export function withReplicaCounts(annotations: Annotations, deployment: DeploymentView): Annotations {
-  const replicas = wantedReplicas(deployment)
+  const replicas = desiredReplicas(deployment)
   return {
     ...annotations,
     [desiredAnnotation]: String(replicas),
@@ -117,10 +117,10 @@ export function withReplicaCounts(annotations: Annotations, deployment: Deployme
 }
 
 /**
- * The annotations of the set that is the newest now: the deployment's, and where it stands in the history. They stay as
- * they are when the set has a revision that is not a number.
+ * The annotations of the new ReplicaSet: those of the Deployment, its revision and revision history. Unchanged if its revision is
+ * not a number.
  */
-export function newestAnnotations(
+export function newReplicaSetAnnotations(
   set: Annotations,
   deployment: DeploymentView,
   revision: bigint,
@@ -143,8 +143,8 @@ function copied(annotations: Annotations): Annotations {
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => !notCopied.has(name)))
 }
 
-/** The deployment's annotations after a roll-back to `set`. */
-export function annotationsAfterRollback(deployment: DeploymentView, set: SetView): Annotations {
+/** The Deployment's annotations after a rollback to `set`. */
+export function annotationsAfterRollback(deployment: DeploymentView, set: ReplicaSetView): Annotations {
   const own = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => notCopied.has(name))
   return { ...Object.fromEntries(own), ...copied(set.metadata.annotations ?? {}) }
 }

@@ -10,30 +10,31 @@ import { isAlreadyExists, isNotFound } from '@coxswain/apimachinery/status'
 import { formatTime } from '@coxswain/apimachinery/time'
 import { controllerReference, hashPodTemplate } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
-import { isNamespaceGoing } from '../pods/pod-control.ts'
-import { type ConditionNews, type ConditionView, setCondition } from './conditions.ts'
+import { isNamespaceTerminating } from '../pods/pod-control.ts'
+import { type ConditionUpdate, type ConditionView, setCondition } from './conditions.ts'
 import {
   compareRevisions,
   isSameTemplate,
-  newestAnnotations,
+  newReplicaSetAnnotations,
   nextRevision,
+  type ReplicaSetView,
   revisionAnnotation,
-  type SetView,
   templateHashLabel,
   withReplicaCounts,
 } from './revisions.ts'
-import { byCreation, isActiveSet, newSetSize, type Resize, sizeOf } from './scaling.ts'
+import { newReplicaSetSize } from './rolling-update.ts'
+import { byCreation, isActive, type Resize, sizeOf } from './scaling.ts'
 import { type DeploymentView, progressDeadline } from './strategy.ts'
 
 const longestName = 253
 
-/** One look at a deployment and its sets, with the means to change them. What it writes, it remembers. */
+/** A Deployment and its ReplicaSets during one reconciliation. Writes update this view. */
 export class Rollout {
   readonly #context: ReconcileContext
   #deployment: DeploymentView
-  #sets: readonly SetView[]
+  #sets: readonly ReplicaSetView[]
 
-  constructor(context: ReconcileContext, deployment: DeploymentView, sets: readonly SetView[]) {
+  constructor(context: ReconcileContext, deployment: DeploymentView, sets: readonly ReplicaSetView[]) {
     this.#context = context
     this.#deployment = deployment
     this.#sets = sets
@@ -43,42 +44,42 @@ export class Rollout {
     return this.#deployment
   }
 
-  get all(): readonly SetView[] {
+  get all(): readonly ReplicaSetView[] {
     return this.#sets
   }
 
-  /** The set of the template as it is now; of several the oldest. */
-  get newest(): SetView | undefined {
+  /** The new ReplicaSet: the oldest one that has the Deployment's template. */
+  get newReplicaSet(): ReplicaSetView | undefined {
     const { template } = this.#deployment.spec!
     return [...this.#sets].sort(byCreation).find(({ spec }) => isSameTemplate(spec?.template, template))
   }
 
-  get old(): readonly SetView[] {
-    const { newest } = this
-    return this.#sets.filter(({ metadata }) => metadata.uid !== newest?.metadata.uid)
+  get old(): readonly ReplicaSetView[] {
+    const { newReplicaSet } = this
+    return this.#sets.filter(({ metadata }) => metadata.uid !== newReplicaSet?.metadata.uid)
   }
 
   get now(): string {
     return formatTime(this.#context.clock.now())
   }
 
-  /** Sees to it that the newest set and the deployment know their revision; makes the set where `create` says so. */
-  async syncNewest(create: boolean): Promise<SetView | undefined> {
+  /** Updates the revision of the new ReplicaSet and of the Deployment, and creates the ReplicaSet if it is missing and `create` is set. */
+  async syncNewReplicaSet({ create }: { readonly create: boolean }): Promise<ReplicaSetView | undefined> {
     const revision = nextRevision(this.old)
-    const existing = this.newest
+    const existing = this.newReplicaSet
     if (!existing) return create ? await this.#createSet(revision) : undefined
     const before = existing.metadata.annotations ?? {}
-    const annotations = newestAnnotations(before, this.#deployment, revision)
+    const annotations = newReplicaSetAnnotations(before, this.#deployment, revision)
     const minReadySeconds = this.#deployment.spec?.minReadySeconds ?? 0
     let current = existing
     if (!deepEqual(annotations, before) || (existing.spec?.minReadySeconds ?? 0) !== minReadySeconds) {
       current = await this.#updateSet(existing, { annotations, minReadySeconds })
     }
-    const isNews = progressDeadline(this.#deployment) !== undefined && !this.condition('Progressing')
+    const isFirst = progressDeadline(this.#deployment) !== undefined && !this.condition('Progressing')
     const message = `Found new replica set ${JSON.stringify(current.metadata.name)}`
     await this.#writeRevision(
       current.metadata.annotations?.[revisionAnnotation] ?? '',
-      isNews ? { type: 'Progressing', status: 'True', reason: 'FoundNewReplicaSet', message } : undefined,
+      isFirst ? { type: 'Progressing', status: 'True', reason: 'FoundNewReplicaSet', message } : undefined,
     )
     return current
   }
@@ -87,7 +88,7 @@ export class Rollout {
     return findStatusCondition(this.#deployment.status?.conditions, type)
   }
 
-  async #createSet(revision: bigint): Promise<SetView> {
+  async #createSet(revision: bigint): Promise<ReplicaSetView> {
     const { client, events } = this.#context
     const deployment = this.#deployment
     const { metadata, spec } = deployment
@@ -95,13 +96,13 @@ export class Rollout {
     const name = `${metadata.name.slice(0, longestName - 1 - hash.length)}-${hash}`
     const labels = { ...spec?.template?.metadata?.labels, [templateHashLabel]: hash }
     const selector = spec?.selector as LabelSelector | undefined
-    const replicas = newSetSize(deployment, this.#sets, 0)
+    const replicas = newReplicaSetSize(deployment, this.#sets, 0)
     const set = {
       metadata: {
         name,
         namespace: metadata.namespace,
         labels,
-        annotations: withReplicaCounts(newestAnnotations({}, deployment, revision), deployment),
+        annotations: withReplicaCounts(newReplicaSetAnnotations({}, deployment, revision), deployment),
         ownerReferences: [controllerReference(Deployment, deployment)],
       },
       spec: {
@@ -111,12 +112,12 @@ export class Rollout {
         template: { ...spec?.template, metadata: { ...spec?.template?.metadata, labels } },
       },
     }
-    let made: SetView
+    let made: ReplicaSetView
     try {
       made = await client.create(ReplicaSet, set as unknown as DeepReadonly<ReplicaSet>)
     } catch (error) {
       if (isAlreadyExists(error)) return await this.#resolveCollision(name, error)
-      if (!isNamespaceGoing(error)) await this.#reportFailure(name, error as Error)
+      if (!isNamespaceTerminating(error)) await this.#reportFailure(name, error as Error)
       throw error
     }
     this.#sets = [...this.#sets, made]
@@ -131,8 +132,8 @@ export class Rollout {
     return made
   }
 
-  /** A set of that name is ours and was not in the cache yet, or another template has the same hash. */
-  async #resolveCollision(name: string, cause: unknown): Promise<SetView> {
+  /** Handles a name conflict: either the ReplicaSet is ours and not cached yet, or another template has the same hash. */
+  async #resolveCollision(name: string, cause: unknown): Promise<ReplicaSetView> {
     const { client } = this.#context
     const { metadata, spec, status } = this.#deployment
     const found = await client.get(
@@ -165,19 +166,19 @@ export class Rollout {
     })
   }
 
-  async #writeRevision(revision: string, news: ConditionNews | undefined): Promise<void> {
+  async #writeRevision(revision: string, update: ConditionUpdate | undefined): Promise<void> {
     const { metadata, status } = this.#deployment
     const annotations = { ...metadata.annotations, [revisionAnnotation]: revision }
-    const conditions = news && setCondition(status?.conditions ?? [], news, this.now)
+    const conditions = update && setCondition(status?.conditions ?? [], update, this.now)
     if (metadata.annotations?.[revisionAnnotation] === revision && !conditions) return
     await this.writeStatus({ ...status, ...(conditions && { conditions }) }, annotations)
   }
 
-  async setConditions(news: ConditionNews): Promise<void> {
+  async setConditions(update: ConditionUpdate): Promise<void> {
     const { status } = this.#deployment
     await this.writeStatus({
       ...status,
-      conditions: setCondition(status?.conditions ?? [], news, this.now),
+      conditions: setCondition(status?.conditions ?? [], update, this.now),
     })
   }
 
@@ -190,15 +191,15 @@ export class Rollout {
     } as DeploymentView)
   }
 
-  /** Gives sets their sizes and tells of it. Says whether any size has changed. */
-  async resize(resizes: readonly Resize[], annotate = false): Promise<boolean> {
+  /** Scales ReplicaSets and records events. Resolves with whether any size changed. */
+  async resize(resizes: readonly Resize[], options: { readonly annotate?: boolean } = {}): Promise<boolean> {
     const { events } = this.#context
     let isChanged = false
     for (const { set, to } of resizes) {
       const from = sizeOf(set)
       const before = set.metadata.annotations ?? {}
       const annotations = withReplicaCounts(before, this.#deployment)
-      if (from === to && (!annotate || deepEqual(annotations, before))) continue
+      if (from === to && (!options.annotate || deepEqual(annotations, before))) continue
       await this.#updateSet(set, { annotations, replicas: to })
       if (from === to) continue
       isChanged = true
@@ -211,24 +212,24 @@ export class Rollout {
   }
 
   async #updateSet(
-    set: SetView,
+    set: ReplicaSetView,
     change: {
       readonly annotations: Readonly<Record<string, string>>
       readonly replicas?: number
       readonly minReadySeconds?: number
     },
-  ): Promise<SetView> {
+  ): Promise<ReplicaSetView> {
     const { annotations, ...spec } = change
     const updated = await this.#context.client.update(ReplicaSet, {
       ...set,
       metadata: { ...set.metadata, annotations },
       spec: { ...set.spec, ...spec },
-    } as SetView)
+    } as ReplicaSetView)
     this.#sets = this.#sets.map(other => (other.metadata.uid === set.metadata.uid ? updated : other))
     return updated
   }
 
-  /** Deletes the oldest of the sets that nothing is left of, beyond what the history keeps. */
+  /** Deletes the oldest scaled-down ReplicaSets beyond `revisionHistoryLimit`. */
   async cleanUp(): Promise<void> {
     const { client } = this.#context
     const limit = this.#deployment.spec?.revisionHistoryLimit ?? 10
@@ -239,7 +240,7 @@ export class Rollout {
     for (const set of surplus) {
       const { namespace = '', name, generation = 0 } = set.metadata
       const isSettled = generation <= (set.status?.observedGeneration ?? 0)
-      if (isActiveSet(set) || (set.status?.replicas ?? 0) > 0 || !isSettled) continue
+      if (isActive(set) || (set.status?.replicas ?? 0) > 0 || !isSettled) continue
       try {
         await client.delete(ReplicaSet, { namespace, name })
       } catch (error) {

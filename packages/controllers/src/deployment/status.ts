@@ -2,10 +2,10 @@ import { deepEqual } from '@coxswain/apimachinery/json'
 import { findStatusCondition } from '@coxswain/apimachinery/meta'
 import { type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 import { type ConditionView, removeCondition, setCondition } from './conditions.ts'
-import type { SetView } from './revisions.ts'
+import type { ReplicaSetView } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
 import { availableOf, sizeOf, sum } from './scaling.ts'
-import { type DeploymentView, maxUnavailable, progressDeadline, wantedReplicas } from './strategy.ts'
+import { type DeploymentView, desiredReplicas, maxUnavailable, progressDeadline } from './strategy.ts'
 
 interface Status {
   readonly observedGeneration: number
@@ -20,15 +20,15 @@ interface Status {
 }
 
 function computeStatus(rollout: Rollout): Status {
-  const { deployment, all, newest } = rollout
+  const { deployment, all, newReplicaSet } = rollout
   const available = sum(all, availableOf)
-  const isEnough = available >= wantedReplicas(deployment) - maxUnavailable(deployment)
+  const isEnough = available >= desiredReplicas(deployment) - maxUnavailable(deployment)
   const terminating = countTerminating(all)
   const collisionCount = deployment.status?.collisionCount
   return {
     observedGeneration: deployment.metadata.generation ?? 0,
     replicas: sum(all, ({ status }) => status?.replicas ?? 0),
-    updatedReplicas: newest?.status?.replicas ?? 0,
+    updatedReplicas: newReplicaSet?.status?.replicas ?? 0,
     readyReplicas: sum(all, ({ status }) => status?.readyReplicas ?? 0),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(all, sizeOf) - available),
@@ -54,8 +54,8 @@ function computeStatus(rollout: Rollout): Status {
   }
 }
 
-/** Sets that nobody has looked at yet have none; where one does not tell, nobody knows. */
-function countTerminating(sets: readonly SetView[]): number | undefined {
+/** A ReplicaSet that was not reconciled yet has none. Undefined if one does not report the count. */
+function countTerminating(sets: readonly ReplicaSetView[]): number | undefined {
   let total = 0
   for (const { status } of sets) {
     if (status?.terminatingReplicas === undefined && status?.observedGeneration) return undefined
@@ -64,25 +64,25 @@ function countTerminating(sets: readonly SetView[]): number | undefined {
   return total
 }
 
-/** Every pod is new and available, and nobody else is left. */
+/** Whether all pods are updated and available, and no old one is left. */
 export function isComplete(deployment: DeploymentView, status: Partial<Status> = {}): boolean {
-  const wanted = wantedReplicas(deployment)
+  const desired = desiredReplicas(deployment)
   return (
-    status.updatedReplicas === wanted &&
-    status.replicas === wanted &&
-    status.availableReplicas === wanted &&
+    status.updatedReplicas === desired &&
+    status.replicas === desired &&
+    status.availableReplicas === desired &&
     (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   )
 }
 
-/** Writes the counts only. */
+/** Writes only the counts. */
 export async function writeCounts(rollout: Rollout): Promise<void> {
   await write(rollout, computeStatus(rollout))
 }
 
-/** Writes the counts and how far the rollout has come. Asks to be called again when it may be stuck. */
+/** Writes the counts and the progress of the rollout. Requeues when the progress deadline may expire. */
 export async function writeProgress(rollout: Rollout, now: number): Promise<ReconcileResult> {
-  const { deployment, newest, all } = rollout
+  const { deployment, newReplicaSet, all } = rollout
   const status = computeStatus(rollout)
   let { conditions } = status
   const deadline = progressDeadline(deployment)
@@ -90,7 +90,7 @@ export async function writeProgress(rollout: Rollout, now: number): Promise<Reco
   if (deadline === undefined) conditions = removeCondition(conditions, 'Progressing')
   else if (!(status.replicas === status.updatedReplicas && known?.reason === 'NewReplicaSetAvailable'))
     conditions = withProgress(rollout, status, deadline, now)
-  const failure = findFailure(newest, all)
+  const failure = findFailure(newReplicaSet, all)
   conditions = failure
     ? setCondition(conditions, failure as never, rollout.now)
     : removeCondition(conditions, 'ReplicaFailure')
@@ -103,10 +103,10 @@ export async function writeProgress(rollout: Rollout, now: number): Promise<Reco
 }
 
 function withProgress(rollout: Rollout, status: Status, deadline: number, now: number): ConditionView[] {
-  const { deployment, newest } = rollout
+  const { deployment, newReplicaSet } = rollout
   const { conditions } = status
-  const what = newest
-    ? `ReplicaSet ${JSON.stringify(newest.metadata.name)}`
+  const what = newReplicaSet
+    ? `ReplicaSet ${JSON.stringify(newReplicaSet.metadata.name)}`
     : `Deployment ${JSON.stringify(deployment.metadata.name)}`
   const set = (state: 'True' | 'False', reason: string, message: string, from = conditions) =>
     setCondition(
@@ -136,7 +136,7 @@ function withProgress(rollout: Rollout, status: Status, deadline: number, now: n
   return [...conditions]
 }
 
-/** Whether more of the new and less of the old is there than the status said. */
+/** Whether there are more new or fewer old pods than the status reported. */
 function isProgressing({ status: before = {} }: DeploymentView, now: Status): boolean {
   const oldNow = now.replicas - now.updatedReplicas
   const oldBefore = (before.replicas ?? 0) - (before.updatedReplicas ?? 0)
@@ -154,13 +154,16 @@ function isTimedOut(known: ConditionView, deadline: number, now: number): boolea
   return Date.parse(known.lastUpdateTime ?? '') + deadline < now
 }
 
-function findFailure(newest: SetView | undefined, all: readonly SetView[]): ConditionView | undefined {
-  const of = (set: SetView | undefined) =>
+function findFailure(
+  newReplicaSet: ReplicaSetView | undefined,
+  all: readonly ReplicaSetView[],
+): ConditionView | undefined {
+  const of = (set: ReplicaSetView | undefined) =>
     findStatusCondition(set?.status?.conditions, 'ReplicaFailure') as ConditionView | undefined
-  return of(newest) ?? all.map(of).find(found => found !== undefined)
+  return of(newReplicaSet) ?? all.map(of).find(found => found !== undefined)
 }
 
-/** Says whether there was anything to write. */
+/** Resolves with whether the status changed. */
 async function write(rollout: Rollout, status: Status): Promise<boolean> {
   const before = rollout.deployment.status ?? {}
   if (deepEqual(withoutZeros(status), withoutZeros(before))) return false
@@ -168,7 +171,7 @@ async function write(rollout: Rollout, status: Status): Promise<boolean> {
   return true
 }
 
-/** The server leaves counts of zero out, but for the one that may be unknown. */
+/** The server omits counts of zero, except the one that may be unknown. */
 function withoutZeros(status: object): object {
   return Object.fromEntries(
     Object.entries(status).filter(([name, value]) => value !== 0 || name === 'terminatingReplicas'),

@@ -4,7 +4,7 @@ import { scaleIntOrPercent } from '@coxswain/kinds'
 
 export type DeploymentView = DeepReadonly<Deployment>
 
-export function wantedReplicas({ spec }: DeploymentView): number {
+export function desiredReplicas({ spec }: DeploymentView): number {
   return spec?.replicas ?? 1
 }
 
@@ -12,12 +12,12 @@ export function isRolling({ spec }: DeploymentView): boolean {
   return (spec?.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate'
 }
 
-/** How many pods there may be too many and too few while a rollout goes on. Never both none. */
+/** `maxSurge` and `maxUnavailable` as numbers of pods. Never both 0. */
 export function fenceposts(deployment: DeploymentView): {
   readonly surge: number
   readonly unavailable: number
 } {
-  const replicas = wantedReplicas(deployment)
+  const replicas = desiredReplicas(deployment)
   if (!isRolling(deployment)) return { surge: 0, unavailable: 0 }
   const { maxSurge, maxUnavailable } = deployment.spec?.strategy?.rollingUpdate ?? {}
   const surge = scaleIntOrPercent(maxSurge, replicas, 'up')
@@ -27,12 +27,12 @@ export function fenceposts(deployment: DeploymentView): {
 }
 
 export function maxUnavailable(deployment: DeploymentView): number {
-  return Math.min(fenceposts(deployment).unavailable, wantedReplicas(deployment))
+  return Math.min(fenceposts(deployment).unavailable, desiredReplicas(deployment))
 }
 
 const noDeadline = 2 ** 31 - 1
 
-/** Milliseconds within which a rollout has to get on; undefined for ever. */
+/** The progress deadline in milliseconds; undefined if there is none. */
 export function progressDeadline({ spec }: DeploymentView): number | undefined {
   const seconds = spec?.progressDeadlineSeconds
   return seconds === undefined || seconds === noDeadline ? undefined : seconds * 1_000

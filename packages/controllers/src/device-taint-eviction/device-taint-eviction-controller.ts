@@ -31,10 +31,10 @@ const reason = 'DeviceTaintManagerEviction'
 const poolField = 'pool'
 const byPool = ({ spec }: SliceView): string[] => (spec ? [`${spec.driver}/${spec.pool.name}`] : [])
 
-/** Drives pods out whose claims have devices with NoExecute taints that the claims do not tolerate, or no longer. */
+/** Evicts pods whose claims have devices with NoExecute taints that the claims do not tolerate, or no longer tolerate. */
 export function createDeviceTaintEvictionController(): Operator {
   return defineOperator('device-taint-eviction-controller', operator => {
-    /** The uids of pods that were told of, by key. */
+    /** The uids of pods that an event was recorded for, by key. */
     const waiting = new Map<string, string>()
     operator.index(ResourceSlice, poolField, byPool)
     operator
@@ -97,7 +97,7 @@ async function reconcile(context: ReconcileContext, waiting: Map<string, string>
   }
 }
 
-/** When a pod has to go, in milliseconds; undefined when it may stay. */
+/** When a pod has to be evicted, in milliseconds; undefined if it may stay. */
 async function evictionTime(client: OperatorClient, pod: PodView): Promise<number | undefined> {
   if (!pod.spec.nodeName) return undefined
   const { namespace = '', uid } = pod.metadata
@@ -109,16 +109,16 @@ async function evictionTime(client: OperatorClient, pod: PodView): Promise<numbe
     if (owner?.kind === 'Pod' && owner.uid !== uid) continue
     for (const device of devicesOf(claim)) {
       const taints = await taintsOf(client, device)
-      for (const item of taints.flatMap(taint => endOfPatience(device, taint))) times.push(item)
+      for (const item of taints.flatMap(taint => tolerationEnd(device, taint))) times.push(item)
     }
   }
   return times.length === 0 ? undefined : minOf(times)
 }
 
-/** Of a pool only the slices of the newest generation count. */
+/** Only slices of a pool's latest generation count. */
 async function taintsOf(client: OperatorClient, allocated: AllocatedDevice) {
   const { items } = await client.list(ResourceSlice, { fields: { [poolField]: poolOf(allocated) } })
-  // Beyond 2^53 they are bigint: neither Math.max nor a conversion would keep them apart.
+  // Generations beyond 2^53 are bigint: Math.max or a conversion would lose precision.
   const generationOf = ({ spec }: (typeof items)[number]) => spec?.pool.generation ?? 0
   const [newest] = items.map(generationOf).sort((a, b) => (a < b ? 1 : -1))
   const device = items
@@ -128,8 +128,8 @@ async function taintsOf(client: OperatorClient, allocated: AllocatedDevice) {
   return device?.taints?.filter(({ effect }) => effect === 'NoExecute') ?? []
 }
 
-/** When a device with this taint is no longer tolerated; empty for never. */
-function endOfPatience({ tolerations = [] }: AllocatedDevice, taint: DeepReadonly<DeviceTaint>): number[] {
+/** When the toleration of a taint ends; empty if never. */
+function tolerationEnd({ tolerations = [] }: AllocatedDevice, taint: DeepReadonly<DeviceTaint>): number[] {
   const fitting = tolerations.filter(
     toleration => toleration.effect === 'NoExecute' && tolerates(toleration, taint),
   )

@@ -14,7 +14,7 @@ const slice = { name: 's' }
 const taint = { key: 'broken', effect: 'NoExecute' as const }
 type Toleration = Partial<DeviceToleration>
 
-/** A pod on a node with a device of its own, which tolerates that much. */
+/** A pod on a node with a device, with these tolerations. */
 async function start(cluster: Cluster, ...tolerations: Toleration[]): Promise<void> {
   const { client } = cluster
   await cluster.run(
@@ -62,7 +62,7 @@ const isThere = async (cluster: Cluster) =>
   (await cluster.run(cluster.client.get(Pod, key)))?.metadata.deletionTimestamp === undefined &&
   (await cluster.run(cluster.client.get(Pod, key))) !== undefined
 
-async function told(cluster: Cluster) {
+async function eventMessages(cluster: Cluster) {
   const { items } = await cluster.run(cluster.client.list(Event, { namespace }))
   const ours = items.filter(({ reason }) => reason === 'DeviceTaintManagerEviction')
   return [...new Set(ours.map(({ message, source }) => `${source?.component}: ${message}`))]
@@ -74,7 +74,7 @@ describe('pods with devices', () => {
     others: () => [createObedientPods()],
   })
 
-  scenario('have to go when one of theirs gets a taint that they do not tolerate', {
+  scenario('are evicted when a device gets a taint that they do not tolerate', {
     act: async cluster => {
       await start(cluster)
       await setTaints(cluster, 'y', [taint])
@@ -82,17 +82,17 @@ describe('pods with devices', () => {
       assert.ok(await isThere(cluster), 'it is not its device')
       await setTaints(cluster, 'x', [{ ...taint, effect: 'NoSchedule' }])
       await cluster.advance(5_000)
-      assert.ok(await isThere(cluster), 'that is only for those that come')
+      assert.ok(await isThere(cluster), 'NoSchedule only affects new pods')
       await setTaints(cluster, 'x', [taint])
     },
     look: async cluster => [
       await isThere(cluster),
-      (await told(cluster)).includes('device-taint-eviction-controller: Marking for deletion'),
+      (await eventMessages(cluster)).includes('device-taint-eviction-controller: Marking for deletion'),
     ],
     end: [false, true],
   })
 
-  scenario('may stay as long as they tolerate it', {
+  scenario('stay as long as they tolerate it', {
     act: async cluster => {
       await start(cluster, { ...taint, operator: 'Exists', tolerationSeconds: 100 })
       await setTaints(cluster, 'x', [taint])
@@ -103,7 +103,7 @@ describe('pods with devices', () => {
     end: false,
   })
 
-  scenario('stay when they tolerate it for ever, or it is taken away in time', {
+  scenario('stay if they tolerate it forever, or it is removed in time', {
     act: async cluster => {
       await start(
         cluster,

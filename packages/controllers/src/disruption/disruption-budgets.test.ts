@@ -67,7 +67,7 @@ const messages = async (cluster: Cluster, wanted: string) => {
   return [...new Set(items.filter(({ reason }) => reason === wanted).map(({ message }) => message))]
 }
 
-/** Expected, desired, healthy, allowed, and the condition's reason. */
+/** Expected, desired and healthy pods, allowed disruptions, and the condition's reason. */
 async function outcome(cluster: Cluster) {
   const { status, metadata } = (await cluster.run(cluster.client.get(PodDisruptionBudget, key)))!
   const condition = status?.conditions?.find(({ type }) => type === 'DisruptionAllowed')
@@ -93,7 +93,7 @@ const scenario = (name: string, act: Scenario['act'], end: readonly unknown[]) =
 
 describe('PodDisruptionBudgets', () => {
   scenario(
-    'allow nothing without pods, and say so',
+    'allow no disruptions without pods, and report that',
     async cluster => {
       await createBudget(cluster, { minAvailable: 0 })
       assert.deepEqual(await messages(cluster, 'NoPods'), ['No matching pods found'])
@@ -102,7 +102,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'count pods for a number of minAvailable',
+    'count pods for an integer minAvailable',
     async cluster => {
       await createBudget(cluster, { minAvailable: 2 })
       for (const name of ['a', 'b', 'c']) await createPod(cluster, name)
@@ -111,7 +111,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'round a share of minAvailable up',
+    'round a percentage of minAvailable up',
     async cluster => {
       await createDeployment(cluster, 5)
       await createBudget(cluster, { minAvailable: '50%' })
@@ -120,7 +120,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'subtract maxUnavailable from what the deployment wants',
+    'subtract maxUnavailable from the replicas of the Deployment',
     async cluster => {
       await createDeployment(cluster, 4)
       await createBudget(cluster, { maxUnavailable: 1 })
@@ -129,7 +129,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'round a share of maxUnavailable up',
+    'round a percentage of maxUnavailable up',
     async cluster => {
       await createDeployment(cluster, 3)
       await createBudget(cluster, { maxUnavailable: '30%' })
@@ -138,7 +138,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'count a deployment once while it rolls out',
+    'count a Deployment once during a rollout',
     async cluster => {
       await createDeployment(cluster, 3)
       await createBudget(cluster, { maxUnavailable: 1 })
@@ -150,7 +150,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'allow nothing when too few are ready',
+    'allow no disruptions if too few pods are ready',
     async cluster => {
       await createDeployment(cluster, 3, 'broken')
       await createBudget(cluster, { maxUnavailable: 1 })
@@ -159,7 +159,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'follow a deployment that is scaled, and a budget that is changed',
+    'follow a Deployment that is scaled, and a changed budget',
     async cluster => {
       await createDeployment(cluster, 2)
       await createBudget(cluster, { maxUnavailable: 1 })
@@ -175,7 +175,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'fail closed for pods whose controller has no size',
+    'fail closed for pods whose controller has no scale',
     async cluster => {
       const owner = await cluster.run(
         cluster.client.create(ConfigMap, { metadata: { namespace, name: 'owner' } }),
@@ -186,15 +186,15 @@ describe('PodDisruptionBudgets', () => {
       await createPod(cluster, 'a', { ownerReferences: [reference], finalizers: ['example.com/hold'] })
       await createBudget(cluster, { maxUnavailable: 1 })
       const problem = 'configmaps does not implement the scale subresource'
-      const told = [`Failed to calculate the number of expected pods: ${problem}`]
-      assert.deepEqual(await messages(cluster, 'CalculateExpectedPodCountFailed'), told)
-      // Whether it is there is not asked: what has a size would be looked for in vain, this never had one.
+      const expected = [`Failed to calculate the number of expected pods: ${problem}`]
+      assert.deepEqual(await messages(cluster, 'CalculateExpectedPodCountFailed'), expected)
+      // The owner's existence does not matter: its kind has no scale subresource.
       await cluster.run(cluster.client.delete(ConfigMap, { namespace, name: 'owner' }))
       await cluster.run(
         cluster.client.patch(PodDisruptionBudget, key, { spec: { maxUnavailable: 2 } }, { type: 'merge' }),
       )
       await cluster.advance(1_000)
-      assert.deepEqual(await messages(cluster, 'CalculateExpectedPodCountFailed'), told)
+      assert.deepEqual(await messages(cluster, 'CalculateExpectedPodCountFailed'), expected)
       const budget = await cluster.run(cluster.client.get(PodDisruptionBudget, key))
       const [condition] = budget?.status?.conditions ?? []
       assert.deepEqual([condition?.reason, condition?.message], ['SyncFailed', problem])
@@ -206,7 +206,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'leave pods of nobody out of account, and say so',
+    'ignore unmanaged pods, and report them',
     async cluster => {
       await createPod(cluster, 'a')
       await createBudget(cluster, { maxUnavailable: 1 })
@@ -221,7 +221,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'let the server evict one pod, then none until another has taken its place',
+    'let the server evict one pod, then none until it is replaced',
     async cluster => {
       await createDeployment(cluster, 3)
       await createBudget(cluster, { maxUnavailable: 1 })
@@ -235,7 +235,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'believe an eviction for two minutes',
+    'expect an evicted pod to be deleted for two minutes',
     async cluster => {
       await createDeployment(cluster, 2)
       await createBudget(cluster, { maxUnavailable: 1 })
@@ -261,7 +261,7 @@ describe('PodDisruptionBudgets', () => {
   )
 
   scenario(
-    'tell of pods that two of them select',
+    'report pods that match two of them',
     async cluster => {
       await createPod(cluster, 'a')
       await createBudget(cluster, { minAvailable: 1 })
@@ -277,7 +277,7 @@ describe('PodDisruptionBudgets', () => {
   )
 })
 
-describe('Pods that were to be disrupted', () => {
+describe('Pods marked for disruption', () => {
   const marked = (name: string, act: (cluster: Cluster) => Promise<void>, reason: string, end: string) =>
     play(name, {
       act: async cluster => {
@@ -301,7 +301,7 @@ describe('Pods that were to be disrupted', () => {
       end,
     })
   marked(
-    'lose the mark after two minutes',
+    'lose the condition after two minutes',
     async cluster => {
       await cluster.advance(110_000)
       const pod = await cluster.run(cluster.client.get(Pod, { namespace, name: 'a' }))
@@ -311,5 +311,10 @@ describe('Pods that were to be disrupted', () => {
     'EvictionByEvictionAPI',
     'False',
   )
-  marked('keep what a kubelet says', cluster => cluster.advance(600_000), 'TerminationByKubelet', 'True')
+  marked(
+    'keep a condition set by a kubelet',
+    cluster => cluster.advance(600_000),
+    'TerminationByKubelet',
+    'True',
+  )
 })

@@ -15,7 +15,7 @@ import { type BudgetView, type Expectation, expectPods } from './expected-pods.t
 import { clearStaleMark, isMarked } from './stale-disruption.ts'
 import { sortDisruptions, writeFailure, writeStatus } from './status.ts'
 
-/** Works out how many pods of a PodDisruptionBudget may be evicted; the API server keeps to it. */
+/** Computes how many pods of a PodDisruptionBudget may be evicted; the API server enforces it. */
 export function createDisruptionController(): Operator {
   return defineOperator('disruption-controller', operator => {
     operator
@@ -51,7 +51,7 @@ async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
     return await sync(context, budget)
   } catch (error) {
     if (isConflict(error)) throw error
-    context.log.error('a disruption budget could not be worked out', { error })
+    context.log.error('failed to sync a PodDisruptionBudget', { error })
     await writeFailure(context, budget, error as Error)
   }
 }
@@ -62,7 +62,7 @@ async function sync(context: ReconcileContext, budget: BudgetView): Promise<Reco
   const { items } = await client.list(Pod, { namespace })
   const pods = items.filter(pod => selects(budget, pod))
   if (pods.length === 0) events.normal(budget, 'NoPods', 'No matching pods found')
-  await tellOfOverlaps(context, budget, pods)
+  await reportOverlaps(context, budget, pods)
   let expectation: Expectation
   try {
     expectation = await expectPods(client, budget, pods)
@@ -77,8 +77,8 @@ async function sync(context: ReconcileContext, budget: BudgetView): Promise<Reco
   return disruptions.next === undefined ? undefined : requeueAfter(disruptions.next + 1)
 }
 
-/** Budgets that share a pod: only the first of them says so. */
-async function tellOfOverlaps(
+/** Records an event if several budgets select a pod, only on the first of them. */
+async function reportOverlaps(
   { client, events, key }: ReconcileContext,
   budget: BudgetView,
   pods: readonly PodView[],
@@ -102,7 +102,7 @@ function unmanagedMessage({ spec }: BudgetView): string {
   ].join(' ')
 }
 
-/** As Go prints it. */
+/** In Go's format. */
 function formatSelector(selector: NonNullable<BudgetView['spec']>['selector']): string {
   if (!selector) return 'nil'
   const labels = Object.entries(selector.matchLabels ?? {})

@@ -15,15 +15,15 @@ export type BudgetView = DeepReadonly<PodDisruptionBudget>
 type Reference = DeepReadonly<OwnerReference>
 
 export interface Expectation {
-  /** How many pods there are to be. */
+  /** The number of expected pods. */
   readonly expected: number
-  /** How many of them have to be healthy. */
+  /** The number of pods that have to be healthy. */
   readonly desired: number
-  /** Whether pods were left out of account since nobody controls them. */
+  /** Whether pods without a controller were ignored. */
   readonly hasUnmanaged: boolean
 }
 
-/** What a budget comes to for these pods. @throws when the size of one of their controllers cannot be found out */
+/** Computes the expected and desired healthy pods of a budget. @throws if the scale of a controller cannot be read */
 export async function expectPods(
   client: OperatorClient,
   { spec }: BudgetView,
@@ -63,7 +63,7 @@ async function sumScales(client: OperatorClient, pods: readonly PodView[]) {
 }
 
 interface Scale {
-  /** Of what is scaled: a Deployment for its ReplicaSets. */
+  /** The scale of a pod's controller: for a ReplicaSet that of its Deployment. */
   readonly uid: string
   readonly replicas: number
 }
@@ -74,12 +74,12 @@ async function findScale(
   namespace: string,
 ): Promise<Scale | undefined> {
   return (
-    (await findKnownScale(client, reference, namespace)) ?? (await askForScale(client, reference, namespace))
+    (await findCachedScale(client, reference, namespace)) ?? (await readScale(client, reference, namespace))
   )
 }
 
-/** The size of what the cache knows anyway. */
-async function findKnownScale(
+/** The scale of kinds that the cache holds. */
+async function findCachedScale(
   client: OperatorClient,
   reference: Reference,
   namespace: string,
@@ -97,7 +97,7 @@ async function findKnownScale(
   return { uid: above.uid, replicas: deployment.spec?.replicas ?? 1 }
 }
 
-/** Of each, only the number of replicas is looked at. */
+/** Reads only the number of replicas. */
 const kinds: Readonly<Record<string, typeof ReplicaSet>> = {
   '/ReplicationController': ReplicationController as unknown as typeof ReplicaSet,
   'apps/ReplicaSet': ReplicaSet,
@@ -105,8 +105,8 @@ const kinds: Readonly<Record<string, typeof ReplicaSet>> = {
   'apps/StatefulSet': StatefulSet as unknown as typeof ReplicaSet,
 }
 
-/** The size of anything else that has a `scale` subresource. */
-async function askForScale(
+/** The scale of any other kind with a `scale` subresource. */
+async function readScale(
   client: OperatorClient,
   { apiVersion, kind: kindName, name, uid }: Reference,
   namespace: string,
@@ -122,7 +122,7 @@ async function askForScale(
   throw new Error(`${resource} does not implement the scale subresource`)
 }
 
-/** Whether it is the object that is not there, and not the subresource of all of them. */
+/** Whether the object is missing, rather than the subresource of its kind. */
 async function hasScale(
   client: OperatorClient,
   {

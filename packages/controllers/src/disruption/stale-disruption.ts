@@ -3,16 +3,16 @@ import { formatTime } from '@coxswain/apimachinery/time'
 import { isPodActive, type PodView, podCondition } from '@coxswain/kinds'
 import { type ReconcileContext, type ReconcileResult, requeueAfter } from '@coxswain/runtime'
 
-/** A pod that was to be disrupted and still is not on its way out after this long, is not going to be. */
+/** A pod marked for disruption that is not terminating after this time is assumed to stay. */
 const staleAfter = 120_000
 
-/** Whether a pod is marked as one that will be disrupted, by anybody but a kubelet, which may take its time. */
+/** Whether a pod is marked for disruption by a component other than the kubelet, which may take longer. */
 export function isMarked(pod: PodView): boolean {
   const condition = podCondition(pod, 'DisruptionTarget')
   return condition?.status === 'True' && condition.reason !== 'TerminationByKubelet' && isPodActive(pod)
 }
 
-/** Takes back the mark of a pod that was not disrupted after all. */
+/** Resets the DisruptionTarget condition of a pod that was not disrupted. */
 export async function clearStaleMark({ client, clock, key }: ReconcileContext): Promise<ReconcileResult> {
   const pod = await client.get(Pod, key)
   if (!pod || !isMarked(pod)) return

@@ -5,19 +5,19 @@ import { isPodReady, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 import type { BudgetView, Expectation } from './expected-pods.ts'
 
-/** An eviction that was allowed is believed for this long; then the pod is taken to stay. */
+/** How long an allowed eviction is expected to delete its pod. */
 const deletionTimeout = 120_000
 
 type DisruptedPods = Readonly<Record<string, string | null>>
 
 export interface Disruptions {
-  /** Evictions that were allowed and whose pods are still there. */
+  /** Allowed evictions whose pods still exist. */
   readonly pods: DisruptedPods
-  /** Milliseconds until the next of them is no longer believed; undefined when there is none. */
+  /** Milliseconds until the next of them expires, if any. */
   readonly next: number | undefined
 }
 
-/** What is left of the evictions that the API server has noted. */
+/** Drops completed and expired evictions from those that the API server recorded. */
 export function sortDisruptions(
   { events, clock }: ReconcileContext,
   budget: BudgetView,
@@ -51,17 +51,17 @@ export async function writeStatus(
   const healthy = pods.filter(
     pod => !pod.metadata.deletionTimestamp && !Object.hasOwn(disrupted, pod.metadata.name) && isPodReady(pod),
   ).length
-  // Without pods nothing is allowed, so that the first ones are safe until they have been counted.
+  // Without pods no disruption is allowed, which protects the first ones until they are counted.
   const allowed = expected > 0 ? Math.max(0, healthy - desired) : 0
   const generation = budget.metadata.generation ?? 0
-  const news = {
+  const condition = {
     type: 'DisruptionAllowed',
     status: allowed > 0 ? ('True' as const) : ('False' as const),
     reason: allowed > 0 ? 'SufficientPods' : 'InsufficientPods',
     message: '',
     observedGeneration: generation,
   }
-  await write(context, budget, news, {
+  await write(context, budget, condition, {
     currentHealthy: healthy,
     desiredHealthy: desired,
     expectedPods: expected,
@@ -71,38 +71,38 @@ export async function writeStatus(
   })
 }
 
-/** When nothing can be said, nothing is allowed. */
+/** If the number of expected pods is unknown, no disruption is allowed. */
 export async function writeFailure(
   context: ReconcileContext,
   budget: BudgetView,
   error: Error,
 ): Promise<void> {
   const { conditions: _, ...kept } = budget.status ?? {}
-  const news = {
+  const condition = {
     type: 'DisruptionAllowed',
     status: 'False' as const,
     reason: 'SyncFailed',
     message: error.message,
     observedGeneration: budget.status?.observedGeneration ?? 0,
   }
-  await write(context, budget, news, { ...kept, disruptionsAllowed: 0 })
+  await write(context, budget, condition, { ...kept, disruptionsAllowed: 0 })
 }
 
 async function write(
   { client, clock }: ReconcileContext,
   budget: BudgetView,
-  news: Omit<Condition, 'lastTransitionTime'>,
+  condition: Omit<Condition, 'lastTransitionTime'>,
   fields: Omit<NonNullable<BudgetView['status']>, 'conditions'>,
 ): Promise<void> {
   const conditions = deepClone(budget.status?.conditions ?? []) as Condition[]
-  const isNew = setStatusCondition(conditions, news, clock)
+  const isNew = setStatusCondition(conditions, condition, clock)
   const { conditions: _, ...before } = budget.status ?? {}
   if (!isNew && deepEqual(withoutNothing(before), withoutNothing(fields))) return
   const status = { ...fields, conditions }
   await client.updateStatus(PodDisruptionBudget, { ...budget, status } as BudgetView)
 }
 
-/** Zero, empty and absent are the same. */
+/** Zero, empty and absent are equal. */
 function withoutNothing(fields: object): object {
   return Object.fromEntries(
     Object.entries(fields).filter(

@@ -27,13 +27,13 @@ const skipLabel = 'endpointslice.kubernetes.io/skip-mirror'
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader'
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** The addresses of one subset that are mirrored. */
+/** The mirrored addresses of one subset. */
 const maxPerSubset = 1_000
 const types: readonly IPFamily[] = ['IPv4', 'IPv6']
 
 type EndpointsView = DeepReadonly<Endpoints>
 
-/** Copies Endpoints that somebody keeps by hand, of services without selector, into slices. */
+/** Mirrors Endpoints that users manage, of Services without a selector, to EndpointSlices. */
 export function createEndpointSliceMirroringController(): Operator {
   return defineOperator('endpointslice-mirroring-controller', operator => {
     operator.index(EndpointSlice, mirrorField, byEndpoints)
@@ -143,16 +143,16 @@ function groupAddresses(
   return { IPv4: [...groups.IPv4.values()], IPv6: [...groups.IPv6.values()] }
 }
 
-/** Said in the canonical way, whoever wrote them. */
+/** In canonical form. */
 function repack(subsets: readonly DeepReadonly<EndpointSubset>[]): EndpointSubset[] {
   const entries = subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
     (ports.length > 0 ? ports : [undefined]).flatMap(port => {
-      const on = (ready: boolean) => (address: DeepReadonly<EndpointAddress>) => ({
+      const on = (ready: 'ready' | 'not ready') => (address: DeepReadonly<EndpointAddress>) => ({
         address: address as EndpointAddress,
         ...(port && { port: port as CoreEndpointPort }),
-        ready,
+        ready: ready === 'ready',
       })
-      return [...addresses.map(on(true)), ...notReadyAddresses.map(on(false))]
+      return [...addresses.map(on('ready')), ...notReadyAddresses.map(on('not ready'))]
     }),
   )
   return packSubsets(entries)

@@ -33,12 +33,13 @@ import { deleteSlice, isSliceOf, managedByLabel, serviceNameLabel, writeSlices }
 
 const manager = 'endpointslice-controller.k8s.io'
 
+/** Options of {@link createEndpointSliceController}. */
 export interface EndpointSliceOptions {
-  /** Endpoints in one slice. @default 100 */
+  /** The maximum number of endpoints in a slice. @default 100 */
   readonly maxEndpointsPerSlice?: number
 }
 
-/** Keeps the slices of every service that selects pods. */
+/** Manages the EndpointSlices of every Service with a selector. */
 export function createEndpointSliceController(options: EndpointSliceOptions = {}): Operator {
   const { maxEndpointsPerSlice: max = 100 } = options
   return defineOperator('endpointslice-controller', operator => {
@@ -71,11 +72,11 @@ const serviceOfSlice: MapFunction<EndpointSlice> = slice =>
     name: slice.metadata.labels![serviceNameLabel]!,
   }))
 
-/** Updates of nodes that say something new of zones. */
+/** Updates of nodes that change their zone or capacity. */
 const topologyChanged: Predicate<Node> = event =>
   event.type !== 'update' || topologyOf(event.old as NodeView) !== topologyOf(event.object as NodeView)
 
-/** What is remembered from one time to the next, and how slices are packed. */
+/** State between reconciliations, and how slices are packed. */
 interface Memory {
   readonly triggerTimes: TriggerTimes
   readonly topologyHints: TopologyHints
@@ -127,7 +128,7 @@ async function reconcile(context: ReconcileContext, memory: Memory): Promise<voi
   }
 }
 
-/** The endpoints of one address type, together with those that have the same ports. */
+/** Groups the endpoints of one address type by ports. */
 async function groupEndpoints(
   { client }: ReconcileContext,
   service: ServiceView,
@@ -156,7 +157,7 @@ async function groupEndpoints(
   return { groups: [...groups.values()], ...(failure !== undefined && { failure }) }
 }
 
-/** The service's own, apart from those that mean something on slices. */
+/** The service's labels, without those that are reserved on slices. */
 function labelsFor(service: ServiceView): Record<string, string> {
   const { [headlessLabel]: _, ...labels } = service.metadata.labels ?? {}
   return {

@@ -14,7 +14,7 @@ import { wantsTopologyHints } from './topology-hints.ts'
 
 const zoneLabel = 'topology.kubernetes.io/zone'
 
-/** The ports of a service as they are on a pod; those it does not have are left out. */
+/** The ports of a service as resolved on a pod; unresolved ones are omitted. */
 export function portsOn({ spec }: ServiceView, pod: PodView): EndpointPort[] {
   return (spec?.ports ?? []).flatMap(servicePort => {
     const port = findPort(pod, servicePort)
@@ -24,7 +24,7 @@ export function portsOn({ spec }: ServiceView, pod: PodView): EndpointPort[] {
   })
 }
 
-/** A pod as an endpoint; undefined when it has no address of that type. */
+/** A pod as an endpoint; undefined if it has no address of that type. */
 export function endpointOf(
   service: ServiceView,
   pod: PodView,
@@ -52,7 +52,7 @@ export function endpointOf(
   }
 }
 
-/** What a service that prefers what is close tells proxies. */
+/** The hints for the traffic distribution of a service. */
 function hintsFor(service: ServiceView, zone?: string, node?: string): Endpoint['hints'] {
   const preference = service.spec?.trafficDistribution
   const isClose = ['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(preference ?? '')

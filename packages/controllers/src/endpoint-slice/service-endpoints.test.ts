@@ -108,7 +108,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
   readonly of?: string
 })[] = [
   {
-    name: 'a service gets the addresses of its pods, by the names of their ports',
+    name: 'a service has the addresses of its pods, grouped by target port',
     act: async cluster => {
       await createNode(cluster)
       await createService(cluster)
@@ -125,7 +125,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
     ],
   },
   {
-    name: 'a pod that stops being ready, or goes, stops being an endpoint',
+    name: 'a pod that becomes unready or is deleted stops being an endpoint',
     act: async cluster => {
       await createNode(cluster)
       await createService(cluster)
@@ -162,7 +162,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
     end: ['IPv4  empty'],
   },
   {
-    name: 'Endpoints kept by hand are mirrored, and follow',
+    name: 'Endpoints managed by users are mirrored, and updated',
     of: 'endpointslice-mirroring-controller',
     act: async cluster => {
       const ports = [{ name: 'db', port: 5432, protocol: 'TCP' as const }]
@@ -181,7 +181,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
     end: ['IPv4 db:5432/TCP 192.0.2.2 ready', 'IPv4 db:5432/TCP 192.0.2.3'],
   },
   {
-    name: 'Endpoints kept by hand in pieces are mirrored in one',
+    name: 'Endpoints of several subsets are mirrored to one slice',
     act: async cluster => {
       await createService(cluster, { selector: undefined, ports: [{ name: 'db', port: 5432 }] })
       const addresses = [{ ip: '192.0.2.1' }]
@@ -199,7 +199,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
     end: ['IPv4 admin:5433/TCP,db:5432/TCP 192.0.2.1 ready'],
   },
   {
-    name: 'mirrors go when their Endpoints do',
+    name: 'mirrored slices are deleted with their Endpoints',
     of: 'endpointslice-mirroring-controller',
     act: async cluster => {
       await createService(cluster, { selector: undefined })
@@ -216,7 +216,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
     end: [],
   },
   {
-    name: 'Endpoints follow pods that come, go, and get ready',
+    name: 'Endpoints follow pods that are created, deleted, and become ready',
     of: 'endpoints-controller',
     act: async cluster => {
       await createNode(cluster)
@@ -235,7 +235,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
     end: [[['10.1.0.3'], ['10.1.0.2']]],
   },
   {
-    name: 'slices come back when they are deleted or edited',
+    name: 'slices are restored when they are deleted or edited',
     act: async cluster => {
       await createNode(cluster)
       await createService(cluster)
@@ -251,7 +251,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & {
     end: ['IPv4 http:8080/TCP 10.1.0.1 ready serving'],
   },
   {
-    name: 'Endpoints go with their service',
+    name: 'Endpoints are deleted with their service',
     of: 'endpoints-controller',
     act: async cluster => {
       await createNode(cluster)
@@ -271,7 +271,7 @@ describe('endpoints of services, with the controllers killed after any write', (
 })
 
 describe('endpoint slices', () => {
-  it('carry labels, owner, conditions, node, zone, and when they were caused', async () => {
+  it('have labels, owner, conditions, node, zone, and trigger time', async () => {
     await withControllers(async cluster => {
       await createService(cluster)
       await createPod(cluster, 'a', { spec: { hostname: 'h', subdomain: 'web' } })
@@ -293,7 +293,7 @@ describe('endpoint slices', () => {
     })
   })
 
-  it('hold a hundred endpoints, keep them where they are, and take few writes', async () => {
+  it('are packed by the hundred, stay in their slices, and take few writes', async () => {
     await withControllers(async cluster => {
       let writes = 0
       using _ = cluster.intercept(async (request, next) => {
@@ -315,12 +315,12 @@ describe('endpoint slices', () => {
       writes = 0
       await cluster.run(cluster.client.delete(Pod, { namespace, name: 'p7' }, { gracePeriodSeconds: 0 }))
       await cluster.advance(1_000)
-      // The pod is on its way out for a moment before it is gone.
+      // The pod is terminating for a moment before it is deleted.
       assert.ok(writes >= 1 && writes <= 2, `${writes} writes`)
     })
   })
 
-  it('of a headless service are marked, and pods that are not ready are published when it says so', async () => {
+  it('of a headless service are labelled, and unready pods are published if it says so', async () => {
     await withControllers(async cluster => {
       await createService(cluster, { clusterIP: 'None', publishNotReadyAddresses: true })
       await createPod(cluster, 'a', { ready: false })
@@ -334,7 +334,7 @@ describe('endpoint slices', () => {
     })
   })
 
-  it('of a pod that is going say that it is terminating, and Endpoints leave it out', async () => {
+  it('of a terminating pod are marked as terminating, and omitted from Endpoints', async () => {
     await withControllers(async cluster => {
       await createService(cluster)
       await createPod(cluster, 'a')
@@ -345,7 +345,7 @@ describe('endpoint slices', () => {
     })
   })
 
-  it('hint at the zone and the node when traffic is to stay close', async () => {
+  it('have zone and node hints with traffic distribution', async () => {
     await withControllers(async cluster => {
       await createService(cluster, { trafficDistribution: 'PreferSameNode' })
       await createPod(cluster, 'a')
@@ -358,7 +358,7 @@ describe('endpoint slices', () => {
     })
   })
 
-  it('are shared out among zones when the service asks for it, as long as nodes allow', async () => {
+  it('are distributed among zones if the service requests it, as far as nodes allow', async () => {
     await withControllers(async cluster => {
       const { client } = cluster
       for (const zone of ['z1', 'z2']) {
@@ -387,8 +387,8 @@ describe('endpoint slices', () => {
       await cluster.advance(1_000)
       assert.deepEqual(await hints(), ['', '', '', ''])
       const { items } = await cluster.run(client.list(Event, { namespace }))
-      const told = items.filter(({ reason }) => reason?.startsWith('TopologyAwareHints'))
-      assert.deepEqual([...new Set(told.map(({ message }) => message))].sort(), [
+      const recorded = items.filter(({ reason }) => reason?.startsWith('TopologyAwareHints'))
+      assert.deepEqual([...new Set(recorded.map(({ message }) => message))].sort(), [
         'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes, addressType: IPv4',
         'Insufficient number of endpoints (0 endpoints, 2 zones), addressType: IPv4',
         'Insufficient number of endpoints (1 endpoints, 2 zones), addressType: IPv4',
@@ -398,7 +398,7 @@ describe('endpoint slices', () => {
     })
   })
 
-  it('come back when they are deleted or edited, and follow the labels of the service', async () => {
+  it('are restored when they are deleted or edited, and follow the labels of the service', async () => {
     await withControllers(async cluster => {
       await createService(cluster)
       await createPod(cluster, 'a')
@@ -418,7 +418,7 @@ describe('endpoint slices', () => {
     })
   })
 
-  it('leave alone services of type ExternalName and those without selector', async () => {
+  it('ignore services of type ExternalName and those without selector', async () => {
     await withControllers(async cluster => {
       await createService(cluster, { type: 'ExternalName', externalName: 'example.com' })
       await createPod(cluster, 'a')
@@ -428,7 +428,7 @@ describe('endpoint slices', () => {
     })
   })
 
-  it('say in an event that the node of a pod is not there', async () => {
+  it('record an event if the node of a pod does not exist', async () => {
     await withControllers(async cluster => {
       await createService(cluster)
       await createPod(cluster, 'a', { spec: { nodeName: 'n2' } })
@@ -446,7 +446,7 @@ describe('endpoint slices', () => {
 })
 
 describe('Endpoints', () => {
-  it('without a service are left alone, from their creation until the controllers start anew', async () => {
+  it('without a service are left alone, from their creation until the controllers restart', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
     const { client } = cluster
     const names = async () => (await cluster.run(client.list(Endpoints, { namespace }))).items.map(nameOf)
@@ -467,7 +467,7 @@ describe('Endpoints', () => {
     assert.deepEqual(await names(), [...before, 'by-hand', 'lease'].sort())
   })
 
-  it('go with their service, whatever else they are used for', async () => {
+  it('are deleted with their service, whatever else they are used for', async () => {
     await withControllers(async cluster => {
       await createService(cluster)
       await cluster.advance(1_000)
@@ -481,7 +481,7 @@ describe('Endpoints', () => {
     })
   })
 
-  it('put addresses with the same ports together, ready and not', async () => {
+  it('group addresses with the same ports, ready and not', async () => {
     await withControllers(async cluster => {
       await createService(cluster, {
         ports: [
@@ -512,7 +512,7 @@ describe('Endpoints', () => {
     })
   })
 
-  it('are not written again when nothing changed', async () => {
+  it('are not written again if nothing changed', async () => {
     await withControllers(async cluster => {
       await createService(cluster)
       await createPod(cluster, 'a')

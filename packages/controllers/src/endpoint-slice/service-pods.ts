@@ -11,17 +11,17 @@ import {
 } from '@coxswain/kinds'
 import type { MapFunction, OperatorClient, Predicate } from '@coxswain/runtime'
 
-/** The label on what is made for a service without an address of its own. */
+/** The label of objects that are created for a headless service. */
 export const headlessLabel = 'service.kubernetes.io/headless'
 
-/** Whether a service gets its endpoints from here at all. */
+/** Whether a service has endpoints that this package manages. */
 export function selectsPods({ spec }: ServiceView): boolean {
   return (
     spec?.type !== 'ExternalName' && spec?.selector !== undefined && Object.keys(spec.selector).length > 0
   )
 }
 
-/** The pods that a service selects, whatever their state. */
+/** The pods that a service selects, in any state. */
 export async function listPodsOfService(
   client: OperatorClient,
   { metadata, spec }: ServiceView,
@@ -43,7 +43,7 @@ export const servicesOfPod: MapFunction<Pod> = ({ metadata }, lookup) => {
   return keys
 }
 
-/** Updates of pods that can change what is said of them as endpoints. */
+/** Updates of pods that can change their endpoints. */
 export const endpointChanged: Predicate<Pod> = event => {
   if (event.type !== 'update' || event.isResync) return true
   const [old, pod] = [event.old as PodView, event.object as PodView]
@@ -65,17 +65,17 @@ function membershipOf(pod: PodView): string {
   ])
 }
 
-/** Whether a pod is reachable at all. */
+/** Whether a pod can be an endpoint. */
 export function hasEndpoint(pod: PodView): boolean {
   return !isPodTerminal(pod) && podIPsOf(pod).length > 0
 }
 
-/** A pod says its name only in the service that it names as its subdomain. */
+/** A pod has a host name only in the service that it names as its subdomain. */
 export function hostnameFor({ metadata }: ServiceView, { spec }: PodView): string | undefined {
   return spec.hostname && spec.subdomain === metadata.name ? spec.hostname : undefined
 }
 
-/** Where a service's port is on a pod: named ports are looked up in its containers and sidecars. */
+/** The target port of a service on a pod: named ports are looked up in its containers and sidecars. */
 export function findPort(pod: PodView, port: DeepReadonly<ServicePort>): number | undefined {
   const target = port.targetPort ?? port.port
   if (typeof target === 'number') return target

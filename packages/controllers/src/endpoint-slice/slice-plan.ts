@@ -4,21 +4,21 @@ import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 
 export type SliceView = DeepReadonly<EndpointSlice>
 
-/** Endpoints that have the same ports. */
+/** Endpoints with the same ports. */
 export interface EndpointGroup {
   readonly ports: readonly EndpointPort[]
   readonly endpoints: readonly Endpoint[]
 }
 
-/** A slice as it is to be. */
+/** The desired content of a slice. */
 export interface SliceDraft {
-  /** What it is now; undefined for a new one. */
+  /** The existing slice; undefined for a new one. */
   readonly slice: SliceView | undefined
   readonly ports: readonly DeepReadonly<EndpointPort>[]
   endpoints: DeepReadonly<Endpoint>[]
 }
 
-/** One that is there already. */
+/** An existing slice. */
 export type SliceChange = SliceDraft & { readonly slice: SliceView }
 
 export interface SlicePlan {
@@ -29,18 +29,18 @@ export interface SlicePlan {
 }
 
 export interface PackingOptions {
-  /** Endpoints in one slice. */
+  /** The maximum number of endpoints in a slice. */
   readonly max: number
-  /** Whether a slice needs writing even if its endpoints are right: its labels, for instance. */
+  /** Whether a slice has to be written even if its endpoints are up to date, for example because of its labels. */
   readonly isStale: (slice: SliceView) => boolean
-  /** Whether one empty slice stays when there is nothing to say. @default false */
+  /** Whether an empty slice is kept if there are no endpoints. @default false */
   readonly placeholder?: boolean
-  /** Whether hints are somebody else's: a slice that differs in nothing else is as it should be, with those it has. @default false */
+  /** Whether hints are set elsewhere: a slice that differs only in hints is up to date. @default false */
   readonly ignoresHints?: boolean
 }
 
 /**
- * How slices of one address type get to hold these endpoints with few writes: endpoints stay where they are, new ones go
+ * Plans how slices of one address type hold these endpoints with few writes: endpoints stay in their slice, new ones are added
  * first to slices that change anyway, then to the one they fill best, then to new ones. Slices are never merged.
  */
 export function planSlices(
@@ -48,7 +48,7 @@ export function planSlices(
   groups: readonly EndpointGroup[],
   options: PackingOptions,
 ): SlicePlan {
-  // The server says null for empty lists here.
+  // The server returns null for empty lists here.
   const byPorts = Map.groupBy(existing, ({ ports }) => portsKey(ports ?? []))
   const create: SliceDraft[] = []
   const update: SliceChange[] = []
@@ -72,7 +72,7 @@ export function planSlices(
     if (isPlaceholder && !options.isStale(only!)) gone.pop()
     else create.push({ slice: undefined, ports: [], endpoints: [] })
   }
-  // One that would go becomes one that would come: a write less, and watchers see no gap.
+  // Reuses a slice that would be deleted for one that would be created: one write less, and watchers see no gap.
   while (create.length > 0 && gone.length > 0) {
     update.push({ ...create.pop()!, slice: gone.shift()! })
   }
@@ -104,7 +104,7 @@ function packGroup(
     }
     const draft: SliceChange = { slice, ports, endpoints: after }
     if (after.length === 0) emptied.push(slice)
-    else if (isStale(slice) || !sameEndpoints(before, after, ignoresHints)) changed.push(draft)
+    else if (isStale(slice) || !sameEndpoints(before, after, { ignoresHints })) changed.push(draft)
     else unchanged.push({ ...draft, endpoints: [...before] })
   }
   const left = [...missing.values()]
@@ -127,20 +127,23 @@ function packGroup(
 function sameEndpoints(
   a: readonly DeepReadonly<Endpoint>[],
   b: readonly DeepReadonly<Endpoint>[],
-  ignoresHints: boolean,
+  options: Pick<PackingOptions, 'ignoresHints'>,
 ): boolean {
   const same = (one: DeepReadonly<Endpoint>, other: DeepReadonly<Endpoint>) =>
-    deepEqual(plain(one, ignoresHints), plain(other, ignoresHints))
+    deepEqual(plain(one, options), plain(other, options))
   return a.length === b.length && a.every((endpoint, index) => same(endpoint, b[index]!))
 }
 
-/** Versions of what an endpoint refers to come and go. */
-function plain({ targetRef, hints, ...endpoint }: DeepReadonly<Endpoint>, ignoresHints: boolean): unknown {
+/** The resource version of a target reference does not matter. */
+function plain(
+  { targetRef, hints, ...endpoint }: DeepReadonly<Endpoint>,
+  { ignoresHints }: Pick<PackingOptions, 'ignoresHints'>,
+): unknown {
   const { resourceVersion: _, ...reference } = targetRef ?? {}
   return { ...endpoint, reference, ...(!ignoresHints && { hints }) }
 }
 
-/** Which endpoint it is, whatever is said of it. */
+/** Identifies an endpoint, whatever its conditions. */
 function endpointKey({ addresses, hostname = '', targetRef }: DeepReadonly<Endpoint>): string {
   return JSON.stringify([[...addresses].sort(), hostname, targetRef?.namespace, targetRef?.name])
 }

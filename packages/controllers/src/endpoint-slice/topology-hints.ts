@@ -5,7 +5,7 @@ import { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
 import { type IPFamily, isNodeReady, type ServiceView } from '@coxswain/kinds'
 import type { SliceDraft, SlicePlan } from './slice-plan.ts'
 
-/** How much of all processors is in each zone. */
+/** The share of all CPUs in each zone. */
 export type ZoneShares = ReadonlyMap<string, number>
 
 export interface HintsEvent {
@@ -19,24 +19,24 @@ export interface HintedPlan {
   readonly event?: HintsEvent
 }
 
-/** Part of what an endpoint should get that it may get more at most. */
+/** The largest overload of an endpoint, as a fraction. */
 const overloadThreshold = 0.2
 const zoneLabel = 'topology.kubernetes.io/zone'
 const excludedLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
 const modeAnnotations = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode']
 
-/** Whether a service wants its endpoints shared out among zones. */
+/** Whether a service requests that its endpoints are distributed among zones. */
 export function wantsTopologyHints({ metadata: { annotations = {} } }: ServiceView): boolean {
   const mode = modeAnnotations.map(name => annotations[name]).find(value => value !== undefined)
   return mode === 'Auto' || mode === 'auto'
 }
 
-/** What of a node has a part in the shares of zones. */
+/** What a node contributes to the shares of zones. */
 export function topologyOf({ metadata, status }: DeepReadonly<Node>): string {
   return JSON.stringify([isNodeReady({ status }), metadata.labels?.[zoneLabel]])
 }
 
-/** Undefined when nodes do not say enough, or all say the same zone. */
+/** Undefined if nodes lack information, or are all in one zone. */
 export function shareZones(nodes: readonly DeepReadonly<Node>[]): ZoneShares | undefined {
   const byZone = new Map<string, Quantity>()
   for (const { metadata, status } of nodes) {
@@ -58,7 +58,7 @@ interface Allocation {
   readonly desired: number
 }
 
-/** Endpoints for each zone; in words why that cannot be. */
+/** The number of endpoints for each zone, or why they cannot be allocated. */
 function allocate(shares: ZoneShares | undefined, count: number): ReadonlyMap<string, Allocation> | string {
   if (!shares)
     return 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes'
@@ -80,19 +80,19 @@ function allocate(shares: ZoneShares | undefined, count: number): ReadonlyMap<st
   )
 }
 
-/** Which services have hints, and for how many endpoints in each zone: what nodes that come and go are held against. */
+/** The services with hints, and their number of endpoints per zone, to be checked when nodes change. */
 export class TopologyHints {
   readonly #counts = new Map<string, Map<IPFamily, ReadonlyMap<string, number>>>()
   readonly #populated = new Set<string>()
 
-  /** Services that have too few endpoints for some zone, now that nodes are as they are. */
+  /** Services with too few endpoints in a zone after a change of nodes. */
   overloaded(shares: ZoneShares | undefined): string[] {
     return [...this.#counts]
       .filter(([, byType]) => [...byType.values()].some(counts => isOverloaded(counts, shares)))
       .map(([key]) => key)
   }
 
-  /** The plan with hints by zone; without any where they cannot be given. */
+  /** Adds zone hints to a plan, or removes them if they cannot be allocated. */
   add(service: ServiceView, type: IPFamily, plan: SlicePlan, shares: ZoneShares | undefined): HintedPlan {
     const key = formatKey(keyOf(service))
     const all = [...plan.create, ...plan.update, ...plan.unchanged]
@@ -131,7 +131,7 @@ export class TopologyHints {
     }
   }
 
-  /** For a service that does not want any, or no more. */
+  /** For a service that does not, or no longer, request hints. */
   remove(service: ServiceView, type: IPFamily): HintsEvent | undefined {
     const key = formatKey(keyOf(service))
     const wasEnabled = this.#populated.has(key)
@@ -168,7 +168,7 @@ function stripHints(plan: SlicePlan): SlicePlan {
   }
 }
 
-/** Slices that would stay as they are do so if their hints can; the others are written with those that change anyway. */
+/** Keeps unchanged slices whose hints are still right; adds the others to the updates. */
 function keepHints(plan: SlicePlan, allocations: ReadonlyMap<string, Allocation>) {
   const counts = new Map<string, number>()
   const kept: (typeof plan.unchanged)[number][] = []
@@ -221,7 +221,7 @@ function most(zones: ReadonlyMap<string, number>): [zone: string | undefined, co
   return found
 }
 
-/** Lets endpoints of zones that have too many serve those that have too few. */
+/** Assigns endpoints of zones with a surplus to zones that lack them. */
 function redistribute(
   drafts: readonly SliceDraft[],
   counts: Map<string, number>,

@@ -3,15 +3,15 @@ import { formatTime } from '@coxswain/apimachinery/time'
 import { type PodView, podCondition, type ServiceView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 
-/** When what an object shows was caused: what proxies measure their delay by. */
+/** When the last change of an object was triggered; proxies use it to measure programming latency. */
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
 
-/** Remembers which changes of services and pods have been seen, to tell when the next one was caused. */
+/** Remembers observed changes of services and pods, to determine the trigger time of the next one. */
 export class TriggerTimes {
-  /** By service; then by pod, with '' for the service itself. */
+  /** By service, then by pod, with '' for the service itself. */
   readonly #seen = new Map<string, ReadonlyMap<string, number>>()
 
-  /** The time of the oldest change since the last call for this service; its creation at first; undefined for none. */
+  /** The time of the oldest change since the last call for this service; its creation at first; undefined if none. */
   next(service: ServiceView, pods: readonly PodView[]): string | undefined {
     const key = formatKey(keyOf(service))
     const created = Date.parse(service.metadata.creationTimestamp)

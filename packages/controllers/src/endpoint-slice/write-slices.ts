@@ -5,7 +5,7 @@ import { isNotFound } from '@coxswain/apimachinery/status'
 import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 import { controllerReference } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { isNamespaceGoing } from '../pods/pod-control.ts'
+import { isNamespaceTerminating } from '../pods/pod-control.ts'
 import type { SliceDraft, SlicePlan, SliceView } from './slice-plan.ts'
 
 export const serviceNameLabel = 'kubernetes.io/service-name'
@@ -17,22 +17,22 @@ export interface SliceTemplate {
   readonly owner: DeepReadonly<ApiObject>
   readonly addressType: 'IPv4' | 'IPv6'
   readonly labels: Readonly<Record<string, string>>
-  /** Whether a slice that changes is made anew under its name: it gets this owner, and is no longer said to have a generated name. @default false */
+  /** Whether an updated slice is rebuilt under its name, with this owner and without `generateName`. @default false */
   readonly rebuilds?: boolean
-  /** From those a slice has, if there is one. */
+  /** Computed from those of the existing slice, if any. */
   readonly annotate: (
     annotations: Readonly<Record<string, string>> | undefined,
   ) => Readonly<Record<string, string>>
 }
 
-/** Whether `owner` made it: one of the same name may have come and gone. */
+/** Whether `owner` created it: an earlier one may have had the same name. */
 export function isSliceOf({ metadata }: SliceView, kind: Kind, owner: DeepReadonly<ApiObject>): boolean {
   return (metadata.ownerReferences ?? []).some(
     reference => reference.uid === owner.metadata.uid && reference.kind === kind.kind,
   )
 }
 
-/** Does what a plan says. For an owner that is being deleted nothing is created. */
+/** Executes a plan. Creates nothing for an owner that is terminating. */
 export async function writeSlices(
   client: OperatorClient,
   plan: SlicePlan,
@@ -44,7 +44,7 @@ export async function writeSlices(
       try {
         await client.create(EndpointSlice, newSlice(draft, template))
       } catch (error) {
-        if (isNamespaceGoing(error)) return
+        if (isNamespaceTerminating(error)) return
         throw error
       }
     }

@@ -15,16 +15,16 @@ import {
   servicesOfPod,
 } from '../endpoint-slice/service-pods.ts'
 import { TriggerTimes, triggerTimeAnnotation } from '../endpoint-slice/trigger-times.ts'
-import { isNamespaceGoing } from '../pods/pod-control.ts'
+import { isNamespaceTerminating } from '../pods/pod-control.ts'
 import { type AddressOnPort, capacity, countAddresses, packSubsets, truncateSubsets } from './subsets.ts'
 
 const managedByLabel = 'endpoints.kubernetes.io/managed-by'
 const manager = 'endpoint-controller'
 const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity'
-/** On Endpoints with which old clients elect a leader. */
+/** Set on Endpoints that deprecated clients use for leader election. */
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader'
 
-/** Keeps the Endpoints object of every service that selects pods. */
+/** Manages the Endpoints of every Service with a selector. */
 export function createEndpointsController(): Operator {
   return defineOperator('endpoints-controller', operator => {
     const triggerTimes = new TriggerTimes()
@@ -33,8 +33,8 @@ export function createEndpointsController(): Operator {
       .for(Service)
       .watches(Pod, servicesOfPod, { predicates: [endpointChanged] })
       .watches(Endpoints, ({ metadata }) => [{ namespace: metadata.namespace ?? '', name: metadata.name }], {
-        // One that is created or edited by hand stays as it is until the service or its pods change. Those left over
-        // from services deleted meanwhile are found at the start; leases of old clients among them never had one.
+        // Endpoints that a user creates or edits are unchanged until the service or its pods change. Those whose service was
+        // deleted while the controller was down are found at startup, except leader election records, which never had a service.
         predicates: [event => event.type === 'delete' || (event.type === 'create' && isLeftover(event))],
       })
       .options({ eventSource: 'endpoint-controller', concurrency: 5 })
@@ -89,7 +89,7 @@ async function reconcile(
       })
     else await client.create(Endpoints, { metadata: { ...key, labels, annotations }, subsets })
   } catch (error) {
-    if (isNamespaceGoing(error)) return
+    if (isNamespaceTerminating(error)) return
     const { message } = error as Error
     const name = formatKey(key)
     if (current)
@@ -113,7 +113,7 @@ function labelsFor(service: ServiceView): Record<string, string> {
   return { ...labels, ...(isHeadless(service) && { [headlessLabel]: '' }), [managedByLabel]: manager }
 }
 
-/** A pod's address on each port of a service; of a headless one without ports, on none. */
+/** A pod's address on each port of a service, or without a port for a headless one without ports. */
 function addressesOn(service: ServiceView, pod: PodView): AddressOnPort[] {
   const { publishNotReadyAddresses = false, ports = [] } = service.spec ?? {}
   if (!hasEndpoint(pod) || (pod.metadata.deletionTimestamp && !publishNotReadyAddresses)) return []
@@ -146,7 +146,7 @@ function endpointPort(
   return { ...(name && { name }), port, protocol, ...(appProtocol && { appProtocol }) } as EndpointPort
 }
 
-/** Of the service's first family. */
+/** In the service's primary IP family. */
 function addressFor({ spec }: ServiceView, pod: PodView): string | undefined {
   const addresses = podIPsOf(pod)
   const hasOwn = spec?.clusterIP && spec.clusterIP !== 'None'

@@ -6,7 +6,7 @@ const addresses = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, index) => ({ ip: `${prefix}.${index >> 8}.${index & 255}` }))
 
 describe('subsets', () => {
-  it('say an address once on each port, and not ready beats ready', () => {
+  it('contain an address once per port, and not ready wins over ready', () => {
     const port = { port: 80 }
     const address = { ip: '10.0.0.1' }
     const packed = packSubsets([
@@ -17,7 +17,7 @@ describe('subsets', () => {
     assert.deepEqual(packed, [{ notReadyAddresses: [address], ports: [port] }])
   })
 
-  it('put ports together that have the same addresses, not addresses that have the same ports', () => {
+  it('group ports with the same addresses, not addresses with the same ports', () => {
     const [http, other, dns] = [
       { name: 'http', port: 8080 },
       { name: 'http', port: 8081 },
@@ -35,7 +35,7 @@ describe('subsets', () => {
     ])
   })
 
-  it('are cut at a thousand addresses, those that are not ready first', () => {
+  it('are truncated to a thousand addresses, those that are not ready first', () => {
     const cut = truncateSubsets([
       { addresses: addresses(600, '10.0'), notReadyAddresses: addresses(300, '10.1') },
       { addresses: addresses(300, '10.2'), notReadyAddresses: addresses(300, '10.3') },
@@ -50,7 +50,7 @@ describe('subsets', () => {
     )
   })
 
-  it('lose all that are not ready, and a fair share of the others, when the ready ones alone are too many', () => {
+  it('lose all addresses that are not ready, and a fair share of the others, if the ready ones alone are too many', () => {
     const cut = truncateSubsets([
       { addresses: addresses(1_500, '10.0'), notReadyAddresses: addresses(3, '10.1') },
       { addresses: addresses(500, '10.2') },

@@ -8,12 +8,12 @@ export interface AddressOnPort {
   readonly ready: boolean
 }
 
-/** The addresses that an Endpoints object may hold. */
+/** The maximum number of addresses in an Endpoints object. */
 export const capacity = 1_000
 
 /**
- * The canonical form: ports that have the same addresses share a subset, nothing is said twice, all is in order. An address
- * that is not ready on a port is not also ready there.
+ * The canonical form: ports with the same addresses share a subset, without duplicates, sorted. An address that is not ready on a
+ * port is not also ready there.
  */
 export function packSubsets(entries: readonly AddressOnPort[]): EndpointSubset[] {
   interface OnPort {
@@ -21,7 +21,7 @@ export function packSubsets(entries: readonly AddressOnPort[]): EndpointSubset[]
     readonly addresses: Map<string, { readonly address: EndpointAddress; readonly ready: boolean }>
   }
   const byPort = new Map<string, OnPort>()
-  /** What is said of an address first is said of it everywhere. */
+  /** The first occurrence of an address determines its details. */
   const known = new Map<string, EndpointAddress>()
   for (const { address: given, port, ready } of entries) {
     const key = sortKey(given)
@@ -42,12 +42,10 @@ export function packSubsets(entries: readonly AddressOnPort[]): EndpointSubset[]
     .sort(([[a] = ['']], [[b] = ['']]) => (a < b ? -1 : 1))
     .map(members => {
       const all = [...members[0]![1].addresses.values()]
-      const addressesThat = (wanted: boolean) =>
-        all
-          .filter(({ ready }) => ready === wanted)
-          .map(({ address }) => address)
-          .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
-      const [addresses, notReadyAddresses] = [addressesThat(true), addressesThat(false)]
+      const sorted = (entries: typeof all) =>
+        entries.map(({ address }) => address).sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+      const addresses = sorted(all.filter(({ ready }) => ready))
+      const notReadyAddresses = sorted(all.filter(({ ready }) => !ready))
       const ports = members.flatMap(([, { port }]) => port ?? [])
       return {
         ...(addresses.length > 0 && { addresses }),
@@ -68,7 +66,7 @@ export function countAddresses(subsets: readonly DeepReadonly<EndpointSubset>[])
   )
 }
 
-/** Leaves as many addresses as an object may hold, ready ones first, a fair share of each subset. */
+/** Truncates to the maximum number of addresses, ready ones first, a fair share of each subset. */
 export function truncateSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   if (countAddresses(subsets) <= capacity) return [...subsets]
   const ready = subsets.reduce((sum, { addresses = [] }) => sum + addresses.length, 0)

@@ -15,7 +15,7 @@ export interface CollectorOptions {
   readonly env: Env
   readonly kinds: ResourceKinds
   readonly events: EventRecorder
-  /** Resolves when everything there is has been observed: what is not known of must not be taken for absent. */
+  /** Resolves when all objects have been observed: an object that was not observed must not be taken for absent. */
   readonly isComplete: () => Promise<void>
   /** @default 4 */
   readonly workers?: number
@@ -23,7 +23,7 @@ export interface CollectorOptions {
 
 type Live = { readonly metadata: ObjectMeta & { uid: string } }
 
-/** Deletes what nobody owns any more. Fed with what the informers see; asks the server before it acts. */
+/** Deletes objects whose owners no longer exist. Informers feed it; it checks with the server before it acts. */
 export class Collector {
   readonly #client: Client
   readonly #env: Env
@@ -65,7 +65,7 @@ export class Collector {
     this.#graph.forget(uid)
   }
 
-  /** Works until `signal` aborts. */
+  /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await using group = new TaskGroup(signal)
     for (let i = 0; i < this.#workers; i++) {
@@ -100,7 +100,7 @@ export class Collector {
         else queue.forget(uid)
       } catch (error) {
         if (!this.#stopped) {
-          this.#env.log.warn('garbage collection will be tried again', { error, object: node?.identity })
+          this.#env.log.warn('garbage collection will be retried', { error, object: node?.identity })
         }
         queue.addRateLimited(uid)
       } finally {
@@ -114,7 +114,7 @@ export class Collector {
     const { identity } = node
     const kind = await this.#kinds.find(identity.apiVersion, identity.kind)
     if (kind.namespaced && identity.namespace === '') {
-      // Named as owner by a cluster-scoped object, which nothing in a namespace can own.
+      // A cluster-scoped object names it as owner, and cannot be owned by a namespaced object.
       this.#graph.declareAbsent(identity)
       return this.#againIfVirtual(identity.uid)
     }
@@ -124,7 +124,7 @@ export class Collector {
       this.#graph.declareAbsent(wanted)
       return this.#againIfVirtual(identity.uid)
     }
-    // Nobody will tell when an object goes that no informer has seen yet: it has to be looked at again.
+    // No informer has observed this object yet, so none will report its deletion: it has to be checked again.
     if (node.isVirtual) return 'again'
     if (node.isDeletingDependents) await this.#awaitDependents(node, live)
     else await this.#judge(node, live)
@@ -135,7 +135,7 @@ export class Collector {
     return this.#graph.get(uid)?.isVirtual ? 'again' : undefined
   }
 
-  /** Deletes an object that no owner holds, and drops references to owners that do not hold it. */
+  /** Deletes an object without a solid owner, and removes references to owners that do not exist or are waiting. */
   async #judge(node: GraphNode, live: Live): Promise<void> {
     const owners = live.metadata.ownerReferences ?? []
     if (owners.length === 0) return
@@ -148,7 +148,7 @@ export class Collector {
     if (solid.length > 0) {
       if (dangling.length + waiting.length > 0) await this.#dropOwners(node, live, [...dangling, ...waiting])
     } else if (waiting.length > 0 && node.dependents.size > 0) {
-      // A cycle in which everybody waits for everybody would last for ever: nobody blocks this one any more.
+      // A cycle of blocking dependents would never be deleted: this one is unblocked.
       if ([...node.dependents].some(dependent => dependent.isDeletingDependents))
         await this.#unblockOwners(node, live)
       await this.#delete(node, live, 'Foreground')
@@ -157,7 +157,7 @@ export class Collector {
     }
   }
 
-  /** Which owners hold the object, which do not exist, and which only wait for it to go. */
+  /** Splits owners into existing, absent, and those that wait for the deletion of their dependents. */
   async #classify(node: GraphNode, owners: readonly OwnerReference[]) {
     const solid: OwnerReference[] = []
     const dangling: OwnerReference[] = []
@@ -171,7 +171,7 @@ export class Collector {
     return { solid, dangling, waiting }
   }
 
-  /** Undefined when there is no such owner. Throws InvalidOwner when there can be none. */
+  /** Undefined if the owner does not exist. Throws InvalidOwner if it cannot exist. */
   async #findOwner(node: GraphNode, owner: OwnerReference): Promise<Live | undefined> {
     const { apiVersion, kind: kindName, name, uid } = owner
     const { namespace } = node.identity
@@ -193,7 +193,7 @@ export class Collector {
     this.#events.warning(object as EventSubject, 'OwnerRefInvalidNamespace', message)
   }
 
-  /** The object itself goes when no dependent holds it back any more. */
+  /** The object itself is deleted when no dependent blocks it any more. */
   async #awaitDependents(node: GraphNode, live: Live): Promise<void> {
     const blocking = [...node.dependents].filter(dependent =>
       dependent.owners.some(owner => owner.uid === node.identity.uid && owner.blockOwnerDeletion),
@@ -236,7 +236,7 @@ export class Collector {
     await this.#patch(node, live, { finalizers: finalizers.filter(name => name !== finalizer) })
   }
 
-  /** Changes metadata if the object is still the one that was read; a lost race is tried again. */
+  /** Patches metadata if the object is unchanged since it was read; a conflict is retried. */
   async #patch(node: GraphNode, live: Live, metadata: Partial<ObjectMeta>): Promise<void> {
     const { uid, resourceVersion } = live.metadata
     const kind = await this.#kindOf(node.identity)
@@ -264,7 +264,7 @@ export class Collector {
       if (!result) this.#graph.declareAbsent(node.identity)
     } catch (error) {
       if (!isConflict(error)) throw error
-      // Somebody writes to it all the time: as long as its owners are the same, that must not save it.
+      // Frequent writes by other clients must not prevent the deletion while the owners are unchanged.
       const now = await this.#find(node.identity)
       if (now?.metadata.uid !== uid) return this.#graph.declareAbsent(node.identity)
       if (!deepEqual(now.metadata.ownerReferences, live.metadata.ownerReferences)) throw error
@@ -287,7 +287,7 @@ export class Collector {
   }
 }
 
-/** A cluster-scoped object names an owner that lives in a namespace. Nothing will ever change that. */
+/** A cluster-scoped object names a namespaced owner, which never becomes valid. */
 class InvalidOwner extends Error {}
 
 function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }) {
@@ -298,7 +298,7 @@ function isWaiting(metadata: ObjectMeta): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(foregroundFinalizer)
 }
 
-/** What the object's own finalizers ask for. */
+/** The deletion propagation that the object's own finalizers request. */
 function policyOf(finalizers: readonly string[]): 'Orphan' | 'Foreground' | 'Background' {
   if (finalizers.includes(orphanFinalizer)) return 'Orphan'
   return finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background'

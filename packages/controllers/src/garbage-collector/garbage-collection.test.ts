@@ -13,7 +13,7 @@ import {
 } from '@coxswain/testing/test-support/stage'
 import { type StageScenario, stageScenarios } from '@coxswain/testing/test-support/stage-scenario'
 
-const nobody = { kind: ConfigMap, name: 'nobody', uid: '12345678-1234-1234-1234-123456789012' }
+const absentOwner = { kind: ConfigMap, name: 'absent-owner', uid: '12345678-1234-1234-1234-123456789012' }
 const held = ['example.com/wait']
 const release = { finalizers: null }
 const background = { propagationPolicy: 'Background' } as const
@@ -29,19 +29,19 @@ async function blockedPair(stage: Stage, finalizers: readonly string[] = []) {
 
 const scenarios: readonly StageScenario[] = [
   {
-    name: 'background: dependents and theirs go after their owner, strangers stay',
+    name: 'background: dependents and theirs are deleted after their owner, unrelated objects are kept',
     play: async stage => {
       const owner = await stage.map('owner')
       const child = await stage.map('child', { owners: [owner] })
       await stage.map('grandchild', { owners: [child] })
       await stage.make(Secret, 'other-child', { owners: [owner] })
-      await stage.map('stranger')
+      await stage.map('unrelated')
       await stage.remove(owner, background)
     },
-    end: ['ConfigMap stranger'],
+    end: ['ConfigMap unrelated'],
   },
   {
-    name: 'background is what happens when nothing is said',
+    name: 'background is the default',
     play: async stage => {
       const owner = await stage.map('owner')
       await stage.map('child', { owners: [owner] })
@@ -50,7 +50,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'background: a dependent with a finalizer of its own waits for whoever put it there',
+    name: 'background: a dependent with a finalizer of its own waits for its removal',
     play: async stage => {
       const owner = await stage.map('owner')
       await stage.map('child', { owners: [owner], finalizers: held })
@@ -59,7 +59,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap child <- owner [example.com/wait], going'],
   },
   {
-    name: 'background: twenty dependents go',
+    name: 'background: twenty dependents are deleted',
     play: async stage => {
       const owner = await stage.map('owner')
       for (let index = 0; index < 20; index++) await stage.map(`child-${index}`, { owners: [owner] })
@@ -68,7 +68,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'two owners: what another one holds stays, and loses the reference to the one that is gone',
+    name: 'two owners: a dependent that another one owns is kept, without the reference to the deleted one',
     play: async stage => {
       const gone = await stage.map('gone')
       const stays = await stage.map('stays')
@@ -79,7 +79,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap child <- stays', 'ConfigMap stays'],
   },
   {
-    name: 'two owners: it goes after the last of them',
+    name: 'two owners: it is deleted after the last of them',
     play: async stage => {
       const one = await stage.map('one')
       const two = await stage.map('two')
@@ -92,7 +92,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'orphan: dependents stay without the reference',
+    name: 'orphan: dependents are kept without the reference',
     play: async stage => {
       const owner = await stage.map('owner')
       await stage.map('child', { owners: [owner] })
@@ -103,7 +103,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap child', 'Secret other-child'],
   },
   {
-    name: 'orphan: references to others stay, and so do grandchildren',
+    name: 'orphan: references to others are kept, and so are grandchildren',
     play: async stage => {
       const owner = await stage.map('owner')
       const other = await stage.map('other')
@@ -115,7 +115,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap child <- other', 'ConfigMap grandchild <- child', 'ConfigMap other'],
   },
   {
-    name: 'orphan: an owner with another finalizer waits, its dependents are free already',
+    name: 'orphan: an owner with another finalizer waits, its dependents are orphaned already',
     play: async stage => {
       const owner = await stage.map('owner', { finalizers: held })
       await stage.map('child', { owners: [owner] })
@@ -125,7 +125,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap child', 'ConfigMap owner [example.com/wait], going'],
   },
   {
-    name: 'foreground: the owner goes after its blocking dependents',
+    name: 'foreground: the owner is deleted after its blocking dependents',
     play: async stage => {
       const { owner } = await blockedPair(stage)
       await stage.later()
@@ -146,7 +146,7 @@ const scenarios: readonly StageScenario[] = [
     ],
   },
   {
-    name: 'foreground: both go when the dependent is released',
+    name: 'foreground: both are deleted when the dependent is released',
     play: async stage => {
       const { owner, child } = await blockedPair(stage, held)
       await stage.later()
@@ -157,7 +157,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'foreground: somebody who holds it up asks for it again, and the collector lets go again',
+    name: 'foreground: an owner with another finalizer is deleted again in the foreground, and released again',
     play: async stage => {
       const owner = await stage.map('owner', { finalizers: held })
       for (const options of [foreground, orphan, foreground]) {
@@ -168,7 +168,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap owner [example.com/wait], going'],
   },
   {
-    name: 'foreground: a dependent that does not block is deleted, and not waited for',
+    name: 'foreground: a dependent that does not block is deleted without waiting for it',
     play: async stage => {
       const owner = await stage.map('owner')
       await stage.map('child', { owners: [owner], finalizers: held })
@@ -192,7 +192,7 @@ const scenarios: readonly StageScenario[] = [
     ],
   },
   {
-    name: 'foreground: a whole family goes, the youngest first',
+    name: 'foreground: all generations are deleted, the youngest first',
     play: async stage => {
       const { owner, child } = await blockedPair(stage)
       const grandchild = await stage.map('grandchild', { owners: [{ ...child, blocking: true }] })
@@ -203,7 +203,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'foreground: a dependent that somebody else owns as well stays, and does not hold the owner back',
+    name: 'foreground: a dependent with another owner is kept, and does not block the owner',
     play: async stage => {
       const owner = await stage.map('owner')
       const other = await stage.map('other')
@@ -214,12 +214,12 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap child <- other', 'ConfigMap other'],
   },
   {
-    name: 'foreground: an owner without dependents goes at once',
+    name: 'foreground: an owner without dependents is deleted at once',
     play: async stage => stage.remove(await stage.map('owner'), foreground),
     end: [],
   },
   {
-    name: 'blockOwnerDeletion: taking it back lets the waiting owner go',
+    name: 'blockOwnerDeletion: unsetting it releases the waiting owner',
     play: async stage => {
       const { owner, child } = await blockedPair(stage, held)
       await stage.later()
@@ -232,7 +232,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap child <- owner [example.com/wait], going'],
   },
   {
-    name: 'blockOwnerDeletion: taking the reference away lets the waiting owner go',
+    name: 'blockOwnerDeletion: removing the reference releases the waiting owner',
     play: async stage => {
       const { owner, child } = await blockedPair(stage, held)
       await stage.later()
@@ -243,7 +243,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap child [example.com/wait], going'],
   },
   {
-    name: 'cycles: two that own each other go together in the background',
+    name: 'cycles: two that own each other are deleted together in the background',
     play: async stage => {
       const one = await stage.map('one')
       const two = await stage.map('two', { owners: [one] })
@@ -255,7 +255,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'cycles: two that block each other go in the foreground',
+    name: 'cycles: two that block each other are deleted in the foreground',
     play: async stage => {
       const one = await stage.map('one')
       const two = await stage.map('two', { owners: [{ ...one, blocking: true }] })
@@ -273,7 +273,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'cycles: three in a ring that nobody deletes stay',
+    name: 'cycles: three in a ring are kept unless one is deleted',
     play: async stage => {
       const one = await stage.map('one')
       const two = await stage.map('two', { owners: [one] })
@@ -284,7 +284,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap one <- three', 'ConfigMap three <- two', 'ConfigMap two <- one'],
   },
   {
-    name: 'cycles: what owns itself goes when it is deleted',
+    name: 'cycles: an object that owns itself is deleted when requested',
     play: async stage => {
       const one = await stage.map('one')
       const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'one', uid: one.uid }
@@ -295,15 +295,15 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'absent owners: what names an owner that never was is deleted',
-    play: async stage => void (await stage.map('child', { owners: [nobody] })),
+    name: 'absent owners: the dependent of an owner that never existed is deleted',
+    play: async stage => void (await stage.map('child', { owners: [absentOwner] })),
     end: [],
   },
   {
-    name: 'absent owners: beside one that exists only the reference goes',
+    name: 'absent owners: beside an existing one only the reference is removed',
     play: async stage => {
       const owner = await stage.map('owner')
-      await stage.map('child', { owners: [nobody, owner] })
+      await stage.map('child', { owners: [absentOwner, owner] })
     },
     end: ['ConfigMap child <- owner', 'ConfigMap owner'],
   },
@@ -312,13 +312,13 @@ const scenarios: readonly StageScenario[] = [
     play: async stage => {
       const child = await stage.map('child')
       await stage.later()
-      const { name, uid } = nobody
+      const { name, uid } = absentOwner
       await stage.patch(child, { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid }] })
     },
     end: [],
   },
   {
-    name: 'absent owners: a reference that is taken away in time saves',
+    name: 'absent owners: removing the reference in time keeps the dependent',
     play: async stage => {
       const owner = await stage.map('owner')
       const child = await stage.map('child', { owners: [owner] })
@@ -340,15 +340,15 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap owner'],
   },
   {
-    name: 'wrong uid: an owner that was replaced while nobody looked',
+    name: 'wrong uid: an owner that was replaced while the collector was down',
     play: async stage => {
       const owner = await stage.map('owner')
-      await stage.map('child', { owners: [{ ...owner, uid: nobody.uid }] })
+      await stage.map('child', { owners: [{ ...owner, uid: absentOwner.uid }] })
     },
     end: ['ConfigMap owner'],
   },
   {
-    name: 'wrong coordinates: a reference with the right uid and the wrong name does no harm to those with the right one',
+    name: 'wrong coordinates: a reference with the right uid and the wrong name does not affect correct ones',
     play: async stage => {
       const owner = await stage.map('owner')
       const brief = await stage.map('brief')
@@ -360,7 +360,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap good <- owner', 'ConfigMap owner'],
   },
   {
-    name: 'wrong coordinates: the right uid and the wrong kind, all seen for the first time at once',
+    name: 'wrong coordinates: the right uid and the wrong kind, all observed at once',
     before: async stage => {
       const owner = await stage.make(Secret, 'owner')
       await stage.map('bad', { owners: [{ ...owner, kind: ConfigMap }] })
@@ -370,15 +370,16 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap good <- owner', 'Secret also-good <- owner', 'Secret owner'],
   },
   {
-    name: 'wrong coordinates: an absent uid by three names, all of them go',
+    name: 'wrong coordinates: an absent uid under three names, all dependents are deleted',
     before: async stage => {
-      for (const name of ['x', 'y', 'z']) await stage.map(`child-${name}`, { owners: [{ ...nobody, name }] })
-      await stage.make(Secret, 'child-s', { owners: [{ ...nobody, kind: Secret }] })
+      for (const name of ['x', 'y', 'z'])
+        await stage.map(`child-${name}`, { owners: [{ ...absentOwner, name }] })
+      await stage.make(Secret, 'child-s', { owners: [{ ...absentOwner, kind: Secret }] })
     },
     end: [],
   },
   {
-    name: 'across namespaces: the child was there before the collector; it goes, with an event, and nothing else does',
+    name: 'across namespaces: a child that existed before the collector is deleted, with an event, and nothing else is',
     before: async stage => {
       await stage.make(Namespace, 'elsewhere')
       const owner = await stage.make(Secret, 'owner')
@@ -390,7 +391,7 @@ const scenarios: readonly StageScenario[] = [
       /^OwnerRefInvalidNamespace: ownerRef \[v1\/Secret, namespace: elsewhere, name: owner, uid: [0-9a-f-]{36}\]/,
   },
   {
-    name: 'across namespaces: a child in another namespace is deleted, with an event; the owner`s own stay',
+    name: 'across namespaces: a child in another namespace is deleted, with an event; the owner`s own are kept',
     play: async stage => {
       await stage.make(Namespace, 'elsewhere')
       const owner = await stage.map('owner')
@@ -403,7 +404,7 @@ const scenarios: readonly StageScenario[] = [
       /^OwnerRefInvalidNamespace: ownerRef \[v1\/ConfigMap, namespace: elsewhere, name: owner, uid: [0-9a-f-]{36}\] does not exist in namespace "elsewhere"$/,
   },
   {
-    name: 'across scopes: a namespaced object cannot own a cluster-scoped one, which stays, with an event',
+    name: 'across scopes: a namespaced object cannot own a cluster-scoped one, which is kept, with an event',
     play: async stage => {
       const owner = await stage.map('owner')
       await stage.later()
@@ -430,10 +431,10 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'across scopes: a cluster-scoped owner that never was, named in two namespaces',
+    name: 'across scopes: a cluster-scoped owner that never existed, named in two namespaces',
     play: async stage => {
       await stage.make(Namespace, 'elsewhere')
-      const owner = { ...nobody, kind: PriorityClass }
+      const owner = { ...absentOwner, kind: PriorityClass }
       await stage.map('here', { owners: [owner] })
       await stage.map('there', { owners: [owner], namespace: 'elsewhere' })
     },
@@ -486,19 +487,19 @@ const scenarios: readonly StageScenario[] = [
     end: ['Ship boat'],
   },
   {
-    name: 'unknown kinds: what names an owner of a kind that nobody serves stays',
+    name: 'unknown kinds: a dependent of an owner whose kind is not served is kept',
     play: async stage => {
-      const owner = { ...nobody, kind: kindFor({ ...Ship, kind: 'Submarine', resource: 'submarines' }) }
+      const owner = { ...absentOwner, kind: kindFor({ ...Ship, kind: 'Submarine', resource: 'submarines' }) }
       await stage.map('child', { owners: [owner] })
     },
-    end: ['ConfigMap child <- nobody'],
+    end: ['ConfigMap child <- absent-owner'],
   },
   {
-    name: 'unknown kinds: when the kind comes and the owner is not there, the dependent goes',
+    name: 'unknown kinds: when the kind is served and the owner does not exist, the dependent is deleted',
     play: async stage => {
-      await stage.map('child', { owners: [{ ...nobody, kind: Ship }] })
+      await stage.map('child', { owners: [{ ...absentOwner, kind: Ship }] })
       await stage.later()
-      assert.deepEqual(await stage.state(), ['ConfigMap child <- nobody'])
+      assert.deepEqual(await stage.state(), ['ConfigMap child <- absent-owner'])
       await stage.defineKinds(Ship)
       await stage.later(600_000)
     },
@@ -527,7 +528,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'finalizers: a dependent that asks for it leaves orphans behind',
+    name: 'finalizers: a dependent with the orphan finalizer orphans its own dependents',
     play: async stage => {
       const owner = await stage.map('owner')
       const child = await stage.map('child', { owners: [owner], finalizers: ['orphan'] })
@@ -538,7 +539,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap grandchild'],
   },
   {
-    name: 'finalizers: a dependent that asks for it is deleted in the foreground',
+    name: 'finalizers: a dependent with the foreground finalizer is deleted in the foreground',
     play: async stage => {
       const owner = await stage.map('owner')
       const child = await stage.map('child', { owners: [owner], finalizers: ['foregroundDeletion'] })
@@ -552,7 +553,7 @@ const scenarios: readonly StageScenario[] = [
     ],
   },
   {
-    name: 'finalizers: an owner that is held back keeps its dependents',
+    name: 'finalizers: an owner with a finalizer keeps its dependents',
     play: async stage => {
       const owner = await stage.map('owner', { finalizers: held })
       await stage.map('child', { owners: [owner] })

@@ -4,12 +4,12 @@ import { ResourceKinds } from '../resource-kinds.ts'
 import { Collector } from './collector.ts'
 import { Monitors } from './monitors.ts'
 
-/** How often the server is asked which resources it has. */
+/** Milliseconds between two discoveries of the server's resources. */
 const discoveryPeriod = 5_000
 
 /**
- * Deletes objects whose owners are gone, lets dependents go where an owner is deleted as an orphan, and holds owners
- * back that are deleted in the foreground, for every resource the server has.
+ * Deletes objects whose owners no longer exist, orphans the dependents of owners deleted with the Orphan policy, and holds owners
+ * deleted in the foreground until their dependents are deleted, for every resource of the server.
  */
 export function createGarbageCollector(): Operator {
   return defineOperator('garbage-collector', operator => {

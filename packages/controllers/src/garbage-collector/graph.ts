@@ -1,7 +1,7 @@
 import type { OwnerReference } from '@coxswain/apimachinery/meta'
 import { type AbsentOwners, type Identity, matches, partition, replacementFor } from './identity.ts'
 
-/** What an informer says of an object. */
+/** An object as an informer observed it. */
 export interface Observed extends Identity {
   readonly owners: readonly OwnerReference[]
   readonly finalizers: readonly string[]
@@ -16,30 +16,30 @@ export interface GraphNode {
   identity: Identity
   owners: readonly OwnerReference[]
   readonly dependents: Set<GraphNode>
-  /** Known only because somebody names it as owner: it may not exist, or be something else. */
+  /** Known only from owner references: it may not exist, or not be what they say. */
   isVirtual: boolean
   isBeingDeleted: boolean
-  /** It waits, by its foreground finalizer, until its dependents are gone; so it is said even when that was taken off. */
+  /** It waits, because of its foreground finalizer, until its dependents are deleted. Stays set even if that finalizer is removed. */
   isDeletingDependents: boolean
-  /** Whether that finalizer was there when it was seen last. */
+  /** Whether that finalizer was present when it was last observed. */
   hasForegroundFinalizer: boolean
 }
 
-/** What a change asks of the workers. */
+/** The work that follows from changes of the graph. */
 export interface GraphQueue {
-  /** Whether this object should go. */
+  /** Checks whether this object should be deleted. */
   attemptToDelete(uid: string): void
-  /** Whose dependents are to be let go. */
+  /** Orphans the dependents of this object. */
   attemptToOrphan(uid: string): void
-  /** `dependent` names an owner that lives in another namespace. */
+  /** `dependent` names an owner in another namespace. */
   reportInvalidNamespace(dependent: GraphNode, owner: OwnerReference): void
 }
 
 /**
- * Who owns whom. Pure bookkeeping: what follows from a change is handed to the queue.
+ * The graph of owners and dependents. Pure bookkeeping: the work that follows from a change is added to the queue.
  *
- * Nodes are found by uid, but a reference also names a kind, a name and, by where it stands, a namespace. A reference
- * whose uid belongs to something else owns nothing, and must not do harm to those who name that uid rightly.
+ * Nodes are found by uid, but a reference also has a kind, a name and, implicitly, a namespace. A reference whose uid belongs to
+ * another object owns nothing, and must not affect correct references to that uid.
  */
 export class Graph {
   readonly #nodes = new Map<string, GraphNode>()
@@ -59,13 +59,13 @@ export class Graph {
     return this.#nodes.get(uid)
   }
 
-  /** An object was seen, for the first time or again. */
+  /** Records an object that an informer added or updated. */
   observe(observed: Observed): void {
     const { owners, finalizers, isBeingDeleted, ...identity } = observed
     let node = this.#nodes.get(identity.uid)
     const isNew = !node || node.isVirtual
     if (!node) {
-      node = createNode(identity, false)
+      node = createNode(identity, { isVirtual: false })
       this.#nodes.set(identity.uid, node)
     } else if (node.isVirtual) {
       node.isVirtual = false
@@ -85,15 +85,16 @@ export class Graph {
     }
   }
 
-  /** An informer saw an object go. */
+  /** Records that an informer observed a deletion. */
   forget(uid: string): void {
     const node = this.#nodes.get(uid)
     if (node) this.#remove(node)
   }
 
   /**
-   * The server says that there is no such object. `identity` is what it was asked for, without a namespace when the kind
-   * has none. A node that is only known by references may still be what others of them say: it is then taken for that.
+   * Records that the server does not have the object. `identity` is what was requested, without a namespace if the kind is
+   * cluster-scoped. A node that is only known from references may still be what another of them says: it is then assumed to be
+   * that.
    */
   declareAbsent(identity: Identity): void {
     const node = this.#nodes.get(identity.uid)
@@ -116,7 +117,7 @@ export class Graph {
     this.#recheck(node.dependents)
   }
 
-  /** Those who name an object that has just been seen may have named it wrongly. */
+  /** Checks whether references to an object that was just observed agree with it. */
   #checkReferencesTo(node: GraphNode): void {
     const { namespace, uid } = node.identity
     for (const dependent of partition(node.dependents, node.identity).others) {
@@ -151,13 +152,13 @@ export class Graph {
     }
     const { apiVersion, kind, name } = owner
     const { namespace } = dependent.identity
-    const node = createNode({ apiVersion, kind, name, uid, namespace }, true)
+    const node = createNode({ apiVersion, kind, name, uid, namespace }, { isVirtual: true })
     this.#nodes.set(uid, node)
     node.dependents.add(dependent)
     this.#queue.attemptToDelete(uid)
   }
 
-  /** A new reference to something that is known has to agree with what is known of it. */
+  /** A new reference to an observed object has to agree with it. */
   #checkReference(node: GraphNode, owner: OwnerReference, dependent: GraphNode): void {
     const { namespace } = node.identity
     const isElsewhere = namespace !== dependent.identity.namespace
@@ -184,7 +185,7 @@ export class Graph {
   }
 }
 
-function createNode(identity: Identity, isVirtual: boolean): GraphNode {
+function createNode(identity: Identity, { isVirtual }: Pick<GraphNode, 'isVirtual'>): GraphNode {
   return {
     identity,
     owners: [],

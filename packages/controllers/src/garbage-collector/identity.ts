@@ -1,7 +1,7 @@
 import type { OwnerReference } from '@coxswain/apimachinery/meta'
 import { BoundedMap } from '@coxswain/kit'
 
-/** What a reference says of an object, besides its namespace. */
+/** What an owner reference contains. */
 export interface Coordinates {
   readonly apiVersion: string
   readonly kind: string
@@ -9,9 +9,9 @@ export interface Coordinates {
   readonly uid: string
 }
 
-/** What it takes to find an object again. */
+/** What identifies an object. */
 export interface Identity extends Coordinates {
-  /** Empty for cluster-scoped objects. Of an owner that is only known by reference: the dependent's. */
+  /** Empty for cluster-scoped objects. For an owner known only by reference: that of the dependent. */
   readonly namespace: string
 }
 
@@ -24,7 +24,7 @@ export function matches(a: Coordinates, b: Coordinates): boolean {
   return a.uid === b.uid && a.kind === b.kind && a.name === b.name && a.apiVersion === b.apiVersion
 }
 
-/** Which dependents mean `owner` by their references to its uid, and which mean something else by it. Some do both. */
+/** Splits dependents by whether their references to the owner's uid match `owner`. Some have both kinds. */
 export function partition<D extends Dependent>(
   dependents: Iterable<D>,
   owner: Identity,
@@ -42,8 +42,8 @@ export function partition<D extends Dependent>(
 }
 
 /**
- * What else an owner may be that is not `absent`, by what its dependents say: the next in order, and after the last the
- * first, so that every possibility has its turn.
+ * The next identity, other than `absent`, that dependents give for an owner: in order, and after the last the first, so that each
+ * is tried.
  */
 export function replacementFor(dependents: Iterable<Dependent>, absent: Identity): Identity | undefined {
   const candidates = new Map<string, Identity>()
@@ -73,7 +73,7 @@ function orderOf({ kind, apiVersion, namespace, name, uid }: Identity): string {
   return [kind, apiVersion, namespace, name, uid].join('\0')
 }
 
-/** Owners that are known not to exist: a uid never comes back. Keeps the latest, not all. */
+/** Owners that are known not to exist: a uid is never reused. Keeps only the latest. */
 export class AbsentOwners {
   readonly #keys: BoundedMap<string, true>
 

@@ -6,7 +6,7 @@ import { listerWatcherOf } from '@coxswain/runtime'
 import { apiVersionOf, type ServedKind } from '../resource-kinds.ts'
 import type { Observed } from './graph.ts'
 
-/** Told of what informers see. */
+/** Receives the events of informers. */
 export interface Observer {
   observe(object: Observed): void
   forget(uid: string): void
@@ -19,33 +19,33 @@ export interface MonitorsOptions {
   readonly observer: Observer
 }
 
-/** How long a resource that cannot be read may hold back all work: its server, or its conversion, may be broken. */
+/** How long an unreadable resource may delay all work: its server or its conversion may be broken. */
 const patience = 30_000
 
-/** Resources that have no owners and come and go too often to be watched for nothing. */
+/** Resources without owners that change too often to be watched in vain. */
 const ignored = new Set(['/events', 'events.k8s.io/events'])
 
 const needed = ['delete', 'list', 'watch']
 
-/** One informer for each resource that can be collected. */
+/** One informer for each resource that can be garbage collected. */
 export class Monitors {
   readonly #options: MonitorsOptions
   readonly #running = new Map<string, { readonly stop: AbortController; readonly filled: Promise<void> }>()
   readonly #first = Promise.withResolvers<void>()
-  /** Resolves when every resource found so far has been read. */
+  /** Resolves when every discovered resource has synced. */
   #complete: Promise<unknown> = Promise.resolve()
 
   constructor(options: MonitorsOptions) {
     this.#options = options
   }
 
-  /** Resolves when everything that was found has been read, or could not be for a while. Not before the first `update`. */
+  /** Resolves when every discovered resource has synced or has failed to for a while. Not before the first `update`. */
   async complete(): Promise<void> {
     await this.#first.promise
     await this.#complete
   }
 
-  /** Follows what the server serves now. */
+  /** Starts and stops informers to match what the server serves. */
   update(resources: readonly ServedKind[]): void {
     const present = new Map(
       resources.filter(isCollectable).map(each => [`${each.kind.group}/${each.kind.resource}`, each]),
@@ -60,7 +60,7 @@ export class Monitors {
     this.#first.resolve()
   }
 
-  /** Nobody waits any longer. */
+  /** Stops waiting. */
   end(): void {
     this.#first.resolve()
   }
@@ -85,7 +85,7 @@ export class Monitors {
     group.spawn(() => informer.run(ended))
     const waiting = new AbortController()
     const timer = env.clock.after(patience, () => {
-      env.log.warn('garbage collection goes on without a resource that cannot be read', { resource: name })
+      env.log.warn('garbage collection continues without a resource that cannot be read', { resource: name })
       waiting.abort()
     })
     const filled = registration.synced(AbortSignal.any([ended, waiting.signal])).then(() => timer.cancel())

@@ -20,8 +20,9 @@ import type { Tolerances } from './replica-calculation.ts'
 import { ScaleTargets, type ScaleView } from './scale-targets.ts'
 import { normalize, recordScaling, type ScalingHistory } from './scaling-behavior.ts'
 
+/** Options of {@link createHorizontalPodAutoscalerController}. */
 export interface HorizontalPodAutoscalerOptions {
-  /** How often metrics are looked at, in milliseconds. @default 15 s */
+  /** Milliseconds between two evaluations of metrics. @default 15 s */
   readonly syncPeriod?: number
   /** @default 0.1 */
   readonly tolerance?: number
@@ -44,7 +45,7 @@ interface State {
   readonly selectors: Map<string, { readonly namespace: string; readonly selector: Selector }>
 }
 
-/** Scales whatever has a `scale` subresource so that metrics get to their targets. */
+/** Scales any target with a `scale` subresource to meet its metric targets. */
 export function createHorizontalPodAutoscalerController(
   options: HorizontalPodAutoscalerOptions = {},
 ): Operator {
@@ -59,7 +60,7 @@ export function createHorizontalPodAutoscalerController(
     operator
       .controller('horizontal-pod-autoscaler')
       .for(HorizontalPodAutoscaler, { predicates: [specChanged] })
-      .watches(Pod, () => []) // read, never a reason: time is
+      .watches(Pod, () => []) // only read: reconciliations are timed
       .options({ eventSource: 'horizontal-pod-autoscaler', concurrency: 5 })
       .reconcile(async (context): Promise<ReconcileResult> => {
         const key = formatKey(context.key)
@@ -72,7 +73,7 @@ export function createHorizontalPodAutoscalerController(
         try {
           await new Attempt(context, state, autoscaler).run()
         } catch (error) {
-          // Events and conditions say it to people.
+          // Reported in events and conditions.
           context.log.info('autoscaling failed', { autoscaler: key, reason: (error as Error).message })
         }
         return requeueAfter(syncPeriod)
@@ -85,7 +86,7 @@ const specChanged: Predicate<HorizontalPodAutoscaler> = event =>
   event.isResync ||
   !deepEqual((event.old as AutoscalerView).spec, (event.object as AutoscalerView).spec)
 
-/** One look at one autoscaler. */
+/** One reconciliation of one autoscaler. */
 class Attempt {
   readonly #context: ReconcileContext
   readonly #state: State
@@ -145,8 +146,8 @@ class Attempt {
       }
       if (computed.replicas > current) reason = `${computed.metric} above target`
       if (computed.replicas < current) reason = 'All metrics below target'
-      const wish = { current, desired: computed.replicas, min, max: spec.maxReplicas, now }
-      const verdict = normalize(history, wish, spec.behavior)
+      const recommendation = { current, desired: computed.replicas, min, max: spec.maxReplicas, now }
+      const verdict = normalize(history, recommendation, spec.behavior)
       this.#set('AbleToScale', 'True', verdict.stabilized.reason, verdict.stabilized.message)
       this.#set('ScalingLimited', verdict.limited.status, verdict.limited.reason, verdict.limited.message)
       desired = verdict.replicas
@@ -203,7 +204,7 @@ class Attempt {
     }
   }
 
-  /** The most that any metric asks for; fewer only when all of them could be read. */
+  /** The highest proposal of any metric; scales down only if all of them could be read. */
   async #compute(scale: ScaleView): Promise<{
     readonly replicas?: number
     readonly metric?: string
@@ -304,7 +305,7 @@ class Attempt {
     return { scaleUp: read(scaleUp?.tolerance), scaleDown: read(scaleDown?.tolerance) }
   }
 
-  /** A controller that starts must not forget at once why there are so many. */
+  /** Initializes the history, so that a restarted controller does not scale down at once. */
   #historyFrom(current: number, now: number): ScalingHistory {
     const { histories } = this.#state
     const known = histories.get(this.#key)
@@ -351,7 +352,7 @@ class Attempt {
   }
 }
 
-/** The server leaves zeros out, and says null for no metrics. */
+/** The server omits zeros, and returns null for no metrics. */
 function plain(status: object): object {
   return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== null && value !== 0))
 }

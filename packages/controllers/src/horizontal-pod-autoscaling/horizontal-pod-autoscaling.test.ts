@@ -16,12 +16,12 @@ const namespace = 'default'
 const key = { namespace, name: 'web' }
 const labels = { app: 'web' }
 
-/** What the metrics APIs answer, by path. */
+/** The responses of the metrics APIs, by path. */
 type Metrics = Record<string, unknown>
 
 interface Stage {
   readonly cluster: Cluster
-  /** May be changed while it plays. */
+  /** May be changed during the scenario. */
   readonly metrics: Metrics
 }
 
@@ -33,14 +33,14 @@ interface Given {
 
 async function stageWith(given: Given, body: (stage: Stage) => Promise<void>): Promise<void> {
   await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }), controllers: false })
-  cluster.start(createServiceAccountController()) // pods need an account
+  cluster.start(createServiceAccountController()) // pods need a service account
   await cluster.advance(1_000)
   const stage = await setUp(cluster, given)
   cluster.start(createHorizontalPodAutoscalerController())
   await body(stage)
 }
 
-/** A deployment with pods, an autoscaler, and metrics that are to be set. */
+/** A deployment with pods, an autoscaler, and adjustable metrics. */
 async function setUp(cluster: Cluster, { pods = 2, replicas = pods, spec }: Given): Promise<Stage> {
   const metrics: Metrics = {}
   cluster.intercept(async (request, next) => {
@@ -99,7 +99,7 @@ async function setUp(cluster: Cluster, { pods = 2, replicas = pods, spec }: Give
 
 const podsPath = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods'
 
-/** What each pod uses; the pods are those of the stage. */
+/** The usage of each pod of the stage. */
 function usageOf({ cluster }: Stage, usage: Record<string, string>, pods: number) {
   return {
     items: Array.from({ length: pods }, (_, index) => ({
@@ -135,7 +135,7 @@ const eventsOf = async (cluster: Cluster) =>
   )
 
 describe('horizontal pod autoscaling', () => {
-  it('adds pods when they use more than they should, and says so', async () => {
+  it('scales up when pods use more than the target, with status and events', async () => {
     await stageWith({ spec: cpuAt50 }, async stage => {
       const { cluster, metrics } = stage
       metrics[podsPath] = usageOf(stage, { cpu: '800m' }, 2)
@@ -164,7 +164,7 @@ describe('horizontal pod autoscaling', () => {
     })
   })
 
-  it('leaves things as they are within a tenth of the target, and writes nothing', async () => {
+  it('changes and writes nothing within a tenth of the target', async () => {
     await stageWith({ spec: cpuAt50 }, async stage => {
       const { cluster, metrics } = stage
       metrics[podsPath] = usageOf(stage, { cpu: '540m' }, 2)
@@ -182,7 +182,7 @@ describe('horizontal pod autoscaling', () => {
     })
   })
 
-  it('takes pods away only when that has been right for five minutes', async () => {
+  it('scales down only after five minutes', async () => {
     await stageWith({ pods: 4, spec: cpuAt50 }, async stage => {
       const { cluster, metrics } = stage
       metrics[podsPath] = usageOf(stage, { cpu: '100m' }, 4)
@@ -212,7 +212,7 @@ describe('horizontal pod autoscaling', () => {
     })
   })
 
-  it('says why it does nothing while there are no metrics', async () => {
+  it('reports why it does nothing while there are no metrics', async () => {
     await stageWith({ spec: cpuAt50 }, async ({ cluster }) => {
       await cluster.advance(5_000)
       assert.deepEqual(await conditionsOf(cluster), [
@@ -234,7 +234,7 @@ describe('horizontal pod autoscaling', () => {
     })
   })
 
-  it('says that a pod asks for nothing of what is measured', async () => {
+  it('reports that a pod requests none of the measured resource', async () => {
     const target = { type: 'Utilization', averageUtilization: 50 }
     await stageWith(
       { spec: { metrics: [{ type: 'Resource', resource: { name: 'memory', target } }] } },
@@ -247,7 +247,7 @@ describe('horizontal pod autoscaling', () => {
     )
   })
 
-  it('brings replicas into the range without asking for metrics', async () => {
+  it('scales into the range without reading metrics', async () => {
     await stageWith({ pods: 1, spec: { ...cpuAt50, minReplicas: 3 } }, async ({ cluster }) => {
       await cluster.advance(5_000)
       assert.equal(await replicasOf(cluster), 3)
@@ -267,7 +267,7 @@ describe('horizontal pod autoscaling', () => {
     })
   })
 
-  it('says that its target is not there', async () => {
+  it('reports that its target does not exist', async () => {
     const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'gone' }
     await stageWith({ spec: { ...cpuAt50, scaleTargetRef } }, async ({ cluster }) => {
       await cluster.advance(5_000)
@@ -279,7 +279,7 @@ describe('horizontal pod autoscaling', () => {
     })
   })
 
-  it('follows an average value, of one container, of pods, of an object and of something outside', async () => {
+  it('follows an average value, of one container, of pods, of an object and an external metric', async () => {
     const metrics: HorizontalPodAutoscalerSpec['metrics'] = [
       {
         type: 'ContainerResource',
@@ -355,7 +355,7 @@ describe('horizontal pod autoscaling', () => {
     })
   })
 
-  it('goes no faster than its policies, and not down at all when that is disabled', async () => {
+  it('scales no faster than its policies, and not down at all when that is disabled', async () => {
     const behavior = {
       scaleUp: { policies: [{ type: 'Pods', value: 1, periodSeconds: 60 }] },
       scaleDown: { selectPolicy: 'Disabled' },
@@ -375,7 +375,7 @@ describe('horizontal pod autoscaling', () => {
     })
   })
 
-  it('refuses to share pods with another autoscaler', async () => {
+  it('rejects pods that another autoscaler controls', async () => {
     await stageWith({ spec: cpuAt50 }, async stage => {
       const { cluster, metrics } = stage
       metrics[podsPath] = usageOf(stage, { cpu: '500m' }, 2)
@@ -392,14 +392,14 @@ describe('horizontal pod autoscaling', () => {
   })
 })
 
-describe('horizontal pod autoscaling, whatever happens to its controller', () => {
+describe('horizontal pod autoscaling, with faults injected into its controller', () => {
   const scenario = scenariosOf('horizontal-pod-autoscaler-controller', {
     controllers: () => [createHorizontalPodAutoscalerController()],
     others: () => [createServiceAccountController()],
     hasHousekeeping: false,
     look: async cluster => [await replicasOf(cluster), ...(await conditionsOf(cluster))],
   })
-  /** Every pod uses so much of its processor, time and again. */
+  /** Every pod uses this share of its CPU, repeatedly. */
   const use = (stage: Stage, cpu: string, pods: number) => {
     stage.metrics[podsPath] = usageOf(stage, { cpu }, pods)
   }
@@ -409,7 +409,7 @@ describe('horizontal pod autoscaling, whatever happens to its controller', () =>
     'ScalingLimited=False DesiredWithinRange',
   ]
 
-  scenario('adds pods up to what is needed, and leaves it at that', {
+  scenario('scales up as needed, and no further', {
     act: async cluster => {
       const stage = await setUp(cluster, { spec: cpuAt50 })
       use(stage, '800m', 2)
@@ -424,7 +424,7 @@ describe('horizontal pod autoscaling, whatever happens to its controller', () =>
     end: [4, isAble, isActive, isFree],
   })
 
-  scenario('takes pods away in the end', {
+  scenario('scales down eventually', {
     act: async cluster => {
       const stage = await setUp(cluster, { pods: 4, spec: cpuAt50 })
       use(stage, '100m', 4)
@@ -442,7 +442,7 @@ describe('horizontal pod autoscaling, whatever happens to its controller', () =>
     end: [7, isAble, isActive, 'ScalingLimited=True TooManyReplicas'],
   })
 
-  scenario('does not go down when that is disabled', {
+  scenario('does not scale down when that is disabled', {
     act: async cluster => {
       const behavior = { scaleDown: { selectPolicy: 'Disabled' } }
       const stage = await setUp(cluster, { pods: 4, spec: { ...cpuAt50, behavior } })
@@ -452,7 +452,7 @@ describe('horizontal pod autoscaling, whatever happens to its controller', () =>
     end: [4, isAble, isActive, 'ScalingLimited=True ScaleDownLimit'],
   })
 
-  scenario('says why it cannot do anything, and goes on when it can', {
+  scenario('reports why it cannot scale, and continues when it can', {
     act: async cluster => {
       const stage = await setUp(cluster, { spec: cpuAt50 })
       await cluster.advance(60_000)
@@ -462,7 +462,7 @@ describe('horizontal pod autoscaling, whatever happens to its controller', () =>
     end: [2, isAble, isActive, isFree],
   })
 
-  scenario('leaves a target alone that was scaled to zero', {
+  scenario('leaves a target that was scaled to zero alone', {
     act: cluster => setUp(cluster, { pods: 0, spec: cpuAt50 }),
     end: [0, 'AbleToScale=True SucceededGetScale', 'ScalingActive=False ScalingDisabled'],
   })

@@ -14,7 +14,7 @@ import {
 
 export interface Proposal {
   readonly replicas: number
-  /** In conditions and events. */
+  /** For conditions and events. */
   readonly metric: string
   readonly status: MetricStatus
 }
@@ -24,7 +24,7 @@ export class MetricFailure extends Error {
   override readonly name = 'MetricFailure'
   /** Of the condition and the event. */
   readonly reason: string
-  /** What the event says: shorter than what is said of the whole. */
+  /** The message of the event, which is shorter than that of the condition. */
   readonly detail: string
 
   constructor(reason: string, detail: string, message: string) {
@@ -41,14 +41,14 @@ export interface MetricContext {
   /** Of the target's pods. */
   readonly selector: string
   readonly statusReplicas: number
-  /** `deployments.apps`, for the object of a metric. */
+  /** The resource of a metric's object, for example `deployments.apps`. */
   readonly resourceOf: (apiVersion: string, kind: string) => Promise<string>
 }
 
 type Spec = DeepReadonly<MetricSpec>
 type MetricSelector = NonNullable<NonNullable<Spec['pods']>['metric']['selector']>
 
-/** How many replicas one metric asks for. @throws MetricFailure */
+/** The number of replicas that one metric proposes. @throws MetricFailure */
 export async function proposeFor(context: MetricContext, spec: Spec): Promise<Proposal> {
   switch (spec.type) {
     case 'Resource':
@@ -234,7 +234,7 @@ function selectorText(selector: MetricSelector | undefined): string {
   return selector ? labelSelectorAsSelector(selector as LabelSelector).toString() : ''
 }
 
-/** As Go prints one: scripts look for it in events. */
+/** In Go's format, which scripts look for in events. */
 function describeSelector(selector: MetricSelector | undefined): string {
   if (!selector) return 'nil'
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))

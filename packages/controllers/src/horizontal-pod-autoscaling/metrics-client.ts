@@ -3,7 +3,7 @@ import { isNotFound } from '@coxswain/apimachinery/status'
 import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import type { Client, QueryValues } from '@coxswain/client'
 
-/** What a pod uses, in thousandths, over `window` milliseconds before `timestamp`. */
+/** The usage of a pod, in milli-units, over `window` milliseconds before `timestamp`. */
 export interface PodMetric {
   readonly value: number
   readonly timestamp: number
@@ -40,7 +40,7 @@ interface ExternalMetrics {
 
 const customVersions = ['v1beta2', 'v1beta1']
 
-/** Reads the metrics APIs, which other servers provide. Errors have upstream's words. */
+/** Reads the metrics APIs, which other servers provide. Error messages are upstream's. */
 export class MetricsClient {
   readonly #client: Client
 
@@ -48,7 +48,7 @@ export class MetricsClient {
     this.#client = client
   }
 
-  /** Of one container, or of all of a pod's together; pods that say nothing about the resource are left out. */
+  /** Of one container, or of all of a pod's together; pods without the resource are omitted. */
   async resource(name: string, namespace: string, selector: string, container = ''): Promise<PodMetrics> {
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${namespace}/pods`
     const { items = [] } = (await this.#fetch('resource', path, {
@@ -93,7 +93,7 @@ export class MetricsClient {
     )
   }
 
-  /** A metric of one object, in thousandths. `resource` is `services` or `deployments.apps`. */
+  /** A metric of one object, in milli-units. `resource` is `services` or `deployments.apps`. */
   async object(
     metric: string,
     {
@@ -118,7 +118,7 @@ export class MetricsClient {
     return milli(first.value)
   }
 
-  /** All values of a metric that belongs to no object of the cluster, in thousandths. */
+  /** All values of a metric that belongs to no object of the cluster, in milli-units. */
   async external(metric: string, namespace: string, metricSelector: string): Promise<number[]> {
     const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${namespace}/${encodeURIComponent(metric)}`
     const query = metricSelector ? { labelSelector: metricSelector } : {}
@@ -155,7 +155,7 @@ export class MetricsClient {
   }
 }
 
-/** What a client says of itself when a server answers with a code only; client-go adds what was asked for. */
+/** client-go's message for a response that has only a status code; it adds what was requested. */
 const generic = [
   'the server could not find the requested resource',
   'the server is currently unable to handle the request',

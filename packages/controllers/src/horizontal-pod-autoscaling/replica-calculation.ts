@@ -2,7 +2,7 @@ import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { isPodReady, longRunningContainers, type PodView, podCondition, podRequests } from '@coxswain/kinds'
 import type { PodMetric, PodMetrics } from './metrics-client.ts'
 
-/** How far usage may be from the target before anything happens: 0.1 is a tenth. */
+/** The tolerated deviation of usage from the target: 0.1 is a tenth. */
 export interface Tolerances {
   readonly scaleUp: number
   readonly scaleDown: number
@@ -17,15 +17,15 @@ export interface Situation {
 
 export interface Calculation {
   readonly replicas: number
-  /** The average, in thousandths. */
+  /** The average, in milli-units. */
   readonly usage: number
-  /** In percent of what is asked for; only where a utilization is the target. */
+  /** In percent of the request; only for a utilization target. */
   readonly utilization?: number
 }
 
-/** While a pod is this young, what it uses to get going does not count. */
+/** CPU usage of a pod younger than this is ignored while it starts. */
 const cpuInitializationPeriod = 5 * 60_000
-/** A pod that got unready within this time after its start never was ready. */
+/** A pod that became unready within this time after its start never was ready. */
 const initialReadinessDelay = 30_000
 export const maxInt32: number = 2 ** 31 - 1
 
@@ -33,7 +33,7 @@ function isWithin(ratio: number, { scaleUp, scaleDown }: Tolerances): boolean {
   return ratio >= 1 - scaleDown && ratio <= 1 + scaleUp
 }
 
-/** So that each pod uses `target` percent of what it asks for. */
+/** Proposes replicas so that each pod uses `target` percent of its request. */
 export function replicasForUtilization(
   situation: Situation,
   metrics: PodMetrics,
@@ -60,12 +60,12 @@ export function replicasForUtilization(
     const utilization = Math.trunc((total * 100) / requested)
     return { ratio: utilization / target, usage: Math.trunc(total / count), utilization }
   }
-  // A pod that says nothing is taken to use all it asked for before others are taken away.
+  // A pod without metrics is assumed to use all of its request before scaling down.
   const assumed = (name: string) => Math.trunc(((requests.get(name) ?? 0) * Math.max(100, target)) / 100)
   return calculate(situation, groups, ratioOf, assumed)
 }
 
-/** So that each pod uses `target` thousandths. */
+/** Proposes replicas so that each pod uses `target` milli-units. */
 export function replicasForAverage(
   situation: Situation,
   metrics: PodMetrics,
@@ -81,7 +81,7 @@ export function replicasForAverage(
   return calculate(situation, groups, ratioOf, () => target)
 }
 
-/** So that one value for all pods together gets to `target`. */
+/** Proposes replicas so that one value for all pods together reaches `target`. */
 export function replicasForValue(situation: Situation, usage: number, target: number): Calculation {
   const { pods, currentReplicas, tolerances } = situation
   const ratio = usage / target
@@ -95,7 +95,7 @@ export function replicasForValue(situation: Situation, usage: number, target: nu
   return { replicas: limit(ratio * ready), usage }
 }
 
-/** So that each of the pods there are has `target` thousandths of one value. */
+/** Proposes replicas so that each existing pod has `target` milli-units of one value. */
 export function replicasForShare(
   statusReplicas: number,
   tolerances: Tolerances,
@@ -118,7 +118,7 @@ interface Groups {
   readonly missing: readonly string[]
 }
 
-/** Which pods count: those on their way out do not, those that are not ready only when more are wanted. */
+/** Groups pods: terminating ones are ignored, unready ones count only when scaling up. */
 function groupPods({ pods, now }: Situation, metrics: PodMetrics, resource: string): Groups {
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')
   const kept = new Map(metrics)
@@ -131,7 +131,7 @@ function groupPods({ pods, now }: Situation, metrics: PodMetrics, resource: stri
     if (deletionTimestamp !== undefined || pod.status?.phase === 'Failed') kept.delete(name)
     else if (
       pod.status?.phase === 'Pending' ||
-      (metric && resource === 'cpu' && isGettingGoing(pod, metric, now))
+      (metric && resource === 'cpu' && isStarting(pod, metric, now))
     ) {
       unready.push(name)
       kept.delete(name)
@@ -142,7 +142,7 @@ function groupPods({ pods, now }: Situation, metrics: PodMetrics, resource: stri
   return { metrics: kept, ready, unready, missing }
 }
 
-function isGettingGoing(pod: PodView, { timestamp, window }: PodMetric, now: number): boolean {
+function isStarting(pod: PodView, { timestamp, window }: PodMetric, now: number): boolean {
   const condition = podCondition(pod, 'Ready')
   const { startTime } = pod.status ?? {}
   if (!condition || !startTime) return true
@@ -166,7 +166,7 @@ function calculate(
   const countsUnready = unready.length > 0 && ratio > 1
   if (!countsUnready && missing.length === 0)
     return isWithin(ratio, tolerances) ? stay : { ...seen, replicas: Math.ceil(ratio * ready) }
-  // What is not known is taken to be what speaks against the change.
+  // Missing metrics are assumed to oppose the change.
   const guessed = new Map(metrics)
   const guess = (name: string, value: number) => guessed.set(name, { value, timestamp: 0, window: 0 })
   if (ratio < 1) for (const name of missing) guess(name, assumed(name))
@@ -181,7 +181,7 @@ function calculate(
   return isBackwards ? stay : { ...seen, replicas }
 }
 
-/** In thousandths. What a pod asks for as a whole counts, unless one of its containers is meant. */
+/** In milli-units. The pod-level request counts, unless a container is given. */
 function requestOf(pod: PodView, resource: string, container: string): number {
   const { spec, metadata } = pod
   if (container === '' && spec.resources?.requests && Object.keys(spec.resources.requests).length > 0) {

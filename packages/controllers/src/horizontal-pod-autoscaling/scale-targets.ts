@@ -9,9 +9,9 @@ type AutoscalerView = DeepReadonly<HorizontalPodAutoscaler>
 
 const attempts = 5
 
-/** The `scale` of objects of any kind. */
+/** Reads and writes the `scale` of objects of any kind. */
 export class ScaleTargets {
-  /** Kinds that were found once: they stay where they are. */
+  /** Resolved kinds, which do not change. */
   readonly #kinds = new Map<string, DynamicKind>()
 
   /** @throws StatusError 404 when the target is not there, or cannot be scaled */
@@ -24,7 +24,7 @@ export class ScaleTargets {
     return scale
   }
 
-  /** Somebody else may write meanwhile: then what they wrote keeps, apart from the replicas. */
+  /** Retries conflicts: another client's write is kept, except for the replicas. */
   async write(client: Client, autoscaler: AutoscalerView, scale: ScaleView, replicas: number): Promise<void> {
     const { apiVersion = 'v1', kind, name } = autoscaler.spec.scaleTargetRef
     const handle = await this.#find(client, apiVersion, kind)
@@ -42,7 +42,7 @@ export class ScaleTargets {
     }
   }
 
-  /** As the custom metrics API names it: `services`, `deployments.apps`. */
+  /** As in the custom metrics API: `services`, `deployments.apps`. */
   async resourceOf(client: Client, apiVersion: string, kind: string): Promise<string> {
     const { group, resource } = await this.#find(client, apiVersion, kind)
     return group === '' ? resource : `${resource}.${group}`

@@ -11,7 +11,7 @@ interface Dated {
   readonly replicas: number
 }
 
-/** What one autoscaler wanted and did lately. */
+/** The recent recommendations and changes of one autoscaler. */
 export interface ScalingHistory {
   recommendations: Dated[]
   ups: Dated[]
@@ -25,7 +25,7 @@ export interface Verdict {
   readonly limited: { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string }
 }
 
-export interface Wish {
+export interface Recommendation {
   readonly current: number
   readonly desired: number
   readonly min: number
@@ -34,17 +34,23 @@ export interface Wish {
 }
 
 const downscaleWindow = 300
-/** Longer than any stabilization window or policy period may be. */
+/** Longer than any stabilization window or policy period. */
 const memory = 3_600_000
 
-/** What may be done of what is desired: not before it has been desired for a while, not faster than policies allow. */
-export function normalize(history: ScalingHistory, wish: Wish, behavior: Behavior | undefined): Verdict {
-  const { desired, now } = wish
-  const stable = behavior ? stabilizeBothWays(history, wish, behavior) : stabilizeDown(history, wish)
+/** Limits the desired replicas by the stabilization windows and scaling policies. */
+export function normalize(
+  history: ScalingHistory,
+  recommendation: Recommendation,
+  behavior: Behavior | undefined,
+): Verdict {
+  const { desired, now } = recommendation
+  const stable = behavior
+    ? stabilizeUpAndDown(history, recommendation, behavior)
+    : stabilizeDown(history, recommendation)
   history.recommendations = remember(history.recommendations, { at: now, replicas: desired })
   const ready = { reason: 'ReadyForNewScale', message: 'recommended size matches current size' }
-  const stabilized = stable === desired ? ready : stabilizedBy(wish, behavior)
-  const bounded = { ...wish, desired: stable }
+  const stabilized = stable === desired ? ready : stabilizedBy(recommendation, behavior)
+  const bounded = { ...recommendation, desired: stable }
   const [replicas, reason, message] = behavior
     ? limitByPolicies(history, bounded, behavior)
     : limitByFactor(bounded)
@@ -52,7 +58,7 @@ export function normalize(history: ScalingHistory, wish: Wish, behavior: Behavio
   return { replicas, stabilized, limited: { status, reason, message } }
 }
 
-/** Keeps in mind that replicas changed. */
+/** Records that replicas changed. */
 export function recordScaling(history: ScalingHistory, from: number, to: number, now: number): void {
   const entry = { at: now, replicas: Math.abs(to - from) }
   if (to > from) history.ups = remember(history.ups, entry)
@@ -63,7 +69,7 @@ function remember(entries: readonly Dated[], entry: Dated): Dated[] {
   return [...entries.filter(({ at }) => at > entry.at - memory), entry]
 }
 
-function stabilizedBy({ current, desired }: Wish, behavior: Behavior | undefined) {
+function stabilizedBy({ current, desired }: Recommendation, behavior: Behavior | undefined) {
   return behavior && desired >= current
     ? {
         reason: 'ScaleUpStabilized',
@@ -77,14 +83,14 @@ function stabilizedBy({ current, desired }: Wish, behavior: Behavior | undefined
       }
 }
 
-function stabilizeDown({ recommendations }: ScalingHistory, { desired, now }: Wish): number {
+function stabilizeDown({ recommendations }: ScalingHistory, { desired, now }: Recommendation): number {
   const recent = recommendations.filter(({ at }) => at >= now - downscaleWindow * 1_000)
   return Math.max(desired, maxOf(recent.map(({ replicas }) => replicas)))
 }
 
-function stabilizeBothWays(
+function stabilizeUpAndDown(
   { recommendations }: ScalingHistory,
-  { current, desired, now }: Wish,
+  { current, desired, now }: Recommendation,
   { scaleUp, scaleDown }: Behavior,
 ): number {
   const since = (seconds: number) =>
@@ -110,7 +116,7 @@ const tooFastDown = [
 ] as const
 
 /** Without a behavior: at most twice as many, or four. */
-function limitByFactor({ current, desired, min, max }: Wish): readonly [number, string, string] {
+function limitByFactor({ current, desired, min, max }: Recommendation): readonly [number, string, string] {
   const fastest = Math.max(2 * current, 4)
   if (desired < min) return [min, ...tooFew]
   if (desired > Math.min(max, fastest)) return max > fastest ? [fastest, ...tooFastUp] : [max, ...tooMany]
@@ -119,7 +125,7 @@ function limitByFactor({ current, desired, min, max }: Wish): readonly [number, 
 
 function limitByPolicies(
   history: ScalingHistory,
-  { current, desired, min, max, now }: Wish,
+  { current, desired, min, max, now }: Recommendation,
   { scaleUp, scaleDown }: Behavior,
 ): readonly [number, string, string] {
   if (desired > current) {
@@ -132,7 +138,7 @@ function limitByPolicies(
   return [desired, ...withinRange]
 }
 
-/** How far policies let replicas go, counted from how many there were when each one's period began. */
+/** The limit set by policies, relative to the number of replicas at the start of each period. */
 function fastestChange(
   { ups, downs }: ScalingHistory,
   current: number,

@@ -4,16 +4,16 @@ import { maxOf } from '@coxswain/kit'
 const first = 10_000
 const longest = 600_000
 
-/** The failures of a job's pods since the last that succeeded. */
+/** The failures of a job's pods since its last success. */
 export interface BackOff {
   readonly failures: number
-  /** When the latest was, in milliseconds. */
+  /** The time of the last failure in milliseconds. */
   readonly lastFailure: number
 }
 
 export const noBackOff: BackOff = { failures: 0, lastFailure: 0 }
 
-/** What it comes to with pods that have finished since. */
+/** Adds pods that have finished since. */
 export function backOffAfter(
   before: BackOff,
   succeeded: readonly PodView[],
@@ -29,14 +29,14 @@ export function backOffAfter(
   return later.length === 0 ? noBackOff : { failures: later.length, lastFailure: maxOf(later) }
 }
 
-/** How many milliseconds until pods may be made again: ten seconds after the last failure, doubling with each. */
+/** Milliseconds until pods may be created again: ten seconds after the last failure, doubling with each. */
 export function backOffLeft({ failures, lastFailure }: BackOff, now: number): number {
   if (failures === 0) return 0
   const wait = Math.min(longest, first * 2 ** Math.min(failures - 1, 20))
   return Math.max(0, lastFailure + wait - now)
 }
 
-/** When a pod finished, as well as that can be told, in milliseconds. */
+/** The best estimate of when a pod finished, in milliseconds. */
 export function finishedAt(pod: PodView): number {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, creationTimestamp } = pod.metadata
   const containers = lastContainerEnd(pod)
@@ -47,7 +47,7 @@ export function finishedAt(pod: PodView): number {
   return creationTimestamp ? Date.parse(creationTimestamp) : 0
 }
 
-/** Undefined while one of them, sidecars included, runs or has left no time. */
+/** Undefined while a container, sidecars included, is running or has no finish time. */
 function lastContainerEnd({ spec, status }: PodView): number | undefined {
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name))
   const watched = [

@@ -6,45 +6,45 @@ import { isFailed, isSuspended, type JobView } from './job-pods.ts'
 import { matchSuccessPolicy } from './success-policy.ts'
 import type { Tally } from './tally.ts'
 
-/** That a job is over, and why. It is told in two steps: first what it comes to, then, when no pod is left, that it is so. */
+/** How a job finishes. It is reported in two steps: an interim condition first, the final one when no pod is left. */
 export interface Ending {
   readonly isSuccess: boolean
   readonly reason: string
   readonly message: string
-  /** Whether the first step has been told. */
-  readonly isTold: boolean
+  /** Whether the interim condition is already in the status. */
+  readonly isReported: boolean
 }
 
 const failure = (reason: string, message: string): Ending => ({
   isSuccess: false,
   reason,
   message,
-  isTold: false,
+  isReported: false,
 })
 
 export const completionsReached: Ending = {
   isSuccess: true,
   reason: 'CompletionsReached',
   message: 'Reached expected number of succeeded pods',
-  isTold: false,
+  isReported: false,
 }
 
-/** Whether the job has to end with pods still there. What was told stays; then failures come before success. */
+/** Decides whether the job has to finish while it has pods. A reported decision stands; otherwise failures take precedence over success. */
 export function findEnding(
   job: JobView,
   tally: Tally,
   startTime: string | undefined,
   now: number,
 ): Ending | undefined {
-  return told(job) ?? findFailure(job, tally, startTime, now) ?? findSuccess(job, tally)
+  return reportedEnding(job) ?? findFailure(job, tally, startTime, now) ?? findSuccess(job, tally)
 }
 
-function told({ status }: JobView): Ending | undefined {
+function reportedEnding({ status }: JobView): Ending | undefined {
   for (const wanted of ['SuccessCriteriaMet', 'FailureTarget']) {
     const found = findStatusCondition(status?.conditions, wanted)
     if (found?.status !== 'True') continue
     const { reason = '', message = '' } = found
-    return { isSuccess: wanted === 'SuccessCriteriaMet', reason, message, isTold: true }
+    return { isSuccess: wanted === 'SuccessCriteriaMet', reason, message, isReported: true }
   }
   return undefined
 }
@@ -83,10 +83,10 @@ function findSuccess({ spec }: JobView, { indexes }: Tally): Ending | undefined 
   const message = matchSuccessPolicy(spec?.successPolicy, indexes.completions, indexes.succeeded)
   return message === undefined
     ? undefined
-    : { isSuccess: true, reason: 'SuccessPolicy', message, isTold: false }
+    : { isSuccess: true, reason: 'SuccessPolicy', message, isReported: false }
 }
 
-/** Where containers are restarted in place, their restarts are the failures. */
+/** With restart policy OnFailure, container restarts count as failures. */
 function isRestartedTooOften({ spec }: JobView, pods: readonly PodView[], limit: number): boolean {
   if (spec?.template.spec?.restartPolicy !== 'OnFailure') return false
   let restarts = 0
@@ -97,7 +97,7 @@ function isRestartedTooOften({ spec }: JobView, pods: readonly PodView[], limit:
   return limit === 0 ? restarts > 0 : restarts >= limit
 }
 
-/** Milliseconds that a job may still be active. */
+/** Milliseconds until the active deadline. */
 export function untilDeadline(job: JobView, startTime: string | undefined, now: number): number {
   const seconds = job.spec?.activeDeadlineSeconds
   if (seconds === undefined || startTime === undefined || isSuspended(job)) return Number.POSITIVE_INFINITY

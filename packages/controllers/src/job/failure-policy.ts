@@ -8,18 +8,18 @@ import { containerStatusesOf, type PodView } from '@coxswain/kinds'
 
 type Rule = DeepReadonly<PodFailurePolicyRule>
 
-/** What a job's policy says about a pod that has failed. */
+/** The pod failure policy's decision about a failed pod. */
 export interface Verdict {
   /** Whether it counts against the back-off limit. */
   readonly counts: boolean
   readonly failsIndex: boolean
-  /** Why the job has to fail; absent when it has not. */
+  /** Why the job has to fail, if it does. */
   readonly message?: string
 }
 
 const counted: Verdict = { counts: true, failsIndex: false }
 
-/** The first rule that fits decides; without one the failure just counts. */
+/** The first matching rule decides; without one the failure counts. */
 export function judgeFailure({ spec }: DeepReadonly<Job>, pod: PodView): Verdict {
   for (const [index, rule] of (spec?.podFailurePolicy?.rules ?? []).entries()) {
     const match = matchRule(rule, pod)
@@ -38,7 +38,7 @@ export function judgeFailure({ spec }: DeepReadonly<Job>, pod: PodView): Verdict
   return counted
 }
 
-/** What of the pod fits the rule, in words; undefined when nothing does. */
+/** Describes what matches the rule; undefined if nothing does. */
 function matchRule({ onExitCodes, onPodConditions }: Rule, pod: PodView): string | undefined {
   const { namespace, name } = pod.metadata
   if (onExitCodes) {

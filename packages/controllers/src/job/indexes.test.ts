@@ -17,7 +17,7 @@ describe('completion indexes', () => {
       assert.equal(formatIndexes(parseIndexes(text, 100)), text)
   })
 
-  it('are read up to what the job wants; what makes no sense is passed over', () => {
+  it('are read up to the completions of the job; invalid parts are skipped', () => {
     assert.equal(formatIndexes(parseIndexes('0-9', 4)), '0-3')
     assert.equal(formatIndexes(parseIndexes('1,x,3-', 100)), '1')
     assert.equal(formatIndexes(parseIndexes('5,6', 5)), '')
@@ -44,7 +44,7 @@ describe('a success policy', () => {
   const met = (rules: Parameters<typeof matchSuccessPolicy>[0], succeeded: string) =>
     matchSuccessPolicy(rules, 10, parseIndexes(succeeded, 10))
 
-  it('is met by the first rule that is', () => {
+  it('is met by the first matching rule', () => {
     const policy = { rules: [{ succeededIndexes: '0-2', succeededCount: 2 }, { succeededIndexes: '9' }] }
     assert.equal(met(policy, '0'), undefined)
     assert.equal(met(policy, '0,2'), 'Matched rules at index 0')
@@ -52,7 +52,7 @@ describe('a success policy', () => {
     assert.equal(met({ rules: [{ succeededCount: 3 }] }, '1-3'), 'Matched rules at index 0')
   })
 
-  it('is not met by nothing', () => {
+  it('is not met without succeeded indexes', () => {
     assert.equal(met({ rules: [{ succeededCount: 0 }] }, ''), undefined)
     assert.equal(met(undefined, '0-9'), undefined)
   })

@@ -1,15 +1,15 @@
-/** From `first` to `last`, both included. */
+/** From `first` to `last`, inclusive. */
 interface Interval {
   readonly first: number
   readonly last: number
 }
 
-/** Completion indexes as a status tells them, `0-3,5`: intervals in order that neither touch nor overlap. */
+/** Completion indexes as in a Job's status, `0-3,5`: sorted intervals that neither touch nor overlap. */
 export type Indexes = readonly Interval[]
 
 export const noIndexes: Indexes = []
 
-/** Reads `0-3,5`. What makes no sense is passed over, what is not below `completions` left out. */
+/** Parses `0-3,5`. Skips invalid parts and indexes that are not below `completions`. */
 export function parseIndexes(text: string | undefined, completions: number): Indexes {
   const read: Interval[] = []
   for (const part of (text ?? '').split(',')) {
@@ -47,7 +47,7 @@ export function uniteIndexes(...all: readonly Indexes[]): Indexes {
   return uniteIntervals(all.flat())
 }
 
-/** How many are in both. */
+/** The number of indexes in both. */
 export function countCommon(a: Indexes, b: Indexes): number {
   let count = 0
   for (const one of a) {
@@ -57,7 +57,7 @@ export function countCommon(a: Indexes, b: Indexes): number {
   return count
 }
 
-/** The lowest `count` below `completions` that are not among `taken`. */
+/** The lowest `count` indexes below `completions` that are not in `taken`. */
 export function firstFree(taken: Indexes, count: number, completions: number): number[] {
   const free: number[] = []
   let candidate = 0

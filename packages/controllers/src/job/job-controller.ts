@@ -28,19 +28,27 @@ import {
 } from './job-pods.ts'
 import { deletePods, managePods } from './manage-pods.ts'
 import { defineOrphanPods } from './orphan-pods.ts'
-import { type Tally, takeStock } from './tally.ts'
-import { conditionOf, type Draft, draftOf, noteIndexes, tell, track, writeStatus } from './tracking.ts'
+import { type Tally, tallyPods } from './tally.ts'
+import {
+  addInterimCondition,
+  conditionOf,
+  type Draft,
+  draftOf,
+  noteIndexes,
+  track,
+  writeStatus,
+} from './tracking.ts'
 
-/** What happens to pods is gathered for so long, in milliseconds, before their job is looked at. */
+/** Milliseconds for which pod changes are batched before their job is reconciled. */
 const batchPeriod = 1_000
 
-/** What is known of a job beside what is in the cluster. */
+/** What the controller remembers of a job between reconciliations. */
 interface Memory {
   readonly uid: string
   readonly backOff: BackOff
 }
 
-/** Runs pods for jobs until enough have succeeded or too many failed. */
+/** Runs the pods of Jobs until enough have succeeded or too many have failed. */
 export function createJobController(): Operator {
   return defineOperator('job-controller', operator => {
     const memories = new Map<string, Memory>()
@@ -62,7 +70,7 @@ export function createJobController(): Operator {
   })
 }
 
-/** A pod that nobody controls concerns every job that selects it. */
+/** Maps an orphaned pod to every Job that selects it. */
 const orphansToJobs: MapFunction<Pod> = (pod, lookup) => {
   const { namespace = '', labels = {}, deletionTimestamp } = pod.metadata
   if (getControllerOf(pod) || deletionTimestamp || Object.keys(labels).length === 0) return []
@@ -87,7 +95,7 @@ async function reconcile(context: ReconcileContext, memories: Map<string, Memory
   return wait < Number.POSITIVE_INFINITY ? requeueAfter(Math.max(wait, batchPeriod)) : undefined
 }
 
-/** Resolves with the milliseconds after which the job has to be looked at even if nothing happens. */
+/** Resolves with the milliseconds after which the job has to be reconciled even without changes. */
 async function sync(
   context: ReconcileContext,
   before: JobView,
@@ -96,29 +104,29 @@ async function sync(
 ): Promise<number> {
   const { client, clock, events } = context
   let job = before
-  const tally = takeStock(job, await claimPods(client, job))
+  const tally = tallyPods(job, await claimPods(client, job))
   const backOff = backOffAfter(known, tally.newSucceeded, tally.newFailed)
   const now = clock.now()
   const draft = draftOf(job)
   noteIndexes(draft, tally)
   if (!isSuspended(job)) draft.startTime ??= formatTime(now)
   let found = findEnding(job, tally, draft.startTime, now)
-  if (found && !found.isTold && tally.active.length > 0) {
-    // Said before pods are stopped: without them it could not be found out again.
-    tell(draft, found, now)
-    found = { ...found, isTold: true }
+  if (found && !found.isReported && tally.active.length > 0) {
+    // Reported before pods are deleted: without them it could not be determined again.
+    addInterimCondition(draft, found, now)
+    found = { ...found, isReported: true }
     job = await writeStatus(client, job, draft)
   }
-  const isGoing = job.metadata.deletionTimestamp !== undefined
+  const isTerminating = job.metadata.deletionTimestamp !== undefined
   const managed = found
     ? await deletePods(context, job, tally, tally.active, 'tracked')
-    : isGoing
+    : isTerminating
       ? { active: tally.active.length, ready: tally.ready, terminating: tally.terminating }
       : await managePods(context, job, tally, backOff)
   const { active, ready, terminating, error, wait = Number.POSITIVE_INFINITY } = managed
   Object.assign(draft, { active, ready, terminating })
   const ending = found ? (active === 0 ? found : undefined) : findCompletion(job, tally, active)
-  const change = found || ending || isGoing ? undefined : noteSuspension(job, draft, now)
+  const change = found || ending || isTerminating ? undefined : noteSuspension(job, draft, now)
   const tracked = await track(context, { job, tally, ending, draft }, () => {
     remember(backOff)
     if (change) events.normal(job, change.reason, change.message)
@@ -145,7 +153,7 @@ function findCompletion({ spec }: JobView, { succeeded }: Tally, active: number)
   return isEnough && active === 0 ? completionsReached : undefined
 }
 
-/** Says in the status whether the job is suspended; returns the event to tell when that has changed. */
+/** Updates the Suspended condition; returns the event to record if it changed. */
 function noteSuspension(job: JobView, draft: Draft, now: number) {
   const suspended = isSuspended(job)
   const present = findStatusCondition(draft.conditions, 'Suspended')
@@ -155,7 +163,7 @@ function noteSuspension(job: JobView, draft: Draft, now: number) {
   const message = suspended ? 'Job suspended' : 'Job resumed'
   const condition = conditionOf('Suspended', status, { reason: `Job${reason}`, message }, now)
   draft.conditions = setCondition(draft.conditions, condition)
-  // The time that a job may be active begins anew when it goes on.
+  // Resuming a job restarts its active deadline.
   if (suspended) delete draft.startTime
   else draft.startTime = formatTime(now)
   return { reason, message }

@@ -19,27 +19,27 @@ export const isIndexed = ({ spec }: JobView): boolean => spec?.completionMode ==
 export const isSuspended = ({ spec }: JobView): boolean => spec?.suspend === true
 export const hasLimitPerIndex = ({ spec }: JobView): boolean => spec?.backoffLimitPerIndex !== undefined
 
-/** Whether somebody else looks after the job. */
+/** Whether another controller manages the job. */
 export function isManagedElsewhere({ spec }: JobView): boolean {
   return spec?.managedBy !== undefined && spec.managedBy !== ownController
 }
 
-/** The condition that says that a job is over. */
+/** The condition that marks a job as finished. */
 export function finishedCondition({ status }: JobView): DeepReadonly<JobCondition> | undefined {
   return status?.conditions?.find(
     ({ type, status: value }) => (type === 'Complete' || type === 'Failed') && value === 'True',
   )
 }
 
-const isTold = ({ status }: JobView, wanted: string): boolean =>
+const isReported = ({ status }: JobView, wanted: string): boolean =>
   isStatusConditionTrue(status?.conditions, wanted)
 
-/** Whether it is said that a job has succeeded, though it may not be over yet. */
-export const isSuccessTold = (job: JobView): boolean => isTold(job, 'SuccessCriteriaMet')
-/** Whether it is said what a job comes to, though it may not be over yet. */
-export const isEnding = (job: JobView): boolean => isSuccessTold(job) || isTold(job, 'FailureTarget')
+/** Whether success is reported, though the job may not be finished yet. */
+export const isSuccessReported = (job: JobView): boolean => isReported(job, 'SuccessCriteriaMet')
+/** Whether success or failure is reported, though the job may not be finished yet. */
+export const isEnding = (job: JobView): boolean => isSuccessReported(job) || isReported(job, 'FailureTarget')
 
-/** Whether pods are replaced only when they have really failed, not as soon as they are going. */
+/** Whether pods are replaced only when they have failed, not as soon as they are terminating. */
 export function replacesOnlyFailed({ spec }: JobView): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 }
@@ -48,14 +48,14 @@ export function isTracked({ metadata }: PodView): boolean {
   return metadata.finalizers?.includes(trackingFinalizer) ?? false
 }
 
-/** A pod that is going may never get to say that it failed. */
+/** A terminating pod may never report that it failed. */
 export function isFailed(pod: PodView, job: JobView): boolean {
   const phase = pod.status?.phase
   if (phase === 'Failed') return true
   return !replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && phase !== 'Succeeded'
 }
 
-/** The index it works on; undefined when it has none that the job knows. */
+/** The completion index of a pod; undefined if it has no valid one. */
 export function indexOf({ metadata }: PodView, completions: number): number | undefined {
   const index = Number(parseInt64(metadata.annotations?.[indexName] ?? '') ?? -1n)
   return index >= 0 && index < completions ? index : undefined
@@ -66,13 +66,13 @@ function annotatedCount({ metadata }: PodView, name: string): number {
   return count >= 0n && count < 2n ** 31n ? Number(count) : 0
 }
 
-/** How often its index had failed before it, not counting what was ignored. */
+/** Earlier failures of its index, without ignored ones. */
 export const indexFailuresOf = (pod: PodView): number => annotatedCount(pod, failureCount)
-/** The same, counting everything. */
+/** Earlier failures of its index, including ignored ones. */
 export const allIndexFailuresOf = (pod: PodView): number =>
   annotatedCount(pod, failureCount) + annotatedCount(pod, ignoredFailureCount)
 
-/** What pods of the job are made of: they are kept until they are counted, and know their index. */
+/** The template of a job's pods, with the tracking finalizer and the index variable. */
 export function trackedTemplate(job: JobView): DeepReadonly<PodTemplateSpec> {
   const template = job.spec!.template
   const finalizers = new Set([...(template.metadata?.finalizers ?? []), trackingFinalizer])
@@ -100,7 +100,7 @@ function withIndexVariable(container: DeepReadonly<Container>): DeepReadonly<Con
   return { ...container, env: [...env, { name: variable, valueFrom: { fieldRef } }] }
 }
 
-/** Marks a pod as the one that works on `index`, in place of `replaced`. */
+/** Assigns a pod to `index`, replacing the pod `replaced`. */
 export function withIndex(pod: PodView, job: JobView, index: number, replaced: PodView | undefined): PodView {
   const { name } = job.metadata
   const { labels, annotations } = pod.metadata

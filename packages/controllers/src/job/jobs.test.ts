@@ -26,7 +26,7 @@ const patchJob = (cluster: Cluster, spec: object) =>
 
 const podsOf = async (cluster: Cluster) => (await cluster.run(cluster.client.list(Pod, { namespace }))).items
 
-/** A job's status without its times, conditions in words, and how many pods there are in which phase. */
+/** A job's status without times, conditions in words, and the number of pods per phase. */
 async function look(cluster: Cluster) {
   const job = await cluster.run(cluster.client.get(Job, key))
   const pods = await podsOf(cluster)
@@ -62,7 +62,7 @@ interface Scenario {
   readonly spec: Spec
   readonly script?: Script
   readonly act?: (cluster: Cluster) => Promise<void>
-  /** Milliseconds it takes. */
+  /** Milliseconds until it finishes. */
   readonly ms?: number
   readonly end: object
 }
@@ -80,13 +80,13 @@ const scenarios: readonly Scenario[] = [
     end: { ...complete, succeeded: 1, phases: { Succeeded: 1 } },
   },
   {
-    name: 'several completions, a few at a time',
+    name: 'several completions with limited parallelism',
     spec: { completions: 5, parallelism: 2 },
     ms: 60_000,
     end: { ...complete, succeeded: 5, phases: { Succeeded: 5 } },
   },
   {
-    name: 'a work queue is done when one has succeeded and the others have ended',
+    name: 'a work queue is done when one pod has succeeded and the others have finished',
     spec: { parallelism: 3 },
     end: { ...complete, succeeded: 3, phases: { Succeeded: 3 } },
   },
@@ -97,12 +97,12 @@ const scenarios: readonly Scenario[] = [
     end: { ...complete, succeeded: 1, failed: 1, phases: { Succeeded: 1, Failed: 1 } },
   },
   {
-    name: 'no completions wanted',
+    name: 'zero completions',
     spec: { completions: 0 },
     end: { ...complete, phases: {} },
   },
   {
-    name: 'a failed pod is replaced after a while',
+    name: 'a failed pod is replaced after a back-off',
     spec: { backoffLimit: 3 },
     script: (_, nth) => (nth < 2 ? 1 : 0),
     ms: 120_000,
@@ -116,7 +116,7 @@ const scenarios: readonly Scenario[] = [
     end: { ...failedWith('BackoffLimitExceeded'), failed: 2, phases: { Failed: 2 } },
   },
   {
-    name: 'a job that fails stops the pods that run, and they count as failed',
+    name: 'a job that fails deletes its running pods, and they count as failed',
     spec: { backoffLimit: 0, parallelism: 3, completions: 3 },
     script: (_, nth) => (nth === 0 ? 1 : 'runs'),
     end: { ...failedWith('BackoffLimitExceeded'), failed: 3, phases: { Failed: 1 } },
@@ -135,7 +135,7 @@ const scenarios: readonly Scenario[] = [
     end: { ...complete, succeeded: 4, completedIndexes: '0-3', phases: { Succeeded: 4 } },
   },
   {
-    name: 'an index that fails is tried again',
+    name: 'a failed index is retried',
     spec: { completionMode: 'Indexed', completions: 3, parallelism: 3 },
     script: (pod, nth) => (indexOf(pod) === 1 && nth < 3 ? 1 : 0),
     ms: 60_000,
@@ -148,7 +148,7 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'with a limit per index the others go on when one has failed',
+    name: 'with a limit per index the others continue when one has failed',
     spec: { completionMode: 'Indexed', completions: 4, parallelism: 4, backoffLimitPerIndex: 1 },
     script: pod => (indexOf(pod) === 2 ? 1 : 0),
     ms: 120_000,
@@ -162,7 +162,7 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'an index with a limit of its own succeeds at the second try',
+    name: 'an index with a limit of its own succeeds at the second attempt',
     spec: { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 2 },
     script: (pod, nth) => (indexOf(pod) === 0 && nth < 2 ? 1 : 0),
     ms: 120_000,
@@ -248,7 +248,7 @@ const scenarios: readonly Scenario[] = [
     end: { ...complete, succeeded: 1, phases: { Succeeded: 1, Failed: 2 } },
   },
   {
-    name: 'an exit code that gives up its index',
+    name: 'an exit code that fails its index',
     spec: {
       completionMode: 'Indexed',
       completions: 2,
@@ -272,7 +272,7 @@ const scenarios: readonly Scenario[] = [
     end: { ...done, conditions: ['Suspended=True JobSuspended'], isComplete: false, phases: {} },
   },
   {
-    name: 'a job that is suspended loses its pods, which do not count as failures',
+    name: 'a job that is suspended deletes its pods, which do not count as failures',
     spec: { parallelism: 2, completions: 2 },
     script: runs,
     act: async cluster => {
@@ -282,7 +282,7 @@ const scenarios: readonly Scenario[] = [
     end: { ...done, conditions: ['Suspended=True JobSuspended'], isComplete: false, phases: {} },
   },
   {
-    name: 'a job goes on when it is resumed',
+    name: 'a job continues when it is resumed',
     spec: { suspend: true },
     act: async cluster => {
       await cluster.advance(5_000)
@@ -296,7 +296,7 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'pods beyond the parallelism go without being counted',
+    name: 'pods beyond the parallelism are deleted without being counted',
     spec: { parallelism: 3, completions: 6 },
     script: runs,
     act: async cluster => {
@@ -306,7 +306,7 @@ const scenarios: readonly Scenario[] = [
     end: { ...done, ready: 1, active: 1, conditions: [], isComplete: false, phases: { 'Running held': 1 } },
   },
   {
-    name: 'a pod that is deleted counts as failed and is replaced',
+    name: 'a deleted pod counts as failed and is replaced',
     spec: {},
     script: (_, nth) => (nth === 0 ? 'runs' : 0),
     act: async cluster => {
@@ -318,7 +318,7 @@ const scenarios: readonly Scenario[] = [
     end: { ...complete, succeeded: 1, failed: 1, phases: { Succeeded: 1 } },
   },
   {
-    name: 'the indexes of an elastic job can become fewer',
+    name: 'the indexes of an elastic job can be reduced',
     spec: { completionMode: 'Indexed', completions: 4, parallelism: 4 },
     script: pod => (indexOf(pod) < 2 ? 0 : 'runs'),
     act: async cluster => {
@@ -328,7 +328,7 @@ const scenarios: readonly Scenario[] = [
     end: { ...complete, succeeded: 2, completedIndexes: '0,1', phases: { Succeeded: 2 } },
   },
   {
-    name: 'restarts of containers count where pods restart in place',
+    name: 'container restarts count with restart policy OnFailure',
     spec: { restartPolicy: 'OnFailure', backoffLimit: 2 },
     script: runs,
     act: async cluster => {
@@ -344,10 +344,10 @@ const scenarios: readonly Scenario[] = [
     end: { ...failedWith('BackoffLimitExceeded'), failed: 1, phases: {} },
   },
   {
-    name: 'what another controller manages is left alone',
+    name: 'a job of another controller is left alone',
     spec: { managedBy: 'example.com/other' },
     act: async cluster => {
-      // So that something is written at all.
+      // Causes a write.
       const other = { metadata: { name: 'other', namespace }, spec: { completions: 0 } }
       const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
       await cluster.run(cluster.client.create(Job, { ...other, spec: { ...other.spec, template } } as never))
@@ -356,7 +356,7 @@ const scenarios: readonly Scenario[] = [
   },
 ]
 
-describe('Jobs, also with conflicts, late caches and the controller killed between its writes', () => {
+describe('Jobs, also with conflicts, stale caches and the controller killed between its writes', () => {
   const scenario = scenariosOf('job-controller', { controllers: () => [createJobController()] })
 
   for (const { name, spec, script = succeeds, act, ms = 20_000, end } of scenarios)
@@ -376,7 +376,7 @@ describe('Jobs, also with conflicts, late caches and the controller killed betwe
     ['Foreground', { job: false, pods: [] }],
     ['Orphan', { job: false, pods: ['Running', 'Running'] }],
   ] as const)
-    scenario(`lets go of the pods of a job that is deleted: ${propagationPolicy}`, {
+    scenario(`removes the finalizer of the pods of a deleted job: ${propagationPolicy}`, {
       others: () => [createScriptedKubelet(runs)],
       act: async cluster => {
         await createJob(cluster, { parallelism: 2, completions: 2 })
@@ -408,7 +408,7 @@ const eventsOf = async (cluster: Cluster) => {
 }
 
 describe('Jobs', () => {
-  it('tell in events what they do', async () => {
+  it('record events', async () => {
     await withJobs(succeeds, async cluster => {
       await createJob(cluster, {})
       await cluster.advance(20_000)
@@ -418,7 +418,7 @@ describe('Jobs', () => {
     })
   })
 
-  it('tell in an event why they failed', async () => {
+  it('record an event that says why they failed', async () => {
     await withJobs(
       () => 42,
       async cluster => {
@@ -442,14 +442,14 @@ describe('Jobs', () => {
       const pods = await podsOf(cluster)
       const starts = pods.map(({ metadata }) => Date.parse(metadata.creationTimestamp!) / 1_000).sort()
       const pauses = starts.slice(1).map((start, index) => start - starts[index]!)
-      // Five seconds of each are the run of the pod.
+      // Five seconds of each are the pod's run time.
       assert.ok(pauses[0]! >= 15 && pauses[0]! <= 17, `${pauses}`)
       assert.ok(pauses[1]! >= 25 && pauses[1]! <= 27, `${pauses}`)
       assert.ok(pauses[2]! >= 45 && pauses[2]! <= 47, `${pauses}`)
     })
   })
 
-  it('tell pods their index', async () => {
+  it('pass pods their index', async () => {
     await withJobs(runs, async cluster => {
       await createJob(cluster, {
         completionMode: 'Indexed',
@@ -480,7 +480,7 @@ describe('Jobs', () => {
     })
   })
 
-  it('replace a pod that is going at once, or only when it has ended where they say so', async () => {
+  it('replace a terminating pod at once, or with the Failed policy only when it has failed', async () => {
     for (const [podReplacementPolicy, expected] of [
       ['TerminatingOrFailed', 2],
       ['Failed', 1],
@@ -499,7 +499,7 @@ describe('Jobs', () => {
     }
   })
 
-  it('adopt pods that they select instead of making new ones', async () => {
+  it('adopt pods that they select instead of creating new ones', async () => {
     await withJobs(runs, async cluster => {
       const spec = {
         restartPolicy: 'Never',

@@ -4,7 +4,7 @@ import { isNotFound } from '@coxswain/apimachinery/status'
 import { isPodReady, isPodTerminating, type PodView } from '@coxswain/kinds'
 import { minOf } from '@coxswain/kit'
 import { type OperatorClient, type ReconcileContext, slowStart } from '@coxswain/runtime'
-import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
+import { createPod, deletePod, isNamespaceTerminating, podFromTemplate } from '../pods/pod-control.ts'
 import { type BackOff, backOffLeft, finishedAt } from './back-off.ts'
 import { addIndexes, firstFree, noIndexes, uniteIndexes } from './indexes.ts'
 import {
@@ -20,23 +20,23 @@ import {
   trackingFinalizer,
   withIndex,
 } from './job-pods.ts'
-import { chooseSurplus } from './surplus.ts'
+import { choosePodsToDelete } from './pods-to-delete.ts'
 import type { Tally } from './tally.ts'
 
-/** No more pods than this are created or deleted at one go. */
+/** The largest number of pods created or deleted in one reconciliation. */
 const burst = 500
 
-/** How many pods there are after something was done about them. */
+/** The number of pods after changes. */
 export interface Managed {
   readonly active: number
   readonly ready: number
   readonly terminating: number
-  /** Milliseconds after which pods that have to wait may be made. */
+  /** Milliseconds until pods in back-off may be created. */
   readonly wait?: number
   readonly error?: unknown
 }
 
-/** Creates what is missing or deletes what is too much: one or the other. */
+/** Creates missing or deletes surplus pods, never both. */
 export async function managePods(
   context: ReconcileContext,
   job: JobView,
@@ -45,17 +45,17 @@ export async function managePods(
 ): Promise<Managed> {
   const { active } = tally
   if (isSuspended(job)) return await deletePods(context, job, tally, active, 'untracked')
-  const wanted = wantedActive(job, tally)
-  const surplus = chooseSurplus(job, active, Math.max(0, active.length - wanted))
+  const desired = desiredActive(job, tally)
+  const surplus = choosePodsToDelete(job, active, Math.max(0, active.length - desired))
   if (surplus.length > 0) return await deletePods(context, job, tally, surplus.slice(0, burst), 'untracked')
-  const going = replacesOnlyFailed(job) ? tally.terminating : 0
-  const missing = Math.min(wanted - going - active.length, burst)
+  const terminating = replacesOnlyFailed(job) ? tally.terminating : 0
+  const missing = Math.min(desired - terminating - active.length, burst)
   return missing > 0 ? await createPods(context, job, tally, backOff, missing) : countsOf(tally)
 }
 
-function wantedActive({ spec }: JobView, { active, succeeded }: Tally): number {
+function desiredActive({ spec }: JobView, { active, succeeded }: Tally): number {
   const parallelism = spec?.parallelism ?? 1
-  // A work queue: when one pod has succeeded the others finish what they have begun, and none is added.
+  // A work queue: once a pod has succeeded, the others finish and none is added.
   if (spec?.completions === undefined) return succeeded > 0 ? active.length : parallelism
   return Math.max(0, Math.min(spec.completions - succeeded, parallelism))
 }
@@ -67,8 +67,8 @@ const countsOf = ({ active, ready, terminating }: Tally): Managed => ({
 })
 
 /**
- * Deletes pods. They stay tracked, to be counted, when the job ends; where they are just too many they are let go of first, so
- * that they do not count as failures.
+ * Deletes pods. They keep the tracking finalizer, to be counted, when the job finishes; it is removed first from surplus pods,
+ * which do not count as failures.
  */
 export async function deletePods(
   context: ReconcileContext,
@@ -94,7 +94,7 @@ export async function deletePods(
   }
 }
 
-/** Lets a pod go as far as its job is concerned. One that is gone is no matter. */
+/** Removes the tracking finalizer from a pod; ignores one that is already deleted. */
 export async function removeTracking(client: OperatorClient, pod: PodView): Promise<void> {
   if (!isTracked(pod)) return
   const { namespace = '', name } = pod.metadata
@@ -130,11 +130,11 @@ async function createPods(
     const pod = index === undefined ? plain : withIndex(plain, job, index, tally.indexes?.replaced.get(index))
     await createPod(context, owner, pod)
   })
-  const isHopeless = error === undefined || isNamespaceGoing(error)
+  const isHopeless = error === undefined || isNamespaceTerminating(error)
   return { ...counts, active: counts.active + succeeded, ...(!isHopeless && { error }) }
 }
 
-/** The lowest indexes that nobody works on, and that are neither done nor given up. */
+/** The lowest indexes that have no pod and have neither succeeded nor failed. */
 function chooseIndexes(job: JobView, { pods, active, indexes }: Tally, count: number): number[] {
   const { completions, succeeded, failed = noIndexes } = indexes!
   const busy = replacesOnlyFailed(job) ? [...active, ...pods.filter(isPodTerminating)] : active

@@ -6,7 +6,7 @@ import { listPodKeysOf } from '../pods/pod-index.ts'
 import { finishedCondition, isManagedElsewhere, isTracked } from './job-pods.ts'
 import { removeTracking } from './manage-pods.ts'
 
-/** Lets go of pods that no job will ever count: it is gone or over, or they are nobody's any more. */
+/** Removes the tracking finalizer from pods that no job will count: their job is deleted or finished, or they were released. */
 export function defineOrphanPods(operator: OperatorBuilder): void {
   operator
     .controller('job-orphan-pod')
@@ -30,7 +30,7 @@ async function isForgotten({ client, key }: ReconcileContext, pod: Parameters<ty
   const isOwner = (job: { readonly metadata: { readonly uid: string } } | undefined) =>
     job?.metadata.uid === controller.uid
   const cached = await client.get(Job, jobKey)
-  // The caches of pods and jobs are not of the same moment: only the server knows that a job is gone.
+  // The caches of pods and jobs are not in step: only the server knows that a job is deleted.
   const job = isOwner(cached) ? cached : await client.get(Job, jobKey, { cached: false })
   if (!job || !isOwner(job)) return true
   return !isManagedElsewhere(job) && finishedCondition(job) !== undefined

@@ -2,7 +2,7 @@ import type { SuccessPolicy } from '@coxswain/api/batch/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { countCommon, countIndexes, type Indexes, parseIndexes } from './indexes.ts'
 
-/** Which rule says that the indexes that have succeeded are enough, in words; undefined when none does. */
+/** Names the rule that the succeeded indexes meet; undefined if none. */
 export function matchSuccessPolicy(
   policy: DeepReadonly<SuccessPolicy> | undefined,
   completions: number,

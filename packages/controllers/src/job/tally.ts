@@ -14,31 +14,31 @@ import {
   type JobView,
 } from './job-pods.ts'
 
-/** What the pods of a job come to, together with what its status has counted already. */
+/** A summary of a job's pods together with the counts in its status. */
 export interface Tally {
   readonly pods: readonly PodView[]
   readonly active: readonly PodView[]
   readonly ready: number
   readonly terminating: number
-  /** Finished, and neither counted nor about to be. */
+  /** Finished, and neither counted nor listed as uncounted. */
   readonly newSucceeded: readonly PodView[]
   readonly newFailed: readonly PodView[]
   readonly succeeded: number
   readonly failed: number
-  /** Of an indexed job. */
+  /** Only for an indexed job. */
   readonly indexes?: IndexTally
 }
 
 export interface IndexTally {
   readonly completions: number
   readonly succeeded: Indexes
-  /** Where failures are limited per index. */
+  /** Only with a back-off limit per index. */
   readonly failed?: Indexes
-  /** Failed pods that are kept until another has taken over their index, and with it the number of its failures. */
+  /** Failed pods that are kept until another has taken over their index and its failure count. */
   readonly replaced: ReadonlyMap<number, PodView>
 }
 
-export function takeStock(job: JobView, pods: readonly PodView[]): Tally {
+export function tallyPods(job: JobView, pods: readonly PodView[]): Tally {
   const { status } = job
   const uncounted = status?.uncountedTerminatedPods
   const completions = isIndexed(job) ? (job.spec?.completions ?? 0) : undefined
@@ -51,7 +51,7 @@ export function takeStock(job: JobView, pods: readonly PodView[]): Tally {
     pod => pod.status?.phase === 'Succeeded' && isValid(pod, uncounted?.succeeded),
   )
   const newFailed = pods.filter(pod => isFailed(pod, job) && isValid(pod, uncounted?.failed))
-  const indexes = completions === undefined ? undefined : takeStockOfIndexes(job, pods, completions)
+  const indexes = completions === undefined ? undefined : tallyIndexes(job, pods, completions)
   const counting = newFailed.filter(pod => judgeFailure(job, pod).counts)
   return {
     pods,
@@ -68,7 +68,7 @@ export function takeStock(job: JobView, pods: readonly PodView[]): Tally {
   }
 }
 
-function takeStockOfIndexes(job: JobView, pods: readonly PodView[], completions: number): IndexTally {
+function tallyIndexes(job: JobView, pods: readonly PodView[], completions: number): IndexTally {
   const { completedIndexes, failedIndexes } = job.status ?? {}
   const indexesOf = (of: readonly PodView[]) =>
     of.map(pod => indexOf(pod, completions)).filter(index => index !== undefined)
@@ -92,7 +92,7 @@ function takeStockOfIndexes(job: JobView, pods: readonly PodView[], completions:
   return { completions, succeeded, failed, replaced }
 }
 
-/** Pods that are stopped because their job ends take no index with them. */
+/** Pods that are deleted because their job finishes do not fail their index. */
 function failsItsIndex(pod: PodView, job: JobView): boolean {
   if (!isFailed(pod, job) || (isEnding(job) && pod.metadata.deletionTimestamp)) return false
   const { counts, failsIndex } = judgeFailure(job, pod)

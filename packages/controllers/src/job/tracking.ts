@@ -6,14 +6,14 @@ import type { OperatorClient, ReconcileContext } from '@coxswain/runtime'
 import type { Ending } from './ending.ts'
 import { judgeFailure } from './failure-policy.ts'
 import { countIndexes, formatIndexes } from './indexes.ts'
-import { indexOf, isFailed, isSuccessTold, isTracked, type JobView } from './job-pods.ts'
+import { indexOf, isFailed, isSuccessReported, isTracked, type JobView } from './job-pods.ts'
 import { removeTracking } from './manage-pods.ts'
 import type { Tally } from './tally.ts'
 
-/** No more pods than this are listed and let go of at one go, so that the status stays small. */
+/** The largest number of pods listed as uncounted at once, which keeps the status small. */
 const mostUncounted = 500
 
-/** The status of a job while it is worked on. */
+/** A mutable copy of a job's status. */
 export interface Draft {
   startTime?: string
   completionTime?: string
@@ -61,7 +61,7 @@ function statusOf({ uncounted, conditions, ...draft }: Draft): JobStatus {
   }
 }
 
-/** Resolves with the job as it is then. */
+/** Resolves with the updated job. */
 export async function writeStatus(client: OperatorClient, job: JobView, draft: Draft): Promise<JobView> {
   const status = statusOf(draft)
   return deepEqual(status, job.status ?? {}) ? job : await client.updateStatus(Job, { ...job, status })
@@ -84,7 +84,7 @@ export function conditionOf(
   }
 }
 
-/** Says which indexes are done or given up. */
+/** Updates the completed and failed indexes. */
 export function noteIndexes(draft: Draft, { indexes }: Tally): void {
   if (!indexes) return
   draft.completedIndexes = formatIndexes(indexes.succeeded)
@@ -92,22 +92,22 @@ export function noteIndexes(draft: Draft, { indexes }: Tally): void {
   if (indexes.failed) draft.failedIndexes = formatIndexes(indexes.failed)
 }
 
-/** Says what the job comes to. */
-export function tell(draft: Draft, ending: Ending, now: number): void {
+/** Adds the interim condition. */
+export function addInterimCondition(draft: Draft, ending: Ending, now: number): void {
   const type = ending.isSuccess ? 'SuccessCriteriaMet' : 'FailureTarget'
   draft.conditions.push(conditionOf(type, 'True', ending, now))
 }
 
 export interface Tracked {
-  /** The job as it is now. */
+  /** The job after the update. */
   readonly job: JobView
-  /** It ended just now. */
+  /** It finished in this reconciliation. */
   readonly isOver: boolean
 }
 
 /**
- * Counts pods that have finished, each once, whatever happens in between: a pod is first listed in the status, then let go
- * of, and then its place in the list becomes one more in a counter. `onWritten` is called after the first step.
+ * Counts each finished pod exactly once, across crashes: it is first listed as uncounted in the status, then loses its finalizer,
+ * and then moves from the list to a counter. `onWritten` is called after the first step.
  */
 export async function track(
   { client, clock }: Pick<ReconcileContext, 'client' | 'clock'>,
@@ -121,7 +121,7 @@ export async function track(
   const tracked = new Set(tally.pods.filter(isTracked).map(({ metadata }) => metadata.uid))
   count(draft, tracked)
   const { released, isCut } = listUncounted(before, tally, ending, draft)
-  if (ending && !ending.isTold) tell(draft, ending, clock.now())
+  if (ending && !ending.isReported) addInterimCondition(draft, ending, clock.now())
   await flush()
   onWritten()
   const results = await Promise.allSettled(released.map(pod => removeTracking(client, pod)))
@@ -145,11 +145,11 @@ export interface Tracking {
   readonly job: JobView
   readonly tally: Tally
   readonly ending: Ending | undefined
-  /** Changed as the status is. */
+  /** Mutated along with the status. */
   readonly draft: Draft
 }
 
-/** Lists that were let go of are counted. */
+/** Moves listed pods without a finalizer to the counters. */
 function count(draft: Draft, tracked: ReadonlySet<string>): void {
   for (const kind of ['succeeded', 'failed'] as const) {
     const left = draft.uncounted[kind].filter(uid => tracked.has(uid))
@@ -158,7 +158,7 @@ function count(draft: Draft, tracked: ReadonlySet<string>): void {
   }
 }
 
-/** Lists the pods that have finished, and says which may be let go of. */
+/** Lists the finished pods, and returns those whose finalizer may be removed. */
 function listUncounted(
   job: JobView,
   { pods, indexes }: Tally,
@@ -172,12 +172,12 @@ function listUncounted(
     ? pods.toSorted((a, b) => (indexOf(a, completions) ?? -1) - (indexOf(b, completions) ?? -1))
     : pods
   for (const pod of order) {
-    if (!isTracked(pod) || !mayLetGo(job, pod, indexes?.replaced, ending)) continue
+    if (!isTracked(pod) || !mayRemoveFinalizer(job, pod, indexes?.replaced, ending)) continue
     released.push(pod)
     const { uid } = pod.metadata
     const isKnownIndex = !indexes || indexOf(pod, completions) !== undefined
     if (pod.status?.phase === 'Succeeded' && !uncounted.failed.includes(uid)) {
-      // The index alone says that the pod was counted.
+      // The index alone shows that the pod was counted.
       if (!indexes && !uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid)
     } else if (isKnownIndex && !uncounted.failed.includes(uid) && countsAsFailed(job, pod, ending))
       uncounted.failed.push(uid)
@@ -186,7 +186,7 @@ function listUncounted(
   return { released, isCut: released.length >= mostUncounted }
 }
 
-function mayLetGo(
+function mayRemoveFinalizer(
   job: JobView,
   pod: PodView,
   replaced: ReadonlyMap<number, PodView> | undefined,
@@ -198,9 +198,9 @@ function mayLetGo(
   return kept?.metadata.uid !== pod.metadata.uid
 }
 
-/** When a job fails, so do its pods, whatever they were doing; when it has succeeded, those it stopped do not. */
+/** Pods deleted by a failing job count as failed; those deleted by a succeeding one do not. */
 function countsAsFailed(job: JobView, pod: PodView, ending: Ending | undefined): boolean {
-  const isSuccess = ending?.isSuccess ?? isSuccessTold(job)
+  const isSuccess = ending?.isSuccess ?? isSuccessReported(job)
   const isStopped = isSuccess && pod.metadata.deletionTimestamp !== undefined
   const hasFailed = !isStopped && isFailed(pod, job)
   return (hasFailed || ending?.isSuccess === false) && judgeFailure(job, pod).counts

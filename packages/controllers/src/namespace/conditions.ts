@@ -2,14 +2,14 @@ import type { NamespaceCondition } from '@coxswain/api/core/v1'
 import { findStatusCondition } from '@coxswain/apimachinery/meta'
 import { isSameCondition, setCondition } from '@coxswain/kinds'
 
-/** What happened when a namespace was emptied. */
+/** The result of deleting the content of a namespace. */
 export interface Outcome {
   /** Why discovery is incomplete, if it is. */
   readonly discoveryFailure: string | undefined
   readonly failures: readonly string[]
-  /** Objects that are left, by `resource.group`. */
+  /** Remaining objects, by `resource.group`. */
   readonly remaining: ReadonlyMap<string, number>
-  /** Objects by the finalizer that holds them. */
+  /** Remaining objects, by finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
 }
 
@@ -17,11 +17,11 @@ interface Finding {
   readonly type: string
   readonly good: readonly [reason: string, message: string]
   readonly badReason: string
-  /** Undefined when all is well. */
+  /** Undefined if there is no problem. */
   readonly problem: (outcome: Outcome) => string | undefined
 }
 
-/** In the order in which they are shown. Reasons and messages are kube-controller-manager's. */
+/** In the order of the status. Reasons and messages are kube-controller-manager's. */
 const findings: readonly Finding[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',
@@ -73,7 +73,7 @@ function list(counts: ReadonlyMap<string, number>, format: (name: string, count:
 
 type Shown = Pick<NamespaceCondition, 'type' | 'status' | 'reason' | 'message' | 'lastTransitionTime'>
 
-/** The conditions after `outcome`; undefined when they say so already. Those of others are kept. */
+/** The conditions after `outcome`; undefined if unchanged. Other conditions are kept. */
 export function updateConditions(
   before: readonly Shown[],
   outcome: Outcome,

@@ -4,7 +4,7 @@ import { type Client, metadataOf } from '@coxswain/client'
 import type { Served, ServedKind } from '../resource-kinds.ts'
 import type { Outcome } from './conditions.ts'
 
-/** What is left of one resource. */
+/** The remaining objects of one resource. */
 interface Rest {
   readonly count: number
   readonly finalizers: readonly string[]
@@ -12,8 +12,8 @@ interface Rest {
 }
 
 /**
- * Deletes everything in a namespace and says what is still there. Pods go first, and nothing else goes while there are any:
- * what they run may need the rest.
+ * Deletes everything in a namespace and reports what remains. Pods are deleted first, and nothing else while any exists, since
+ * they may need the rest.
  */
 export async function emptyNamespace(client: Client, namespace: string, served: Served): Promise<Outcome> {
   const remaining = new Map<string, number>()

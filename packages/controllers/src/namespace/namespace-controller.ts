@@ -8,24 +8,25 @@ import { ResourceKinds } from '../resource-kinds.ts'
 import { type Outcome, updateConditions } from './conditions.ts'
 import { emptyNamespace } from './content.ts'
 
-/** What a namespace that waits is looked at after: doubling from the first, and never later than the second. */
+/** Back-off for rechecking a namespace: doubling from the first, up to the second. */
 const recheck = { first: 1_000, last: 8_000 }
 
 const ownFinalizer = 'kubernetes'
 
+/** Options of {@link createNamespaceController}. */
 export interface NamespaceControllerOptions {
   /**
-   * Milliseconds between a namespace's deletion and the first look at what is in it. Where several API servers serve one
-   * store, another one may still let objects in for a moment; kube-controller-manager waits 5 s. @default 0
+   * Milliseconds between a namespace's deletion and the first deletion of its content. With several API servers on one store,
+   * another one may still admit objects for a moment; kube-controller-manager waits 5 s. @default 0
    */
   readonly gracePeriod?: number
 }
 
-/** Empties namespaces that are being deleted, whatever the server serves, then lets them go. */
+/** Deletes the content of terminating namespaces, for every resource that the server serves, then finalizes them. */
 export function createNamespaceController(options: NamespaceControllerOptions = {}): Operator {
   const { gracePeriod = 0 } = options
   return defineOperator('namespace-controller', operator => {
-    /** How long each namespace was last left alone, by name. */
+    /** The last delay of each namespace, by name. */
     const waits = new Map<string, number>()
     operator
       .controller('namespace')
@@ -67,7 +68,7 @@ async function empty(client: Client, name: string): Promise<Outcome> {
   }
 }
 
-/** What others wrote meanwhile is kept; when they are faster, the next round writes. */
+/** Writes of other clients are kept; a conflict is retried in the next round. */
 async function writeConditions(
   client: Client,
   namespace: Namespace,

@@ -47,7 +47,7 @@ async function makePod(stage: Stage, name: string, finalizers: readonly string[]
   )
 }
 
-/** Answers a request as a server does that has trouble. */
+/** Answers a request as a failing server does. */
 function failWith(code: number, reason: string, message: string): WireResponse {
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }
   return {
@@ -57,7 +57,7 @@ function failWith(code: number, reason: string, message: string): WireResponse {
   }
 }
 
-/** Discovery says that a group is there, and that its server does not answer. */
+/** Discovery lists a group whose server does not answer. */
 function announceStaleGroup(stage: Stage): Disposable {
   return stage.cluster.intercept(async (request, next) => {
     const response = await next(request)
@@ -76,7 +76,7 @@ function announceStaleGroup(stage: Stage): Disposable {
 
 const scenarios: readonly StageScenario[] = [
   {
-    name: 'an empty namespace goes',
+    name: 'an empty namespace is deleted',
     play: async stage => {
       await stage.make(Namespace, 'team')
       await stage.remove(team)
@@ -85,7 +85,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'everything in a namespace goes, and nothing outside',
+    name: 'everything in a namespace is deleted, and nothing outside',
     play: async stage => {
       await stage.make(Namespace, 'team')
       await stage.map('a', inTeam)
@@ -98,7 +98,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap outside'],
   },
   {
-    name: 'custom resources go as well',
+    name: 'custom resources are deleted as well',
     play: async stage => {
       await stage.defineKinds(Ship)
       await stage.make(Namespace, 'team')
@@ -110,7 +110,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['Ship outside'],
   },
   {
-    name: 'a finalizer that is stuck holds the namespace, which says what it waits for',
+    name: 'a stuck finalizer keeps the namespace, whose conditions report it',
     play: async stage => {
       await stage.make(Namespace, 'team')
       await stage.map('a', { ...inTeam, finalizers: held })
@@ -133,7 +133,7 @@ const scenarios: readonly StageScenario[] = [
       }),
   },
   {
-    name: 'a finalizer of a custom resource is named with its group',
+    name: 'a finalizer of a custom resource is reported with its group',
     play: async stage => {
       await stage.defineKinds(Ship)
       await stage.make(Namespace, 'team')
@@ -151,7 +151,7 @@ const scenarios: readonly StageScenario[] = [
       }),
   },
   {
-    name: 'a namespace goes when what held it is released',
+    name: 'a namespace is deleted when its content is released',
     play: async stage => {
       await stage.make(Namespace, 'team')
       const map = await stage.map('a', { ...inTeam, finalizers: held })
@@ -163,7 +163,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'a finalizer of the namespace itself keeps it when its content is gone',
+    name: 'a finalizer of the namespace itself keeps it when its content is deleted',
     play: async stage => {
       await stage.make(Namespace, 'team', { finalizers: held })
       await stage.map('a', inTeam)
@@ -177,7 +177,7 @@ const scenarios: readonly StageScenario[] = [
     },
   },
   {
-    name: 'another finalizer in its spec keeps it, and stays there',
+    name: 'another finalizer in its spec keeps it, and is not removed',
     play: async stage => {
       const { run } = stage.cluster
       await stage.make(Namespace, 'team')
@@ -197,7 +197,7 @@ const scenarios: readonly StageScenario[] = [
     },
   },
   {
-    name: 'pods go first, and nothing else goes while one is left',
+    name: 'pods are deleted first, and nothing else while one remains',
     play: async stage => {
       await stage.make(Namespace, 'team')
       await makePod(stage, 'p', held)
@@ -215,7 +215,7 @@ const scenarios: readonly StageScenario[] = [
       }),
   },
   {
-    name: 'the rest goes when the last pod has gone',
+    name: 'the rest is deleted after the last pod',
     play: async stage => {
       await stage.make(Namespace, 'team')
       await makePod(stage, 'p', held)
@@ -228,7 +228,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'discovery that is incomplete holds the namespace, which says so, and is emptied as far as possible',
+    name: 'incomplete discovery keeps the namespace, is reported, and the rest is deleted',
     play: async stage => {
       announceStaleGroup(stage)
       await stage.make(Namespace, 'team')
@@ -244,7 +244,7 @@ const scenarios: readonly StageScenario[] = [
       }),
   },
   {
-    name: 'discovery that is complete again lets it go',
+    name: 'it is deleted when discovery is complete again',
     play: async stage => {
       const stale = announceStaleGroup(stage)
       await stage.make(Namespace, 'team')
@@ -256,7 +256,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'content that cannot be deleted holds the namespace, which says why',
+    name: 'content that cannot be deleted keeps the namespace, whose conditions report why',
     play: async stage => {
       stage.cluster.intercept(async (request, next) =>
         request.method === 'DELETE' && request.path.endsWith('/secrets')
@@ -278,7 +278,7 @@ const scenarios: readonly StageScenario[] = [
       }),
   },
   {
-    name: 'what is in it is collected on the way: foreground, orphans, finalizers of the collector',
+    name: 'its content is garbage collected: foreground, orphans, finalizers of the collector',
     play: async stage => {
       await stage.make(Namespace, 'team')
       const owner = await stage.map('owner', { ...inTeam, finalizers: ['foregroundDeletion'] })
@@ -292,7 +292,7 @@ const scenarios: readonly StageScenario[] = [
     end: [],
   },
   {
-    name: 'a namespace of the same name starts afresh',
+    name: 'a new namespace of the same name is independent',
     play: async stage => {
       await stage.make(Namespace, 'team')
       await stage.map('old', inTeam)
@@ -305,7 +305,7 @@ const scenarios: readonly StageScenario[] = [
     end: ['ConfigMap team/new', 'Namespace team'],
   },
   {
-    name: 'two namespaces at once: one that is stuck does not hold the other',
+    name: 'two namespaces at once: a stuck one does not delay the other',
     play: async stage => {
       await stage.make(Namespace, 'team')
       await stage.make(Namespace, 'crew')
@@ -322,7 +322,7 @@ const scenarios: readonly StageScenario[] = [
 describe('the namespace controller', () => stageScenarios('namespace-controller', scenarios))
 
 describe('namespaces', () => {
-  it('get a default account, also again when somebody deletes it, but not while they go', async () => {
+  it('get a default service account, also again after its deletion, but not while they are terminating', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 4 }) })
     const { client, run } = cluster
     const account = { namespace: 'team', name: 'default' }
@@ -343,7 +343,7 @@ describe('namespaces', () => {
     )
   })
 
-  it('are left alone for the grace period that the host asks for', async () => {
+  it('are left alone for the configured grace period', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 5 }), controllers: false })
     const { client, run } = cluster
     cluster.start(createNamespaceController({ gracePeriod: 5_000 }))

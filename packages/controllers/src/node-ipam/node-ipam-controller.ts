@@ -5,20 +5,21 @@ import type { CIDR } from '@coxswain/apimachinery/validation'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { parseRanges, RangeSet } from './range-set.ts'
 
+/** Options of {@link createNodeIpamController}. */
 export interface NodeIpamOptions {
-  /** Of all pods: one, or one of each family. */
+  /** The ranges of all pods: one, or one of each family. */
   readonly clusterCIDRs: readonly CIDR[]
-  /** How large a node's part is, for each of them. @default 24, of IPv6 64 */
+  /** The prefix length of a node's range, for each of them. @default 24, for IPv6 64 */
   readonly nodeMaskSizes?: readonly number[]
-  /** Addresses of services: no node gets them. */
+  /** Ranges of service addresses, which are not allocated to nodes. */
   readonly serviceCIDRs?: readonly CIDR[]
 }
 
 const defaultMaskSize = ({ address }: CIDR) => (address.bytes.length === 4 ? 24 : 64)
 
 /**
- * Gives every node its part of the ranges of pods. Nothing is remembered but whose turn it is: what is taken is what nodes have.
- * @throws when a range cannot be cut into parts of its size
+ * Allocates a pod CIDR to every node. Nodes hold the allocations; only the position of the next one is remembered.
+ * @throws if a range cannot be split into node ranges
  */
 export function createNodeIpamController(options: NodeIpamOptions): Operator {
   const { clusterCIDRs, nodeMaskSizes, serviceCIDRs = [] } = options
@@ -41,7 +42,7 @@ export function createNodeIpamController(options: NodeIpamOptions): Operator {
 const hasNone = ({ spec }: DeepReadonly<Node>) => !spec?.podCIDRs?.length
 const keyOf = ({ metadata: { name } }: DeepReadonly<Node>) => ({ name })
 
-/** One node at a time, so that each sees what the one before it was given. */
+/** One node at a time, so that each sees the allocations of the previous ones. */
 async function reconcile(
   { client, key, events }: ReconcileContext,
   sets: readonly RangeSet[],
@@ -50,21 +51,21 @@ async function reconcile(
   const node = await client.get(Node, key)
   if (!node || node.metadata.deletionTimestamp || !hasNone(node)) return
   const { name, uid, resourceVersion } = node.metadata
-  const tell = (reason: string) => events.normal(node, reason, `Node ${name} status is now: ${reason}`)
+  const recordEvent = (reason: string) => events.normal(node, reason, `Node ${name} status is now: ${reason}`)
   const { items } = await client.list(Node)
   const taken = [...serviceCIDRs, ...items.flatMap(({ spec }) => parseRanges(spec?.podCIDRs ?? []))]
   const podCIDRs = sets.map(set => {
     const block = set.allocate(taken)
     if (block !== undefined) return block
-    tell('CIDRNotAvailable')
-    throw new Error(`no range is left for node ${name}`)
+    recordEvent('CIDRNotAvailable')
+    throw new Error(`no pod CIDR is available for node ${name}`)
   })
   const patch = { metadata: { uid, resourceVersion }, spec: { podCIDR: podCIDRs[0], podCIDRs } }
   try {
     await client.patch(Node, key, patch, { type: 'merge' })
   } catch (error) {
     if (isNotFound(error)) return
-    tell('CIDRAssignmentFailed')
+    recordEvent('CIDRAssignmentFailed')
     throw error
   }
 }

@@ -1,28 +1,28 @@
 import { type CIDR, formatCIDR, formatIP, parseCIDR } from '@coxswain/apimachinery/validation'
 import { contains, overlap } from '../ip-range.ts'
 
-/** Ranges of IPv6 are not cut into more than 2 to the power of this. */
+/** IPv6 ranges are split into at most 2 to the power of this. */
 const mostBits = 16
 
-/** One range cut into blocks of one size, for nodes. Who has which is not known here: it is said on the nodes. */
+/** One range split into blocks of one size, for nodes. The nodes hold the allocations. */
 export class RangeSet {
   readonly range: CIDR
   readonly #blockPrefix: number
   readonly #base: bigint
-  /** How many bits follow those that tell blocks apart. */
+  /** The number of bits within a block. */
   readonly #shift: bigint
   readonly count: number
-  /** Blocks are given out in turns, so that one that was given back is not somebody else's at once. */
+  /** Blocks are allocated in turn, so that a released one is not reused at once. */
   #next = 0
 
-  /** @throws when blocks of that size cannot be cut out of the range */
+  /** @throws if the range cannot be split into blocks of that size */
   constructor(range: CIDR, blockPrefix: number) {
     const bits = range.address.bytes.length * 8
     const text = formatCIDR(range)
     if (blockPrefix < range.prefix || blockPrefix > bits)
-      throw new Error(`blocks of /${blockPrefix} cannot be cut out of ${text}`)
+      throw new Error(`cannot split ${text} into blocks of /${blockPrefix}`)
     if (bits === 128 && blockPrefix - range.prefix > mostBits)
-      throw new Error(`too many blocks of /${blockPrefix} would be cut out of ${text}`)
+      throw new Error(`cannot split ${text} into blocks of /${blockPrefix}: too many`)
     this.range = range
     this.#blockPrefix = blockPrefix
     this.#shift = BigInt(bits - blockPrefix)
@@ -30,7 +30,7 @@ export class RangeSet {
     this.#base = toNumber(range.address.bytes)
   }
 
-  /** The next block that shares no address with those that are taken; undefined when there is none. */
+  /** The next block that does not overlap with allocated ranges; undefined if there is none. */
   allocate(taken: readonly CIDR[]): string | undefined {
     const blocked = new Set<number>()
     for (const each of taken) {
@@ -45,7 +45,7 @@ export class RangeSet {
     return undefined
   }
 
-  /** The first and the last block that a range shares addresses with. */
+  /** The first and the last block that a range overlaps with. */
   #indexes(other: CIDR): readonly [number, number] | undefined {
     if (!overlap(this.range, other)) return undefined
     if (contains(other, this.range)) return [0, this.count - 1]
@@ -70,7 +70,7 @@ export class RangeSet {
 const toNumber = (bytes: Uint8Array): bigint =>
   bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 
-/** Ranges as they are written; what is none is left out. */
+/** Parses ranges; invalid ones are skipped. */
 export function parseRanges(texts: readonly string[]): CIDR[] {
   return texts.flatMap(text => parseCIDR(text) ?? [])
 }

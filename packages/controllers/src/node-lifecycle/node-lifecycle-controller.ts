@@ -12,65 +12,66 @@ import {
   requeueAfter,
 } from '@coxswain/runtime'
 import { indexPodsByNode, listPodsOn } from '../pods/pod-index.ts'
-import { type Eviction, isEvicting, wantedTaints } from './taints.ts'
-import { judgeZones, zoneOf } from './zones.ts'
+import { desiredTaints, type Eviction, isEvicting } from './taints.ts'
+import { computeZoneStates, zoneOf } from './zones.ts'
 
 const leaseNamespace = 'kube-node-lease'
 const monitorPeriod = 5_000
 
+/** Options of {@link createNodeLifecycleController}. */
 export interface NodeLifecycleOptions {
-  /** Milliseconds after which a node that gives no sign of life counts as unreachable. @default 50000 */
+  /** Milliseconds without a heartbeat after which a node is unreachable. @default 50000 */
   readonly gracePeriod?: number
-  /** The same for one that has never given any. @default 60000 */
+  /** The same for a node that has never sent one. @default 60000 */
   readonly startupGracePeriod?: number
-  /** Milliseconds between two nodes of one zone that pods are driven out of. @default 10000 */
+  /** Milliseconds between evictions from two nodes of one zone. @default 10000 */
   readonly evictionInterval?: number
 }
 
-/** When a node last gave a sign of life that we saw, on our own clock: its clock may be wrong. */
+/** When a node's last heartbeat was observed, on our monotonic clock: the node's clock may be wrong. */
 interface Health {
   readonly sign: string
   readonly seenAt: number
 }
 
-/** What is known beside what is in the cluster. */
+/** State between reconciliations. */
 interface Memory {
   readonly health: Map<string, Health>
-  /** When pods were last driven out of a node, by zone. */
+  /** When pods were last evicted from a node, by zone. */
   readonly evictions: Map<string, number>
-  /** Whether no node was ready when it was last asked. */
-  isBlind: boolean
-  /** The nodes that people were told of, by name. */
+  /** Whether no node was ready at the last check. */
+  isPartitioned: boolean
+  /** The nodes that an event was recorded for, by name. */
   readonly registered: Map<string, NodeView>
 }
 
-/** Watches over nodes: taints them as their conditions are, and notices when one falls silent. */
+/** Monitors nodes: taints them according to their conditions, and detects unreachable ones. */
 export function createNodeLifecycleController(options: NodeLifecycleOptions = {}): Operator {
   const { gracePeriod = 50_000, startupGracePeriod = 60_000, evictionInterval = 10_000 } = options
   return defineOperator('node-lifecycle-controller', operator => {
     const memory: Memory = {
       health: new Map(),
       evictions: new Map(),
-      isBlind: false,
+      isPartitioned: false,
       registered: new Map(),
     }
     indexPodsByNode(operator)
     operator
       .controller('node-lifecycle')
       .for(Node)
-      // To have them at hand: a lease is renewed more often than it has to be looked at.
+      // Only cached: a lease is renewed more often than it has to be checked.
       .watches(Lease, () => [])
       .timer(monitorPeriod)
       .options({ eventSource: 'node-controller', concurrency: 8 })
       .reconcile(async context => {
         const node = await context.client.get(Node, context.key)
-        tellOfNode(context, node, memory)
+        recordNodeEvent(context, node, memory)
         if (!node) {
           memory.health.delete(context.key.name)
           return
         }
         const isKnown = nodeReadyCondition(node) !== undefined
-        const watched = await watchOver(context, node, memory, isKnown ? gracePeriod : startupGracePeriod)
+        const watched = await monitorHealth(context, node, memory, isKnown ? gracePeriod : startupGracePeriod)
         await markPods(context, watched)
         const labelled = await writeLabels(context, watched)
         return await writeTaints(context, labelled, memory, evictionInterval)
@@ -78,8 +79,12 @@ export function createNodeLifecycleController(options: NodeLifecycleOptions = {}
   })
 }
 
-/** Says that a node came or went, once; one that was made anew under the same name is another. */
-function tellOfNode({ events, key }: ReconcileContext, node: NodeView | undefined, memory: Memory): void {
+/** Records an event once when a node is registered or removed; a recreated node counts as another. */
+function recordNodeEvent(
+  { events, key }: ReconcileContext,
+  node: NodeView | undefined,
+  memory: Memory,
+): void {
   const { name } = key
   const known = memory.registered.get(name)
   if (known?.metadata.uid === node?.metadata.uid) return
@@ -90,11 +95,11 @@ function tellOfNode({ events, key }: ReconcileContext, node: NodeView | undefine
   } else memory.registered.delete(name)
 }
 
-/** The conditions that only a kubelet can know. */
+/** The conditions that only a kubelet can report. */
 const vital: readonly string[] = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
-/** Marks a node that has been silent for too long. */
-async function watchOver(
+/** Marks a node without heartbeats as unknown. */
+async function monitorHealth(
   { client, clock, events }: ReconcileContext,
   node: NodeView,
   { health }: Memory,
@@ -143,7 +148,7 @@ async function watchOver(
   return updated
 }
 
-/** Pods on a node that has fallen silent are not ready; one that says it is not ready can speak for its pods. */
+/** Marks the pods of an unreachable node as not ready; a kubelet that reports NotReady updates its pods itself. */
 async function markPods({ client, clock, events }: ReconcileContext, node: NodeView): Promise<void> {
   if (nodeReadyCondition(node)?.status !== 'Unknown') return
   for (const pod of await listPodsOn(client, node.metadata.name)) {
@@ -165,7 +170,7 @@ async function markPods({ client, clock, events }: ReconcileContext, node: NodeV
   }
 }
 
-/** Labels that were renamed, and are kept under both names. */
+/** Renamed labels, which are kept under both names. */
 const renamed: readonly (readonly [from: string, to: string])[] = [
   ['kubernetes.io/os', 'beta.kubernetes.io/os'],
   ['kubernetes.io/arch', 'beta.kubernetes.io/arch'],
@@ -189,31 +194,33 @@ async function writeTaints(
   const { client, clock, key } = context
   const present = node.spec?.taints ?? []
   const isReady = nodeReadyCondition(node)?.status === 'True'
-  const turn = isReady ? ({ eviction: 'never' } as const) : await takeTurn(context, node, memory, interval)
-  const wanted = wantedTaints(node, formatTime(clock.now()), turn.eviction)
-  if (!deepEqual(wanted, present)) {
-    if (isEvicting(wanted) && !isEvicting(present)) memory.evictions.set(zoneOf(node), clock.monotonic())
+  const plan = isReady
+    ? ({ eviction: 'never' } as const)
+    : await planEviction(context, node, memory, interval)
+  const desired = desiredTaints(node, formatTime(clock.now()), plan.eviction)
+  if (!deepEqual(desired, present)) {
+    if (isEvicting(desired) && !isEvicting(present)) memory.evictions.set(zoneOf(node), clock.monotonic())
     const patch = {
       metadata: { uid: node.metadata.uid, resourceVersion: node.metadata.resourceVersion },
-      spec: { taints: wanted },
+      spec: { taints: desired },
     }
     await client.patch(Node, key, patch, { type: 'merge' })
   }
-  return turn.wait !== undefined && !isEvicting(wanted) ? requeueAfter(turn.wait) : undefined
+  return plan.wait !== undefined && !isEvicting(desired) ? requeueAfter(plan.wait) : undefined
 }
 
-/** Whether it is the turn of a node that is not ready to lose its pods, and when it will be. */
-async function takeTurn(
+/** Whether and when pods may be evicted from a node that is not ready. */
+async function planEviction(
   { client, clock }: ReconcileContext,
   node: NodeView,
   memory: Memory,
   interval: number,
 ): Promise<{ readonly eviction: Eviction; readonly wait?: number }> {
-  const zones = judgeZones((await client.list(Node)).items)
+  const zones = computeZoneStates((await client.list(Node)).items)
   const now = clock.monotonic()
-  if (memory.isBlind && zones)
+  if (memory.isPartitioned && zones)
     for (const [name, { sign }] of memory.health) memory.health.set(name, { sign, seenAt: now })
-  memory.isBlind = zones === undefined
+  memory.isPartitioned = zones === undefined
   if (!zones) return { eviction: 'never' }
   const zone = zoneOf(node)
   const { slowness } = zones.get(zone) ?? { slowness: 1 }

@@ -12,10 +12,10 @@ import { scenariosOf } from '@coxswain/testing/test-support/play'
 
 const namespace = 'default'
 const leases = 'kube-node-lease'
-/** A node that is there, and of which nothing more is heard. */
+/** A node that exists, and sends no heartbeats. */
 const isSilent = 'example.com/silent'
 
-/** Renews the lease of every node every ten seconds, unless it has fallen silent. */
+/** Renews the lease of every node every ten seconds, unless it is silent. */
 const heartbeats = (): Operator =>
   defineOperator('heartbeats', operator => {
     operator
@@ -91,13 +91,13 @@ const scenario = scenariosOf('node-lifecycle-controller', {
   look,
 })
 
-describe('nodes, whatever happens to who watches over them', () => {
-  scenario('that are ready lose the taint they came with', {
+describe('nodes, with faults injected into their controller', () => {
+  scenario('that are ready lose their initial taint', {
     act: cluster => createNode(cluster, 'n1'),
     end: ['n1: True'],
   })
 
-  scenario('that say they are not ready get taints, and speak for their pods themselves', {
+  scenario('that report NotReady are tainted, and update their pods themselves', {
     act: async cluster => {
       await createNode(cluster, 'n1')
       await createNode(cluster, 'n2')
@@ -108,7 +108,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: False not-ready:NoExecute not-ready:NoSchedule', 'n2: True', 'p True'],
   })
 
-  scenario('that are all not ready keep their pods: it may be us who cannot see them', {
+  scenario('keep their pods if none is ready: the control plane may be partitioned', {
     act: async cluster => {
       for (const name of ['n1', 'n2']) await createNode(cluster, name)
       const tolerations = [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 100 }]
@@ -122,7 +122,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: False not-ready:NoSchedule', 'n2: False not-ready:NoSchedule', 'p True'],
   })
 
-  it('have their labels under old names too, and conditions where they were', async () => {
+  it('have deprecated labels too, and keep conditions in place', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
     for (const operator of [createNodeLifecycleController(), heartbeats()]) cluster.start(operator)
     await createNode(cluster, 'other')
@@ -145,7 +145,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     )
   })
 
-  scenario('that fall silent are unreachable', {
+  scenario('without heartbeats are unreachable', {
     act: async cluster => {
       await createNode(cluster, 'n1')
       await createNode(cluster, 'n2')
@@ -156,7 +156,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: Unknown unreachable:NoExecute unreachable:NoSchedule', 'n2: True'],
   })
 
-  scenario('that never say a word are unreachable', {
+  scenario('that never sent a heartbeat are unreachable', {
     act: async cluster => {
       const metadata = { name: 'n1', labels: { [isSilent]: 'yes' } }
       await cluster.run(cluster.client.create(Node, { metadata }))
@@ -165,7 +165,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: Unknown unreachable:NoSchedule'],
   })
 
-  scenario('that are heard of again lose their taints, and keep those of others', {
+  scenario('that recover lose their taints, and keep those of others', {
     act: async cluster => {
       await createNode(cluster, 'n1')
       await cluster.advance(10_000)
@@ -181,7 +181,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: True mine:NoSchedule'],
   })
 
-  scenario('that are short of something are not for new pods', {
+  scenario('with resource pressure reject new pods', {
     act: async cluster => {
       await createNode(cluster, 'n1')
       for (const type of ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'])
@@ -192,7 +192,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: True disk-pressure:NoSchedule memory-pressure:NoSchedule network-unavailable:NoSchedule'],
   })
 
-  scenario('that are cordoned have a taint until they are not', {
+  scenario('have a taint while they are cordoned', {
     act: async cluster => {
       for (const name of ['n1', 'n2']) await createNode(cluster, name)
       const cordon = (name: string, unschedulable: boolean) =>
@@ -204,7 +204,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: True unschedulable:NoSchedule', 'n2: True'],
   })
 
-  scenario('that stay away lose their pods after as long as these tolerate it', {
+  scenario('that stay unreachable lose their pods after the toleration ends', {
     act: async cluster => {
       for (const name of ['n1', 'n2']) await createNode(cluster, name)
       const tolerations = [{ operator: 'Exists', effect: 'NoExecute' }]
@@ -217,7 +217,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: Unknown unreachable:NoExecute unreachable:NoSchedule', 'n2: True', 'patient False'],
   })
 
-  scenario('that come back in time keep their pods', {
+  scenario('that recover in time keep their pods', {
     act: async cluster => {
       for (const name of ['n1', 'n2']) await createNode(cluster, name)
       await createPod(cluster, 'p', 'n1')
@@ -230,7 +230,7 @@ describe('nodes, whatever happens to who watches over them', () => {
     end: ['n1: True', 'n2: True', 'p True'],
   })
 
-  scenario('of one zone are emptied one after the other', {
+  scenario('of one zone are evicted one after the other', {
     act: async cluster => {
       const labels = { 'topology.kubernetes.io/zone': 'a' }
       for (const name of ['n1', 'n2', 'n3']) await createNode(cluster, name, labels)

@@ -9,7 +9,7 @@ export const notReady: string = `${prefix}/not-ready`
 export const unreachable: string = `${prefix}/unreachable`
 const unschedulable = `${prefix}/unschedulable`
 
-/** The taint of a condition with that status. */
+/** The taint for a condition with that status. */
 const taintOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   __proto__: null as never,
   Ready: { False: notReady, Unknown: unreachable },
@@ -23,13 +23,13 @@ const ownNoSchedule = new Set([unschedulable, ...Object.values(taintOf).flatMap(
 const ownNoExecute = new Set([notReady, unreachable])
 
 /**
- * Whether pods may be driven out of a node that is not ready: at once, later (a taint that does so already stays), or not at
- * all (it goes).
+ * Whether pods may be evicted from a node that is not ready: now, later (an existing taint is kept), or not at all (it is
+ * removed).
  */
 export type Eviction = 'now' | 'later' | 'never'
 
-/** The taints a node should have: those that others put there, and what its conditions come to. What is there keeps its place. */
-export function wantedTaints(node: NodeView, now: string, eviction: Eviction): TaintView[] {
+/** The taints that a node should have: those of other owners, and those for its conditions. Existing ones keep their position. */
+export function desiredTaints(node: NodeView, now: string, eviction: Eviction): TaintView[] {
   const present = node.spec?.taints ?? []
   const own: Pick<TaintView, 'key' | 'effect'>[] = []
   for (const { type, status } of node.status?.conditions ?? []) {
@@ -50,7 +50,7 @@ export function wantedTaints(node: NodeView, now: string, eviction: Eviction): T
 const isOwn = ({ key, effect }: TaintView) =>
   (effect === 'NoSchedule' && ownNoSchedule.has(key)) || (effect === 'NoExecute' && ownNoExecute.has(key))
 
-/** Whether pods are being driven out because the node is not ready. */
+/** Whether pods are being evicted because the node is not ready. */
 export function isEvicting(taints: readonly TaintView[]): boolean {
   return taints.some(({ key, effect }) => effect === 'NoExecute' && ownNoExecute.has(key))
 }

@@ -1,12 +1,12 @@
 import { type NodeView, nodeReadyCondition } from '@coxswain/kinds'
 
-/** Zones up to this size are left alone when most of their nodes are not ready; larger ones are emptied slowly. */
+/** Zones up to this size are not evicted if most of their nodes are unready; larger ones are slowly. */
 const largeZone = 50
 const unhealthyZoneThreshold = 0.55
 const slowdown = 10
 const exclusionLabel = 'node.kubernetes.io/exclude-disruption'
 
-/** How fast pods may be driven out of a zone's nodes: so many times the usual time lies between two of them. */
+/** The eviction rate of a zone: a factor on the time between two nodes. */
 export interface ZoneState {
   readonly slowness: number
 }
@@ -17,10 +17,10 @@ export function zoneOf({ metadata: { labels = {} } }: NodeView): string {
 }
 
 /**
- * What is the matter with each zone; undefined when no node at all is ready: then it is us who cannot see them, and nobody is
- * driven out.
+ * The state of each zone; undefined if no node at all is ready: then the control plane may be partitioned, and nothing is
+ * evicted.
  */
-export function judgeZones(nodes: readonly NodeView[]): ReadonlyMap<string, ZoneState> | undefined {
+export function computeZoneStates(nodes: readonly NodeView[]): ReadonlyMap<string, ZoneState> | undefined {
   const counted = nodes.filter(({ metadata }) => metadata.labels?.[exclusionLabel] === undefined)
   const isReady = (node: NodeView) => nodeReadyCondition(node)?.status === 'True'
   if (counted.length > 0 && !counted.some(isReady)) return undefined

@@ -5,7 +5,10 @@ import { createChannel, defineOperator, type Operator } from '@coxswain/runtime'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'
 
-/** How long kubelets may keep secrets and config maps, by the number of nodes. Steps overlap, so that one node more or less does not matter. */
+/**
+ * How long kubelets may cache secrets and config maps, by the number of nodes. Steps overlap, so that one node more or less does
+ * not matter.
+ */
 const steps = [
   { least: 0, most: 100, seconds: 0 },
   { least: 90, most: 500, seconds: 15 },
@@ -16,23 +19,23 @@ const steps = [
 
 const ttlOf = ({ metadata }: DeepReadonly<Node>) => metadata.annotations?.[annotation]
 
-/** Says on every node how long its kubelet may keep what it has read: the more nodes, the longer. */
+/** Sets on every node how long its kubelet may cache objects: the more nodes, the longer. */
 export function createTtlController(): Operator {
   return defineOperator('ttl-controller', operator => {
     let at = 0
-    const everybody = createChannel()
+    const allNodes = createChannel()
     operator
       .controller('node-ttl')
       .for(Node, {
         predicates: [event => event.type !== 'update' || ttlOf(event.old) !== ttlOf(event.object)],
       })
-      .channel(everybody)
+      .channel(allNodes)
       .reconcile(async ({ client, key }) => {
         const { items } = await client.list(Node)
         const before = at
         while (items.length > steps[at]!.most) at++
         while (items.length < steps[at]!.least) at--
-        if (at !== before) for (const { metadata } of items) everybody.send({ name: metadata.name })
+        if (at !== before) for (const { metadata } of items) allNodes.send({ name: metadata.name })
         const node = items.find(({ metadata }) => metadata.name === key.name)
         const { seconds } = steps[at]!
         if (!node || parseInt64(ttlOf(node) ?? '') === BigInt(seconds)) return

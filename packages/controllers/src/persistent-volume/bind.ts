@@ -7,8 +7,8 @@ type VolumePhase = NonNullable<NonNullable<VolumeView['status']>['phase']>
 type ClaimPhase = NonNullable<NonNullable<ClaimView['status']>['phase']>
 
 /**
- * Writes both sides of a binding: the volume's claimRef, its phase, the claim's volumeName, its phase. Killed in between,
- * whoever comes next finds the volume meant for the claim and goes on.
+ * Writes both sides of a binding: the volume's claimRef and phase, the claim's volumeName and phase. If it is interrupted, the
+ * next reconciliation finds the volume reserved for the claim and continues.
  */
 export async function bind(client: OperatorClient, volume: VolumeView, claim: ClaimView): Promise<void> {
   const bound = await bindVolume(client, volume, claim)
@@ -53,7 +53,7 @@ async function bindVolume(client: OperatorClient, volume: VolumeView, claim: Cla
   })
 }
 
-/** Resolves with whether it was another before. */
+/** Resolves with whether it changed. */
 export async function setVolumePhase(
   client: OperatorClient,
   volume: VolumeView,
@@ -69,7 +69,7 @@ export async function setVolumePhase(
   return true
 }
 
-/** Resolves with whether anything was another before. */
+/** Resolves with whether anything changed. */
 export async function setClaimPhase(
   client: OperatorClient,
   claim: ClaimView,
@@ -78,7 +78,7 @@ export async function setClaimPhase(
 ): Promise<boolean> {
   const { accessModes, capacity, currentVolumeAttributesClassName, ...others } = claim.status ?? {}
   const modes = volume?.spec?.accessModes
-  // Once bound, the capacity is whoever's resizes it.
+  // Once bound, the capacity belongs to the resizer.
   const size = claim.status?.phase === 'Bound' && capacity ? capacity : volume?.spec?.capacity
   const attributesClass = volume?.spec?.volumeAttributesClassName
   const status = {

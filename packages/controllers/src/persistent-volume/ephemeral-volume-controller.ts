@@ -4,7 +4,7 @@ import { controllerReference, isPodTerminal } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { ephemeralClaimName } from './volumes.ts'
 
-/** Makes the claims that pods describe themselves; they go with the pod. */
+/** Creates the claims of generic ephemeral volumes; they are deleted with the pod. */
 export function createEphemeralVolumeController(): Operator {
   return defineOperator('ephemeral-volume-controller', operator => {
     operator

@@ -13,13 +13,13 @@ import {
 } from './volumes.ts'
 
 /**
- * The volume for a claim: one that is meant for it, or else the smallest that will do, with no more access modes than
- * need be. Where binding waits for a pod, only what is meant for it: the scheduler chooses.
+ * The volume for a claim: one reserved for it, or else the smallest that matches, with as few additional access modes as
+ * possible. With delayed binding only a reserved one: the scheduler chooses.
  */
 export function findVolume(
   claim: ClaimView,
   volumes: readonly VolumeView[],
-  isDelayed: boolean,
+  { isDelayed }: { readonly isDelayed: boolean },
 ): VolumeView | undefined {
   const fitting = volumes.filter(
     volume =>
@@ -46,7 +46,7 @@ export function findVolume(
   )[0]
 }
 
-/** Why a volume that a claim names will not do; undefined when it will. */
+/** Why a volume that a claim names does not match; undefined if it does. */
 export function mismatchOf(volume: VolumeView, claim: ClaimView): string | undefined {
   if (volume.metadata.deletionTimestamp) return `the volume is marked for deletion "${volume.metadata.name}"`
   if (sizeOf(volume).compare(requestOf(claim)) < 0) return 'requested PV is too small'

@@ -8,14 +8,15 @@ import { classNameOf, provisionedBy, requestOf, selectedNode, storageProvisioner
 /** The provisioner that storage classes name. */
 export const localPathProvisioner = 'coxswain.dev/local-path'
 
+/** Options of {@link createLocalPathProvisioner}. */
 export interface LocalPathOptions {
-  /** The folder that volumes are folders of. @default /var/lib/coxswain/local-path */
+  /** The directory that contains the volumes. @default /var/lib/coxswain/local-path */
   readonly root?: string
-  /** Removes a volume's folder before the volume goes. @default it stays */
+  /** Removes a volume's directory before the volume is deleted. @default keeps it */
   readonly remove?: (path: string) => Promise<void>
 }
 
-/** Makes volumes that are folders of the node, for storage classes that ask for it, and deletes them again. */
+/** Provisions volumes that are directories of the node, and deletes them. */
 export function createLocalPathProvisioner(options: LocalPathOptions = {}): Operator {
   const { root = '/var/lib/coxswain/local-path', remove } = options
   return defineOperator('local-path-provisioner', operator => {
@@ -87,7 +88,7 @@ async function deleteReleased(
   if (volume.metadata.annotations?.[provisionedBy] !== localPathProvisioner) return
   if (volume.spec?.persistentVolumeReclaimPolicy !== 'Delete') return
   const { hostPath, claimRef } = volume.spec
-  // Users can write volumes: only a folder that was made here, for this one, is removed.
+  // Users can write volumes: only a directory that was provisioned for this one is removed.
   const { namespace = '', name = '' } = claimRef ?? {}
   const path = pathOf(root, volume.metadata.name, { namespace, name })
   const isOwn = hostPath?.path === path && !path.slice(root.length + 1).includes('/')

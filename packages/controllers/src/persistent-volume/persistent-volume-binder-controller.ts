@@ -15,7 +15,7 @@ import {
 
 const eventSource = 'persistentvolume-controller'
 
-/** Brings claims and volumes together, and reclaims volumes whose claims have gone. */
+/** Binds claims to volumes, and reclaims volumes whose claims are deleted. */
 export function createPersistentVolumeBinderController(): Operator {
   return defineOperator('persistentvolume-binder-controller', operator => {
     indexPodsByClaim(operator)
@@ -25,7 +25,7 @@ export function createPersistentVolumeBinderController(): Operator {
       .for(PersistentVolumeClaim)
       .watches(PersistentVolume, claimsForVolume)
       .watches(StorageClass, claimsOfClass)
-      .watches(Pod, () => []) // read for what an event says
+      .watches(Pod, () => []) // read for event messages
       .options({ eventSource })
       .reconcile(reconcileClaim)
     operator
@@ -43,7 +43,7 @@ const byClaim = ({ spec }: VolumeView): string[] =>
 
 const isUnbound = ({ metadata }: ClaimView) => metadata.annotations?.[bindCompleted] === undefined
 
-/** A volume concerns its claim, those that name it, and, while it is free, all that look for one. */
+/** Maps a volume to its claim, to claims that name it, and, while it is available, to all unbound ones. */
 const claimsForVolume: MapFunction<PersistentVolume> = (volume, lookup) => {
   const { claimRef } = volume.spec ?? {}
   const { name } = volume.metadata

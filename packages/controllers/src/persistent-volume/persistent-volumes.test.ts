@@ -76,7 +76,7 @@ const createPod = (cluster: Cluster, name: string, volume: object, nodeName?: st
 const deleteClaim = (cluster: Cluster, name: string) =>
   cluster.run(cluster.client.delete(PersistentVolumeClaim, { namespace, name }))
 
-/** `claim a Bound v 1Gi`, `volume v Bound a`: sorted. Names that are made up are shown as `*`. */
+/** `claim a Bound v 1Gi`, `volume v Bound a`: sorted. Generated names are shown as `*`. */
 async function describeStorage(cluster: Cluster): Promise<string[]> {
   const { client } = cluster
   const claims = (await cluster.run(client.list(PersistentVolumeClaim))).items
@@ -103,7 +103,7 @@ const local = { storageClassName: 'local' }
 
 const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; readonly of?: string })[] = [
   {
-    name: 'a claim gets the smallest volume that will do',
+    name: 'a claim is bound to the smallest volume that matches',
     act: async cluster => {
       await createVolume(cluster, 'big', '10Gi')
       await createVolume(cluster, 'small', '2Gi')
@@ -123,7 +123,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     ],
   },
   {
-    name: 'a claim that was first gets a volume that comes later',
+    name: 'a pending claim is bound to a volume that is created later',
     act: async cluster => {
       await createClaim(cluster, 'a', '1Gi')
       await cluster.advance(5_000)
@@ -152,7 +152,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Bound w 5Gi', 'volume v Available -', 'volume w Bound a'],
   },
   {
-    name: 'a volume that a user meant for a claim waits for it',
+    name: 'a volume reserved for a claim waits for it',
     act: async cluster => {
       await createVolume(cluster, 'v', '9Gi', { claimRef: { namespace, name: 'a' } })
       await createVolume(cluster, 'w', '1Gi')
@@ -162,7 +162,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Bound v 9Gi', 'volume v Bound a', 'volume w Available -'],
   },
   {
-    name: 'a claim that names a volume gets that one',
+    name: 'a claim that names a volume is bound to that one',
     act: async cluster => {
       await createVolume(cluster, 'v', '9Gi')
       await createVolume(cluster, 'w', '1Gi')
@@ -173,7 +173,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Bound v 9Gi', 'claim b Pending v -', 'volume v Bound a', 'volume w Available -'],
   },
   {
-    name: 'a volume whose claim has gone is kept when it is to be retained',
+    name: 'a retained volume is kept when its claim is deleted',
     act: async cluster => {
       await createVolume(cluster, 'v', '1Gi')
       await createClaim(cluster, 'a', '1Gi')
@@ -185,7 +185,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Pending - -', 'volume v Released a'],
   },
   {
-    name: 'a volume that nobody can recycle, or delete, has failed',
+    name: 'a volume that cannot be recycled or deleted has failed',
     act: async cluster => {
       await createVolume(cluster, 'r', '1Gi', { persistentVolumeReclaimPolicy: 'Recycle' })
       await createVolume(cluster, 'd', '1Gi', { persistentVolumeReclaimPolicy: 'Delete' })
@@ -196,7 +196,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['volume d Failed d', 'volume r Failed r'],
   },
   {
-    name: 'a class makes a volume at once, and it goes with the claim',
+    name: 'a class provisions a volume at once, which is deleted with the claim',
     of: 'local-path-provisioner',
     act: async cluster => {
       await createClass(cluster, 'local')
@@ -208,7 +208,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Bound * 3Gi', 'volume * Bound a'],
   },
   {
-    name: 'a class that retains keeps what it made',
+    name: 'a class that retains keeps the volume',
     of: 'local-path-provisioner',
     act: async cluster => {
       await createClass(cluster, 'local', { reclaimPolicy: 'Retain' })
@@ -219,7 +219,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['volume * Released a'],
   },
   {
-    name: 'a claim without a class gets the default one, also when that comes later',
+    name: 'a claim without a class gets the default one, also when that is created later',
     act: async cluster => {
       await createClaim(cluster, 'a', '1Gi', { storageClassName: undefined })
       await cluster.advance(5_000)
@@ -232,7 +232,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Bound * 1Gi', 'volume * Bound a'],
   },
   {
-    name: 'a class that waits makes nothing before a node was chosen',
+    name: 'a class with delayed binding provisions nothing before a node is selected',
     of: 'local-path-provisioner',
     act: async cluster => {
       await createClass(cluster, 'local', { volumeBindingMode: 'WaitForFirstConsumer' })
@@ -252,7 +252,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Bound * 1Gi', 'claim b Pending - -', 'volume * Bound a'],
   },
   {
-    name: 'a claim that lost its volume says so',
+    name: 'a claim that lost its volume reports that',
     act: async cluster => {
       await createVolume(cluster, 'v', '1Gi')
       await createClaim(cluster, 'a', '1Gi')
@@ -266,7 +266,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Lost v -'],
   },
   {
-    name: 'a claim that is in use stays until the pod has gone, and its volume until then too',
+    name: 'a claim in use is kept until the pod is deleted, and so is its volume',
     of: 'persistentvolumeclaim-protection-controller, persistentvolume-protection-controller',
     act: async cluster => {
       await createVolume(cluster, 'v', '1Gi')
@@ -282,7 +282,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: [],
   },
   {
-    name: 'a claim that grows takes its folder along',
+    name: 'a claim that is expanded expands its local-path volume',
     of: 'persistentvolume-expander-controller',
     act: async cluster => {
       await createClass(cluster, 'local', { allowVolumeExpansion: true })
@@ -296,7 +296,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string; 
     end: ['claim a Bound * 5Gi', 'volume * Bound a'],
   },
   {
-    name: 'a volume that a pod describes itself comes and goes with it',
+    name: 'an ephemeral volume is created and deleted with its pod',
     of: 'ephemeral-volume-controller',
     act: async cluster => {
       await createClass(cluster, 'local')
@@ -316,15 +316,15 @@ describe('persistent volumes, with the controllers killed after any write', () =
     scenariosOf(of, { controllers, look: describeStorage })(name, play)
 })
 
-/** What events say of a claim. */
-const told: readonly [string, (cluster: Cluster) => Promise<unknown>, string][] = [
+/** The events of a claim. */
+const claimEvents: readonly [string, (cluster: Cluster) => Promise<unknown>, string][] = [
   [
     'there is no volume and no class',
     cluster => createClaim(cluster, 'a', '1Gi'),
     'FailedBinding: no persistent volumes available for this claim and no storage class is set',
   ],
   [
-    'its class is not there',
+    'its class does not exist',
     cluster => createClaim(cluster, 'a', '1Gi', local),
     'ProvisioningFailed: storageclass.storage.k8s.io "local" not found',
   ],
@@ -345,7 +345,7 @@ const told: readonly [string, (cluster: Cluster) => Promise<unknown>, string][] 
     'VolumeMismatch: Cannot bind to requested volume "v": requested PV is too small',
   ],
   [
-    'somebody else has to make its volume',
+    'an external provisioner has to create its volume',
     async cluster => {
       await createClass(cluster, 'local', { provisioner: 'example.com/disks' })
       await createClaim(cluster, 'a', '2Gi', local)
@@ -355,8 +355,8 @@ const told: readonly [string, (cluster: Cluster) => Promise<unknown>, string][] 
 ]
 
 describe('persistent volume claims', () => {
-  for (const [what, act, message] of told) {
-    it(`say that ${what}`, async () => {
+  for (const [what, act, message] of claimEvents) {
+    it(`report that ${what}`, async () => {
       await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
       for (const controller of controllers()) cluster.start(controller)
       await cluster.advance(1_000)

@@ -49,7 +49,7 @@ export function createPersistentVolumeProtectionController(): Operator {
   })
 }
 
-/** Keeps classes of volume attributes that are being deleted as long as a claim or a volume has, had or wants them. */
+/** Keeps VolumeAttributesClasses that are being deleted as long as a claim or a volume refers to them. */
 export function createVolumeAttributesClassProtectionController(): Operator {
   return defineOperator('volumeattributesclass-protection-controller', operator => {
     operator.index(PersistentVolumeClaim, classField, classesOfClaim)
@@ -98,10 +98,10 @@ async function protect(
 ): Promise<void> {
   const { namespace, name, finalizers = [], deletionTimestamp } = object.metadata
   const hasFinalizer = finalizers.includes(finalizer)
-  const isGoing = deletionTimestamp !== undefined
-  // One that stays has it, one that goes loses it.
-  if (isGoing !== hasFinalizer) return
-  if (isGoing && (await isInUse())) return
+  const isTerminating = deletionTimestamp !== undefined
+  // A live object gets the finalizer, a terminating one loses it.
+  if (isTerminating !== hasFinalizer) return
+  if (isTerminating && (await isInUse())) return
   const after = hasFinalizer ? finalizers.filter(each => each !== finalizer) : [...finalizers, finalizer]
   const metadata = { finalizers: after, resourceVersion: object.metadata.resourceVersion }
   try {
@@ -111,7 +111,7 @@ async function protect(
   }
 }
 
-/** The server is asked as well: a pod that was scheduled a moment ago may not be known here. */
+/** Also reads from the server: the cache may not contain a pod that was scheduled a moment ago. */
 async function isUsed(client: OperatorClient, claim: ClaimView): Promise<boolean> {
   if ((await listPodsWith(client, claim)).some(pod => holds(pod, claim))) return true
   const { namespace = '' } = claim.metadata
@@ -119,7 +119,7 @@ async function isUsed(client: OperatorClient, claim: ClaimView): Promise<boolean
   return items.some(pod => holds(pod, claim))
 }
 
-/** A pod that no node has yet will not start with a claim that goes. */
+/** A pod that is not scheduled yet will not start with a terminating claim. */
 function holds(pod: PodView, claim: ClaimView): boolean {
   if (!pod.spec.nodeName) return false
   const isShutDown =

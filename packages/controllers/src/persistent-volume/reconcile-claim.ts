@@ -20,7 +20,7 @@ import {
   storageProvisioner,
 } from './volumes.ts'
 
-/** Finds a volume for a claim, asks for one, or sees to it that the one it has stays its own. */
+/** Finds or requests a volume for a claim, or verifies the volume that it is bound to. */
 export async function reconcileClaim(context: ReconcileContext): Promise<void> {
   const claim = await context.client.get(PersistentVolumeClaim, context.key)
   if (!claim) return
@@ -40,7 +40,7 @@ async function keepBound({ client, events }: ReconcileContext, claim: ClaimView)
       'ClaimLost',
       'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
     )
-  // A cache may be late: nobody is told that their data is lost before the server has said so.
+  // The cache may be stale: data loss is only reported if the server confirms it.
   const volume =
     (await client.get(PersistentVolume, { name: volumeName })) ??
     (await client.get(PersistentVolume, { name: volumeName }, { cached: false }))
@@ -75,7 +75,7 @@ async function bindToAny(context: ReconcileContext, claim: ClaimView): Promise<v
   const storageClass = className === '' ? undefined : await client.get(StorageClass, { name: className })
   const isDelayed = storageClass?.volumeBindingMode === 'WaitForFirstConsumer'
   const { items: volumes } = await client.list(PersistentVolume)
-  const volume = findVolume(claim, volumes, isDelayed)
+  const volume = findVolume(claim, volumes, { isDelayed })
   if (volume) return await bind(client, volume, claim)
   if (isWithoutClass(claim)) {
     const standard = await findDefaultClass(client)
@@ -85,7 +85,8 @@ async function bindToAny(context: ReconcileContext, claim: ClaimView): Promise<v
       return
     }
   }
-  if (isDelayed && claim.metadata.annotations?.[selectedNode] === undefined) await sayItWaits(context, claim)
+  if (isDelayed && claim.metadata.annotations?.[selectedNode] === undefined)
+    await reportWaiting(context, claim)
   else if (className !== '') {
     await requestVolume(context, claim, storageClass?.provisioner)
     return
@@ -96,7 +97,7 @@ async function bindToAny(context: ReconcileContext, claim: ClaimView): Promise<v
   await setClaimPhase(client, claim, 'Pending')
 }
 
-async function sayItWaits({ client, events }: ReconcileContext, claim: ClaimView): Promise<void> {
+async function reportWaiting({ client, events }: ReconcileContext, claim: ClaimView): Promise<void> {
   const waiting = (await listPodsWith(client, claim)).filter(
     pod => !isPodTerminal(pod) && !pod.metadata.deletionTimestamp && !pod.spec.nodeName,
   )
@@ -110,7 +111,7 @@ async function sayItWaits({ client, events }: ReconcileContext, claim: ClaimView
   }
 }
 
-/** Leaves it to whoever makes volumes of that class. */
+/** Leaves the claim to the provisioner of its class. */
 async function requestVolume(
   { client, events }: ReconcileContext,
   claim: ClaimView,

@@ -9,13 +9,13 @@ import {
   type VolumeView,
 } from './volumes.ts'
 
-/** Keeps the phase of a volume true, and does what its reclaim policy says when its claim has gone. */
+/** Updates the phase of a volume, and applies its reclaim policy when its claim is deleted. */
 export async function reconcileVolume(context: ReconcileContext): Promise<void> {
   const { client, key, events } = context
   const volume = await client.get(PersistentVolume, key)
   if (!volume) return
   const reference = volume.spec?.claimRef
-  // One that is meant for a claim to come is free as well.
+  // One reserved for a claim that does not exist yet is available as well.
   if (!reference?.uid) {
     await setVolumePhase(client, volume, 'Available')
     return
@@ -26,7 +26,7 @@ export async function reconcileVolume(context: ReconcileContext): Promise<void> 
   if (volumeName === volume.metadata.name) {
     await setVolumePhase(client, volume, 'Bound')
   } else if (!volumeName) {
-    // The binding is on its way: the claim's side is written next.
+    // The binding is in progress: the claim's side is written next.
     if (isOtherVolumeMode(volume, claim)) {
       const why = 'due to incompatible volumeMode.'
       const { name } = volume.metadata
@@ -43,7 +43,7 @@ export async function reconcileVolume(context: ReconcileContext): Promise<void> 
   } else await unbind(context, volume)
 }
 
-/** The claim that a volume is bound to, by uid. What the cache does not know is asked for. */
+/** The claim that a volume is bound to, by uid. Reads from the server what the cache does not have. */
 async function findClaim({ client }: ReconcileContext, volume: VolumeView): Promise<ClaimView | undefined> {
   const { namespace = '', name = '', uid } = volume.spec!.claimRef!
   const key = { namespace, name }
@@ -60,7 +60,7 @@ async function release(context: ReconcileContext, volume: VolumeView): Promise<v
   const { phase } = volume.status ?? {}
   if (phase !== 'Released' && phase !== 'Failed') {
     await setVolumePhase(client, volume, 'Released')
-    return // that it changed is a reason to look again
+    return // its change triggers another reconciliation
   }
   const fail = async (reason: string, message: string) => {
     if (await setVolumePhase(client, volume, 'Failed', message)) events.warning(volume, reason, message)
@@ -71,7 +71,7 @@ async function release(context: ReconcileContext, volume: VolumeView): Promise<v
     case 'Recycle':
       return await fail('VolumeFailedRecycle', 'No recycler plugin found for the volume!')
     case 'Delete': {
-      // Whoever made it deletes it.
+      // Its provisioner deletes it.
       if (volume.metadata.annotations?.[provisionedBy] !== undefined) return
       const { name } = volume.metadata
       const message = `error getting deleter volume plugin for volume "${name}": no deletable volume plugin matched`
@@ -82,7 +82,7 @@ async function release(context: ReconcileContext, volume: VolumeView): Promise<v
   }
 }
 
-/** Its claim is bound elsewhere: it is free, or waits for the claim that a user named. */
+/** Its claim is bound to another volume: it becomes available, or waits for the claim that a user named. */
 async function unbind({ client }: ReconcileContext, volume: VolumeView): Promise<void> {
   const { [boundByController]: chosen, ...annotations } = volume.metadata.annotations ?? {}
   const { claimRef, ...spec } = volume.spec!

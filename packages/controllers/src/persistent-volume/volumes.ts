@@ -13,12 +13,12 @@ export type ClassView = DeepReadonly<StorageClass>
 export const bindCompleted = 'pv.kubernetes.io/bind-completed'
 /** On either side: the controller chose the other one, not a user. */
 export const boundByController = 'pv.kubernetes.io/bound-by-controller'
-/** On a volume: who made it, and has to delete it. */
+/** On a volume: the provisioner that created it and has to delete it. */
 export const provisionedBy = 'pv.kubernetes.io/provisioned-by'
-/** On a claim: who is to make a volume for it. */
+/** On a claim: the provisioner that should create its volume. */
 export const storageProvisioner = 'volume.kubernetes.io/storage-provisioner'
 export const betaStorageProvisioner = 'volume.beta.kubernetes.io/storage-provisioner'
-/** On a claim: where the scheduler wants the pod, and so the volume. */
+/** On a claim: the node that the scheduler selected for the pod, and so for the volume. */
 export const selectedNode = 'volume.kubernetes.io/selected-node'
 
 export const keyOfClaim = ({ metadata }: ClaimView): ObjectKey => ({
@@ -26,12 +26,12 @@ export const keyOfClaim = ({ metadata }: ClaimView): ObjectKey => ({
   name: metadata.name,
 })
 
-/** The name of the class that a claim or volume is of; empty for none. */
+/** The class name of a claim or volume; empty if none. */
 export function classNameOf(object: ClaimView | VolumeView): string {
   return storageClassNameOf(object) ?? ''
 }
 
-/** Whether a claim has left it open which class it is of: the default one, as soon as there is one. */
+/** Whether a claim has no class yet: it gets the default one as soon as that exists. */
 export function isWithoutClass(claim: ClaimView): boolean {
   return storageClassNameOf(claim) === undefined
 }
@@ -41,7 +41,7 @@ export async function findDefaultClass(client: OperatorClient): Promise<ClassVie
   return findDefaultStorageClass((await client.list(StorageClass)).items)
 }
 
-/** Whether a volume is meant for a claim: by its name, and by its uid if that is known. */
+/** Whether a volume is reserved for a claim: by its name, and by its uid if set. */
 export function isMeantFor({ spec }: VolumeView, { metadata }: ClaimView): boolean {
   const reference = spec?.claimRef
   return (
@@ -69,7 +69,7 @@ export function isOtherAttributesClass({ spec: volume }: VolumeView, { spec: cla
   return (volume?.volumeAttributesClassName ?? '') !== (claim?.volumeAttributesClassName ?? '')
 }
 
-/** The claim of a volume that a pod describes itself. */
+/** The claim of an ephemeral volume of a pod. */
 export const ephemeralClaimName = (pod: PodView, volume: string): string => `${pod.metadata.name}-${volume}`
 
 /** The names of the claims that a pod uses. */
@@ -83,7 +83,7 @@ export function claimNamesOf(pod: PodView): string[] {
 const claimField = 'claim'
 const byClaim = (pod: PodView): string[] => claimNamesOf(pod).map(name => `${pod.metadata.namespace}/${name}`)
 
-/** Lets an operator find pods by the claims they use. */
+/** Indexes pods by the claims that they use. */
 export function indexPodsByClaim(operator: OperatorBuilder): void {
   operator.index(Pod, claimField, byClaim)
 }

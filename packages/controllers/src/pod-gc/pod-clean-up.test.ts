@@ -42,14 +42,14 @@ const setStatus = (cluster: Cluster, name: string, status: object) =>
     cluster.client.patch(Pod, { namespace, name }, { status }, { type: 'strategic', subresource: 'status' }),
   )
 
-/** Names of the pods, with phase and what disturbed them, and whether they are on their way out. */
+/** The pods' names, phases, disruption reasons, and whether they are terminating. */
 async function look(cluster: Cluster): Promise<string[]> {
   const { items } = await cluster.run(cluster.client.list(Pod, { namespace }))
   return items
     .map(({ metadata, status }) => {
       const target = status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
-      const going = metadata.deletionTimestamp ? ' going' : ''
-      return `${metadata.name} ${status?.phase}${target ? ` ${target.reason}` : ''}${going}`
+      const terminating = metadata.deletionTimestamp ? ' terminating' : ''
+      return `${metadata.name} ${status?.phase}${target ? ` ${target.reason}` : ''}${terminating}`
     })
     .sort()
 }
@@ -78,7 +78,7 @@ describe('the pod garbage collector', () => {
     look,
   })
 
-  scenario('deletes pods of nodes that are gone, saying why', {
+  scenario('deletes pods of deleted nodes, with a reason', {
     act: async cluster => {
       await createNode(cluster, 'there')
       await createPod(cluster, 'stays', { nodeName: 'there' })
@@ -86,10 +86,10 @@ describe('the pod garbage collector', () => {
       await createPod(cluster, 'held', { nodeName: 'gone', finalizers })
       await cluster.advance(200_000)
     },
-    end: ['held Failed DeletionByPodGC going', 'stays Pending'],
+    end: ['held Failed DeletionByPodGC terminating', 'stays Pending'],
   })
 
-  scenario('gives a node forty seconds to come back', {
+  scenario('waits forty seconds for a node to come back', {
     act: async cluster => {
       await createPod(cluster, 'waits', { nodeName: 'late' })
       await cluster.advance(35_000)
@@ -99,17 +99,17 @@ describe('the pod garbage collector', () => {
     end: ['waits Pending'],
   })
 
-  scenario('deletes pods that are going and were never put on a node', {
+  scenario('deletes terminating pods that were never scheduled', {
     act: async cluster => {
       await createPod(cluster, 'held', { finalizers })
       await cluster.run(cluster.client.delete(Pod, { namespace, name: 'held' }))
       await createPod(cluster, 'stays')
       await cluster.advance(30_000)
     },
-    end: ['held Failed going', 'stays Pending'],
+    end: ['held Failed terminating', 'stays Pending'],
   })
 
-  scenario('deletes pods that are going on nodes that are out of service', {
+  scenario('deletes terminating pods on nodes that are out of service', {
     act: async cluster => {
       await createNode(cluster, 'out', [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }])
       await createNode(cluster, 'slow')
@@ -123,10 +123,10 @@ describe('the pod garbage collector', () => {
       await createPod(cluster, 'c', { nodeName: 'out' })
       await cluster.advance(30_000)
     },
-    end: ['b Pending going', 'c Pending'],
+    end: ['b Pending terminating', 'c Pending'],
   })
 
-  scenario('keeps so many finished pods: evicted ones go first, then the oldest', {
+  scenario('limits the number of finished pods: evicted ones are deleted first, then the oldest', {
     controllers: () => [createPodGarbageCollector({ terminatedPodThreshold: 2 })],
     act: async cluster => {
       for (const name of ['a', 'b', 'c', 'd']) {
@@ -161,7 +161,7 @@ describe('taint eviction', () => {
     look,
   })
 
-  scenario('drives out what does not tolerate a taint, at once or after a while', {
+  scenario('evicts pods that do not tolerate a taint, at once or after a while', {
     act: async cluster => {
       await createNode(cluster, 'node')
       await createNode(cluster, 'other')
@@ -173,10 +173,10 @@ describe('taint eviction', () => {
       await taint(cluster, 'node', [...noExecute, { key: 'full', effect: 'NoSchedule' }])
       await cluster.advance(60_000)
     },
-    end: ['at-once Failed DeletionByTaintManager going', 'elsewhere Running', 'never Running'],
+    end: ['at-once Failed DeletionByTaintManager terminating', 'elsewhere Running', 'never Running'],
   })
 
-  it('waits for as long as the shortest toleration says, and tells what it does', () =>
+  it('waits for the shortest toleration, and records events', () =>
     withOperators([createTaintEvictionController()], async cluster => {
       await createNode(cluster, 'node', [...noExecute, { key: 'fire', effect: 'NoExecute' }])
       const tolerations = [
@@ -187,11 +187,11 @@ describe('taint eviction', () => {
       await cluster.advance(29_000)
       assert.deepEqual(await look(cluster), ['p Pending'])
       await cluster.advance(2_000)
-      assert.deepEqual(await look(cluster), ['p Pending DeletionByTaintManager going'])
+      assert.deepEqual(await look(cluster), ['p Pending DeletionByTaintManager terminating'])
       assert.deepEqual(await eventsOf(cluster), ['TaintManagerEviction Marking for deletion Pod default/p'])
     }))
 
-  scenario('lets a pod stay when the taint goes in time', {
+  scenario('cancels the eviction when the taint is removed in time', {
     others: () => [],
     act: async cluster => {
       await createNode(cluster, 'node', noExecute)
@@ -204,27 +204,27 @@ describe('taint eviction', () => {
     end: ['p Pending'],
   })
 
-  it('says why a pod has to go that is stopping already', () =>
+  it('sets the reason also on a terminating pod', () =>
     withOperators([createTaintEvictionController()], async cluster => {
       await createNode(cluster, 'node')
       await createPod(cluster, 'p', { nodeName: 'node' })
       await cluster.run(cluster.client.delete(Pod, { namespace, name: 'p' }))
       await taint(cluster, 'node', noExecute)
       await cluster.advance(2_000)
-      assert.deepEqual(await look(cluster), ['p Pending DeletionByTaintManager going'])
+      assert.deepEqual(await look(cluster), ['p Pending DeletionByTaintManager terminating'])
     }))
 
-  it('notices a pod that comes to a node with a taint', () =>
+  it('evicts a pod that is bound to a node with a taint', () =>
     withOperators([createTaintEvictionController()], async cluster => {
       await createNode(cluster, 'node', noExecute)
       await cluster.advance(5_000)
       await createPod(cluster, 'p', { nodeName: 'node' })
       await cluster.advance(2_000)
-      assert.deepEqual(await look(cluster), ['p Pending DeletionByTaintManager going'])
+      assert.deepEqual(await look(cluster), ['p Pending DeletionByTaintManager terminating'])
     }))
 })
 
-describe('time to live after finishing', () => {
+describe('TTL after finishing', () => {
   const key = { namespace, name: 'work' }
   const createJob = (cluster: Cluster, ttlSecondsAfterFinished: number) =>
     cluster.run(
@@ -246,7 +246,7 @@ describe('time to live after finishing', () => {
     others: () => [succeeds()],
   })
 
-  scenario('is over after so many seconds, and the pods go with the job', {
+  scenario('deletes the job and its pods when it expires', {
     act: async cluster => {
       await createJob(cluster, 30)
       await cluster.advance(20_000)
@@ -257,7 +257,7 @@ describe('time to live after finishing', () => {
     end: [undefined, []],
   })
 
-  scenario('can be made longer, or be zero', {
+  scenario('can be extended, or be zero', {
     act: async cluster => {
       await createJob(cluster, 30)
       await cluster.advance(20_000)

@@ -4,23 +4,24 @@ import { isPodTerminal, nodeReadyCondition, type PodView } from '@coxswain/kinds
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
 import { type Disruption, markPod } from '../pods/disruption.ts'
 
+/** Options of {@link createPodGarbageCollector}. */
 export interface PodGarbageCollectorOptions {
-  /** Finished pods beyond this many are deleted, oldest first; 0: none. @default 12500 */
+  /** Finished pods beyond this number are deleted, oldest first; 0 keeps all. @default 12500 */
   readonly terminatedPodThreshold?: number
 }
 
 /** Milliseconds between two rounds. */
 const period = 20_000
-/** Milliseconds that a node has to be gone before its pods are. */
+/** Milliseconds that a node has to be missing before its pods are deleted. */
 const quarantine = 40_000
 const outOfService = 'node.kubernetes.io/out-of-service'
-const nodeGone: Disruption = { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }
+const nodeDeleted: Disruption = { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }
 
-/** Deletes pods that nobody else would: too many finished ones, and those that no kubelet will ever stop. */
+/** Deletes pods that no other controller would: surplus finished ones, and those that no kubelet will ever terminate. */
 export function createPodGarbageCollector(options: PodGarbageCollectorOptions = {}): Operator {
   const { terminatedPodThreshold: threshold = 12_500 } = options
   return defineOperator('pod-garbage-collector-controller', operator => {
-    /** Since when pods are on a node that is not there, on our own clock. */
+    /** Since when nodes with pods are missing, on the monotonic clock. */
     const missing = new Map<string, number>()
     operator
       .controller('pod-garbage-collector')
@@ -37,25 +38,25 @@ async function collect(
   const { client } = context
   const pods = (await client.list(Pod)).items
   const nodes = new Map((await client.list(Node)).items.map(node => [node.metadata.name, node]))
-  const forsaken = await findForsaken(context, pods, nodes, missing)
-  const doomed = new Map<string, { readonly pod: PodView; readonly disruption?: Disruption }>()
-  const condemn = (pod: PodView, disruption?: Disruption) =>
-    doomed.set(pod.metadata.uid, { pod, ...(disruption && { disruption }) })
-  for (const pod of chooseFinished(pods, threshold)) condemn(pod)
+  const deletedNodes = await findDeletedNodes(context, pods, nodes, missing)
+  const toDelete = new Map<string, { readonly pod: PodView; readonly disruption?: Disruption }>()
+  const add = (pod: PodView, disruption?: Disruption) =>
+    toDelete.set(pod.metadata.uid, { pod, ...(disruption && { disruption }) })
+  for (const pod of chooseFinished(pods, threshold)) add(pod)
   for (const pod of pods) {
     const { nodeName = '' } = pod.spec
-    const isGoing = pod.metadata.deletionTimestamp !== undefined
+    const isTerminating = pod.metadata.deletionTimestamp !== undefined
     const node = nodes.get(nodeName)
     const isOut = node?.spec?.taints?.some(({ key }) => key === outOfService)
-    if (forsaken.has(nodeName)) condemn(pod, nodeGone)
-    else if (isGoing && nodeName === '') condemn(pod)
-    else if (isGoing && node && isOut && nodeReadyCondition(node)?.status !== 'True') condemn(pod)
+    if (deletedNodes.has(nodeName)) add(pod, nodeDeleted)
+    else if (isTerminating && nodeName === '') add(pod)
+    else if (isTerminating && node && isOut && nodeReadyCondition(node)?.status !== 'True') add(pod)
   }
-  for (const { pod, disruption } of doomed.values()) await forceDelete(context, pod, disruption)
+  for (const { pod, disruption } of toDelete.values()) await forceDelete(context, pod, disruption)
 }
 
-/** The nodes that have been gone for long enough, and of which the server says so too. */
-async function findForsaken(
+/** The nodes that have been missing for long enough, confirmed by the server. */
+async function findDeletedNodes(
   { client, clock }: ReconcileContext,
   pods: readonly PodView[],
   nodes: ReadonlyMap<string, unknown>,
@@ -64,16 +65,16 @@ async function findForsaken(
   const named = new Set(pods.map(({ spec }) => spec.nodeName ?? ''))
   for (const name of missing.keys()) if (!named.has(name) || nodes.has(name)) missing.delete(name)
   const now = clock.monotonic()
-  const forsaken = new Set<string>()
+  const deletedNodes = new Set<string>()
   for (const name of named) {
     if (name === '' || nodes.has(name)) continue
     const since = missing.get(name) ?? now
     missing.set(name, since)
     if (now - since < quarantine) continue
     missing.delete(name)
-    if (!(await client.get(Node, { name }, { cached: false }))) forsaken.add(name)
+    if (!(await client.get(Node, { name }, { cached: false }))) deletedNodes.add(name)
   }
-  return forsaken
+  return deletedNodes
 }
 
 /** Evicted ones first, then the oldest. */
@@ -86,7 +87,7 @@ function chooseFinished(pods: readonly PodView[], threshold: number): readonly P
   return order.slice(0, Math.max(0, finished.length - threshold))
 }
 
-/** Others look at how a pod ended: one that can no longer say so has failed. */
+/** Marks the pod as failed first: other controllers need its final phase, which its kubelet can no longer report. */
 async function forceDelete(
   context: ReconcileContext,
   pod: PodView,
@@ -97,10 +98,10 @@ async function forceDelete(
   try {
     if (!isPodTerminal(pod))
       await markPod(context, pod, { phase: 'Failed', ...(disruption && { disruption }) })
-    // What is held by finalizers only is deleted as far as that goes.
+    // Pods with finalizers remain, terminating.
     if (deletionTimestamp && deletionGracePeriodSeconds === 0) return
     await client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } })
   } catch (error) {
-    if (!isNotFound(error)) log.warn('a pod could not be deleted', { namespace, name, error })
+    if (!isNotFound(error)) log.warn('failed to delete a pod', { namespace, name, error })
   }
 }

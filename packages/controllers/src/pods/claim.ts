@@ -7,27 +7,27 @@ import type { OperatorClient } from '@coxswain/runtime'
 
 export interface Claim<K extends Kind> {
   readonly client: OperatorClient
-  /** Of what is claimed. */
+  /** The kind of the claimed objects. */
   readonly kind: K
   readonly ownerKind: Kind
   readonly owner: DeepReadonly<ApiObject>
   readonly selector: Selector
-  /** What the selector cannot say: whether an object can be the owner's at all. @default any can */
+  /** Restricts the selected objects further. @default accepts all */
   readonly accepts?: (object: DeepReadonly<ApiObject>) => boolean
-  /** What those that are adopted get, and those that are released lose. */
+  /** Added to adopted objects and removed from released ones. */
   readonly finalizers?: readonly string[]
 }
 
 /**
- * Sorts out which of `objects` are the owner's: what it controls and selects is; what it controls but no longer selects is
- * released; what nobody controls and it selects is adopted. An owner that is being deleted adopts and releases nothing.
+ * Finds the objects that belong to the owner: those that it controls and selects. Releases those that it controls but no longer
+ * selects, and adopts orphans that it selects. An owner that is terminating adopts and releases nothing.
  */
 export async function claimObjects<K extends Kind, T extends DeepReadonly<ApiObject>>(
   claim: Claim<K>,
   objects: readonly T[],
 ): Promise<T[]> {
   const { owner, selector, accepts = () => true } = claim
-  const isGoing = owner.metadata.deletionTimestamp !== undefined
+  const isTerminating = owner.metadata.deletionTimestamp !== undefined
   let mayAdopt: boolean | undefined
   const mine: T[] = []
   for (const object of objects) {
@@ -36,9 +36,9 @@ export async function claimObjects<K extends Kind, T extends DeepReadonly<ApiObj
     if (controller) {
       if (controller.uid !== owner.metadata.uid) continue
       if (isSelected) mine.push(object)
-      else if (!isGoing) await release(claim, object)
-    } else if (isSelected && !isGoing && !object.metadata.deletionTimestamp) {
-      mayAdopt ??= await isStillThere(claim)
+      else if (!isTerminating) await release(claim, object)
+    } else if (isSelected && !isTerminating && !object.metadata.deletionTimestamp) {
+      mayAdopt ??= await canAdopt(claim)
       const adopted = mayAdopt && (await adopt(claim, object))
       if (adopted) mine.push(adopted)
     }
@@ -46,8 +46,8 @@ export async function claimObjects<K extends Kind, T extends DeepReadonly<ApiObj
   return mine
 }
 
-/** Asks the server: a cache may not know yet that the owner goes, or that another has its name. */
-async function isStillThere<K extends Kind>({ client, ownerKind, owner }: Claim<K>): Promise<boolean> {
+/** Reads from the server: a stale cache may miss that the owner is terminating or was replaced by another of the same name. */
+async function canAdopt<K extends Kind>({ client, ownerKind, owner }: Claim<K>): Promise<boolean> {
   const { namespace = '', name, uid } = owner.metadata
   const fresh = await client.get(ownerKind, { namespace, name }, { cached: false })
   const metadata = (fresh as DeepReadonly<ApiObject> | undefined)?.metadata
@@ -59,7 +59,7 @@ const keyOf = ({ metadata }: DeepReadonly<ApiObject>) => ({
   name: metadata.name,
 })
 
-/** Resolves with the object as it is then. */
+/** Resolves with the adopted object, or undefined if it was deleted or has another controller. */
 async function adopt<K extends Kind, T extends DeepReadonly<ApiObject>>(
   { client, kind, ownerKind, owner, finalizers }: Claim<K>,
   object: T,
@@ -74,7 +74,7 @@ async function adopt<K extends Kind, T extends DeepReadonly<ApiObject>>(
   try {
     return (await client.patch(kind, keyOf(object), patch, { type: 'strategic' })) as unknown as T
   } catch (error) {
-    if (isNotFound(error) || isInvalid(error)) return undefined // it is gone, or somebody else's by now
+    if (isNotFound(error) || isInvalid(error)) return undefined // deleted, or controlled by another owner by now
     throw error
   }
 }

@@ -16,12 +16,12 @@ const byController = (revision: RevisionView): string[] => [
   getControllerOf(revision)?.uid ?? orphansOf(revision.metadata.namespace),
 ]
 
-/** Lets an operator find revisions by who controls them. */
+/** Indexes ControllerRevisions by controller. */
 export function indexRevisions(operator: OperatorBuilder): void {
   operator.index(ControllerRevision, field, byController)
 }
 
-/** The revisions that `owner` controls, and those of its namespace that nobody does. */
+/** The revisions that `owner` controls, and the orphans in its namespace. */
 export async function listRevisionsFor(
   client: OperatorClient,
   { metadata }: DeepReadonly<ApiObject>,
@@ -41,8 +41,8 @@ export function compareRevisions(a: RevisionView, b: RevisionView): number {
 }
 
 /**
- * What a revision keeps: the patch that brings its template back. `kubectl rollout undo` sends it as it is. Keys are in
- * order, since servers compare the bytes: patching anything else of a revision puts them in order, and data must not change.
+ * The data of a revision: the patch that restores its template, which `kubectl rollout undo` sends as it is. Keys are sorted
+ * because servers compare the bytes: patching another field of a revision sorts them, and its data is immutable.
  */
 export function revisionData(template: TemplateView): Record<string, unknown> {
   return sortKeys({ spec: { template: { ...plain(template), $patch: 'replace' } } }) as Record<
@@ -51,7 +51,7 @@ export function revisionData(template: TemplateView): Record<string, unknown> {
   >
 }
 
-/** The template that a revision keeps; undefined when there is none in it. */
+/** The template in a revision's data, if any. */
 export function templateIn({ data }: RevisionView): TemplateView | undefined {
   const spec = data?.spec as { readonly template?: TemplateView & { readonly $patch?: string } } | undefined
   if (!spec?.template) return undefined
@@ -59,13 +59,13 @@ export function templateIn({ data }: RevisionView): TemplateView | undefined {
   return template
 }
 
-/** Whether a revision keeps just this template. */
+/** Whether a revision contains exactly this template. */
 export function isRevisionOf(revision: RevisionView, template: TemplateView): boolean {
   const kept = templateIn(revision)
   return kept !== undefined && deepEqual(plain(kept), plain(template))
 }
 
-/** Older servers write an empty creation time into templates. */
+/** Older servers write an empty creationTimestamp into templates. */
 function plain(template: TemplateView): TemplateView {
   const { metadata, ...rest } = template
   if (!metadata) return template
@@ -75,7 +75,7 @@ function plain(template: TemplateView): TemplateView {
     : template
 }
 
-/** Deletes a revision; one that is gone is no matter. */
+/** Deletes a revision; ignores one that is already deleted. */
 export async function deleteRevision(client: OperatorClient, { metadata }: RevisionView): Promise<void> {
   const { namespace = '', name, uid } = metadata
   await client.delete(ControllerRevision, { namespace, name }, { preconditions: { uid } })

@@ -5,13 +5,13 @@ import type { ReconcileContext } from '@coxswain/runtime'
 
 type Tools = Pick<ReconcileContext, 'client' | 'clock'>
 
-/** Why a pod has to go that could have stayed. */
+/** Why a pod is disrupted. */
 export interface Disruption {
   readonly reason: string
   readonly message: string
 }
 
-/** Says in a pod's status that it is about to be disrupted, or that it has failed, or both. */
+/** Sets the DisruptionTarget condition of a pod, its phase, or both. */
 export async function markPod(
   { client, clock }: Tools,
   pod: PodView,

@@ -1,5 +1,5 @@
 /**
- * Milliseconds between two looks at one object that owns or selects pods: of hundreds of pods that change at once, many are seen at
- * one look, and each look costs as much as there are pods.
+ * Milliseconds between two reconciliations of one object that owns or selects pods. A reconciliation costs time proportional to
+ * the number of pods, so changes of hundreds of pods are handled together.
  */
 export const minInterval = 50

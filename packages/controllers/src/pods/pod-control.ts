@@ -12,7 +12,7 @@ export interface PodOwner {
   readonly object: Owner
 }
 
-/** A pod as a template describes it. Without a name it gets one that begins with the owner's. */
+/** A pod from a template. Without a name its name is generated from the owner's. */
 export function podFromTemplate(
   { kind, object }: PodOwner,
   template: DeepReadonly<PodTemplateSpec>,
@@ -31,12 +31,12 @@ export function podFromTemplate(
     },
     spec: template.spec,
   }
-  return pod as unknown as DeepReadonly<Pod> // the server completes it
+  return pod as unknown as DeepReadonly<Pod> // the server sets the defaults
 }
 
 type Tools = Pick<ReconcileContext, 'client' | 'events'>
 
-/** Creates a pod and tells of it in an event on its owner. */
+/** Creates a pod and records an event on its owner. */
 export async function createPod(
   { client, events }: Tools,
   { object }: PodOwner,
@@ -47,13 +47,13 @@ export async function createPod(
     events.normal(object, 'SuccessfulCreate', `Created pod: ${made.metadata.name}`)
     return made
   } catch (error) {
-    if (!isNamespaceGoing(error))
+    if (!isNamespaceTerminating(error))
       events.warning(object, 'FailedCreate', `Error creating: ${(error as Error).message}`)
     throw error
   }
 }
 
-/** Deletes a pod and tells of it; one that is gone is no matter. */
+/** Deletes a pod and records an event; ignores one that is already deleted. */
 export async function deletePod(
   { client, events }: Tools,
   { object }: PodOwner,
@@ -70,8 +70,8 @@ export async function deletePod(
   }
 }
 
-/** In a namespace that is being deleted nothing new can be made: no reason to complain or to hurry. */
-export function isNamespaceGoing(error: unknown): boolean {
+/** Creating an object in a terminating namespace fails; this is neither reported nor retried. */
+export function isNamespaceTerminating(error: unknown): boolean {
   return (
     isStatusError(error) &&
     (error.status.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating')

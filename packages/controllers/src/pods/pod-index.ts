@@ -16,12 +16,12 @@ const byController = (pod: PodView): string[] => [
   getControllerOf(pod)?.uid ?? orphansOf(pod.metadata.namespace),
 ]
 
-/** Lets an operator find pods by who controls them. */
+/** Indexes pods by controller. */
 export function indexPods(operator: OperatorBuilder): void {
   operator.index(Pod, field, byController)
 }
 
-/** The pods that `owner` controls, and those of its namespace that nobody does. */
+/** The pods that `owner` controls, and the orphans in its namespace. */
 export async function listPodsFor(
   client: OperatorClient,
   { metadata }: DeepReadonly<ApiObject>,
@@ -36,7 +36,7 @@ export async function listPodsOf(client: OperatorClient, uid: string): Promise<r
   return (await client.list(Pod, { fields: { [field]: uid } })).items
 }
 
-/** The keys of the same, for mapping functions. */
+/** Their keys, for mapping functions. */
 export function listPodKeysOf(lookup: Lookup, uid: string): ObjectKey[] {
   const pods = lookup.list(Pod, { fields: { [field]: uid } })
   return pods.map(({ metadata: { namespace = '', name } }) => ({ namespace, name }))
@@ -45,7 +45,7 @@ export function listPodKeysOf(lookup: Lookup, uid: string): ObjectKey[] {
 const nodeField = 'node'
 const byNode = ({ spec }: PodView): string[] => [spec.nodeName ?? '']
 
-/** Lets an operator find pods by the node they are on. */
+/** Indexes pods by node. */
 export function indexPodsByNode(operator: OperatorBuilder): void {
   operator.index(Pod, nodeField, byNode)
 }

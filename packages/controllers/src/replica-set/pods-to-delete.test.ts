@@ -18,9 +18,7 @@ const podOf = (name: string, cost: string) =>
 const firstOf = (...costs: string[]) =>
   choosePodsToDelete(
     costs.map((cost, index) => podOf(String(index), cost)),
-    [],
-    1,
-    Date.parse('2026-01-01T00:00:10Z'),
+    { related: [], count: 1, now: Date.parse('2026-01-01T00:00:10Z') },
   )[0]?.metadata.name
 
 describe('the cost of deleting a Pod', () => {

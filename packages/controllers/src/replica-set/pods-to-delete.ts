@@ -2,19 +2,25 @@ import { parseInt64 } from '@coxswain/apimachinery/go'
 import { isPodActive, isPodReady, maxRestartCount, type PodView, podReadySince } from '@coxswain/kinds'
 
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
-/** How a valid cost begins: upstream rejects plus signs and leading zeros. */
+/** The prefix of a valid cost: upstream rejects plus signs and leading zeros. */
 const validCost = /^(-|[1-9]|0$)/
 const phases = ['Pending', 'Unknown', 'Running']
 
+export interface PodsToDeleteOptions {
+  /** The pods of all ReplicaSets with the same controller. */
+  readonly related: readonly PodView[]
+  readonly count: number
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
 /**
- * The `count` pods that are missed least: without a node, not running, not ready, cheap, on a node with many of
- * their kind (`related`), ready for a shorter time, restarted more often, younger.
+ * Chooses the `count` pods to delete first: unassigned, not running, not ready, lower deletion cost, on a node with more pods of
+ * the same controller (`related`), ready for a shorter time, more restarts, created later.
  */
 export function choosePodsToDelete(
   pods: readonly PodView[],
-  related: readonly PodView[],
-  count: number,
-  now: number,
+  { related, count, now }: PodsToDeleteOptions,
 ): PodView[] {
   if (count >= pods.length) return [...pods]
   const perNode = new Map<string, number>()
@@ -30,7 +36,7 @@ export function choosePodsToDelete(
   return ranked.slice(0, count).map(({ pod }) => pod)
 }
 
-/** What speaks for keeping it, in the order in which it counts. */
+/** Ranks a pod by these criteria, most significant first; the lowest ranks are deleted. */
 function worthOf(pod: PodView, neighbours: number, now: number): readonly number[] {
   return [
     Number(Boolean(pod.spec.nodeName)),
@@ -38,7 +44,7 @@ function worthOf(pod: PodView, neighbours: number, now: number): readonly number
     Number(isPodReady(pod)),
     costOf(pod),
     -neighbours,
-    // Times count by their order of magnitude, so that a second more or less does not decide.
+    // Times are compared by order of magnitude, so that a difference of a second does not decide.
     magnitude(podReadySince(pod), now),
     -maxRestartCount(pod),
     magnitude(createdAt(pod), now),
@@ -64,7 +70,7 @@ function createdAt({ metadata }: PodView): number {
   return Date.parse(metadata.creationTimestamp)
 }
 
-/** How long ago, as a power of two of nanoseconds. */
+/** The age as a power of two in nanoseconds. */
 function magnitude(since: number | undefined, now: number): number {
   if (since === undefined) return 0
   return Math.floor(Math.log2(Math.max(1, (now - since) * 1e6)))

@@ -24,21 +24,21 @@ import {
 } from '@coxswain/runtime'
 import { claimObjects } from '../pods/claim.ts'
 import { minInterval } from '../pods/pace.ts'
-import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../pods/pod-control.ts'
+import { createPod, deletePod, isNamespaceTerminating, podFromTemplate } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
 import { choosePodsToDelete } from './pods-to-delete.ts'
 
-/** No more pods than this are created or deleted at one go. */
+/** The largest number of pods created or deleted in one reconciliation. */
 const burst = 500
 
-type SetView = DeepReadonly<ReplicaSet>
+type ReplicaSetView = DeepReadonly<ReplicaSet>
 
-/** What ReplicaSets and ReplicationControllers differ in. */
+/** How ReplicaSets and ReplicationControllers differ. */
 interface Flavour {
   readonly kind: typeof ReplicaSet | typeof ReplicationController
-  selectorOf(set: SetView): Selector
+  selectorOf(set: ReplicaSetView): Selector
   readonly eventSource: string
-  /** Whether the status says how many pods are on their way out. */
+  /** Whether the status has `terminatingReplicas`. */
   readonly countsTerminating: boolean
 }
 
@@ -56,12 +56,12 @@ const replicationControllers: Flavour = {
   countsTerminating: false,
 }
 
-/** Keeps as many pods as a ReplicaSet says. */
+/** Maintains the number of pods that a ReplicaSet specifies. */
 export function createReplicaSetController(): Operator {
   return defineController('replicaset', replicaSets)
 }
 
-/** Keeps as many pods as a ReplicationController says. */
+/** Maintains the number of pods that a ReplicationController specifies. */
 export function createReplicationControllerController(): Operator {
   return defineController('replicationcontroller', replicationControllers)
 }
@@ -79,7 +79,7 @@ function defineController(name: string, flavour: Flavour): Operator {
   })
 }
 
-/** A pod that nobody controls concerns every set that selects it. */
+/** Maps an orphaned pod to every ReplicaSet that selects it. */
 function orphansTo({ kind, selectorOf }: Flavour): MapFunction<Pod> {
   return (pod, lookup) => {
     if (getControllerOf(pod) || Object.keys(pod.metadata.labels ?? {}).length === 0) return []
@@ -111,9 +111,9 @@ async function reconcile(context: ReconcileContext, flavour: Flavour): Promise<R
     pod =>
       isPodTerminating(pod) && getControllerOf(pod) !== undefined && selector.matches(pod.metadata.labels),
   )
-  await writeStatus(context, flavour, set, pods, terminating.length, failure)
+  await writeStatus(context, set, { flavour, pods, terminating: terminating.length, failure })
   if (failure) {
-    if (isNamespaceGoing(failure)) return
+    if (isNamespaceTerminating(failure)) return
     throw failure
   }
   const minReady = set.spec?.minReadySeconds ?? 0
@@ -121,16 +121,16 @@ async function reconcile(context: ReconcileContext, flavour: Flavour): Promise<R
   return wait === undefined ? undefined : requeueAfter(Math.max(1, wait))
 }
 
-/** Creates what is missing and deletes what is too much. */
+/** Creates missing pods or deletes surplus ones. */
 async function manage(
   context: ReconcileContext,
   { kind }: Flavour,
-  set: SetView,
+  set: ReplicaSetView,
   active: readonly PodView[],
 ): Promise<{ readonly pods: readonly PodView[]; readonly error?: unknown }> {
   const owner = { kind, object: set }
-  const wanted = set.spec?.replicas ?? 1
-  const missing = Math.min(wanted - active.length, burst)
+  const desired = set.spec?.replicas ?? 1
+  const missing = Math.min(desired - active.length, burst)
   if (missing > 0) {
     const pod = podFromTemplate(owner, set.spec!.template!)
     const made: PodView[] = []
@@ -139,21 +139,21 @@ async function manage(
     })
     return { pods: [...active, ...made], ...(error !== undefined && { error }) }
   }
-  const surplus = Math.min(active.length - wanted, burst)
+  const surplus = Math.min(active.length - desired, burst)
   if (surplus <= 0) return { pods: active }
   const related = await findRelated(context, set, active)
-  const victims = choosePodsToDelete(active, related, surplus, context.clock.now())
-  const results = await Promise.allSettled(victims.map(pod => deletePod(context, owner, pod)))
-  const gone = new Set(victims.filter((_, index) => results[index]?.status === 'fulfilled'))
+  const podsToDelete = choosePodsToDelete(active, { related, count: surplus, now: context.clock.now() })
+  const results = await Promise.allSettled(podsToDelete.map(pod => deletePod(context, owner, pod)))
+  const deleted = new Set(podsToDelete.filter((_, index) => results[index]?.status === 'fulfilled'))
   const failed = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
-  const pods = active.filter(pod => !gone.has(pod))
+  const pods = active.filter(pod => !deleted.has(pod))
   return { pods, ...(failed && { error: failed.reason }) }
 }
 
-/** The pods of all sets with the same controller: a deployment's old and new ones together. */
+/** The pods of all ReplicaSets with the same controller: the old and new ones of a Deployment. */
 async function findRelated(
   { client }: ReconcileContext,
-  set: SetView,
+  set: ReplicaSetView,
   active: readonly PodView[],
 ): Promise<readonly PodView[]> {
   const controller = getControllerOf(set)
@@ -164,14 +164,19 @@ async function findRelated(
   return (await Promise.all(family.map(({ metadata }) => listPodsOf(client, metadata.uid)))).flat()
 }
 
+interface Observed {
+  readonly flavour: Flavour
+  readonly pods: readonly PodView[]
+  readonly terminating: number
+  readonly failure: unknown
+}
+
 async function writeStatus(
   { client, clock }: ReconcileContext,
-  { kind, countsTerminating }: Flavour,
-  set: SetView,
-  pods: readonly PodView[],
-  terminating: number,
-  failure: unknown,
+  set: ReplicaSetView,
+  { flavour, pods, terminating, failure }: Observed,
 ): Promise<void> {
+  const { kind, countsTerminating } = flavour
   const now = clock.now()
   const labels = selectorFromLabels(set.spec?.template?.metadata?.labels ?? {})
   const minReady = set.spec?.minReadySeconds ?? 0
@@ -191,7 +196,7 @@ async function writeStatus(
   await client.updateStatus(kind as typeof ReplicaSet, { ...set, status })
 }
 
-/** The server leaves counts of zero out, but for those that are always there or may be unknown. */
+/** The server omits counts of zero, except those that are required or may be unknown. */
 function withoutZeros(status: object): object {
   return Object.fromEntries(
     Object.entries(status).filter(
@@ -200,7 +205,7 @@ function withoutZeros(status: object): object {
   )
 }
 
-function conditionsAfter(set: SetView, pods: number, failure: unknown, now: string) {
+function conditionsAfter(set: ReplicaSetView, pods: number, failure: unknown, now: string) {
   const conditions = set.status?.conditions ?? []
   const isKnown = conditions.some(({ type }) => type === 'ReplicaFailure')
   if (failure === undefined) return conditions.filter(({ type }) => type !== 'ReplicaFailure')

@@ -35,7 +35,7 @@ async function scale(cluster: Cluster, replicas: number): Promise<void> {
 
 const podsOf = async (cluster: Cluster) => (await cluster.run(cluster.client.list(Pod, { namespace }))).items
 
-/** The first by name: the same in every play. */
+/** The first pod by name, so that every run picks the same one. */
 async function anyPod(cluster: Cluster) {
   const [pod] = (await podsOf(cluster)).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   return { namespace, name: pod!.metadata.name }
@@ -44,12 +44,15 @@ async function anyPod(cluster: Cluster) {
 const patchPod = async (cluster: Cluster, of: typeof key, metadata: object) =>
   await cluster.run(cluster.client.patch(Pod, of, { metadata }, { type: 'merge' }))
 
-/** Counts of the status (all, labelled, ready, available, going), conditions, and pods of the set, of nobody, of others. */
+/**
+ * Counts of the status (all, labelled, ready, available, terminating), conditions, and the number of pods that the set controls,
+ * orphans, and pods of other controllers.
+ */
 async function outcome(cluster: Cluster) {
   const { status, metadata } = (await cluster.run(cluster.client.get(ReplicaSet, key)))!
   const pods = (await podsOf(cluster)).map(({ metadata: of, status: state }) => {
     const owner = of.ownerReferences?.find(({ controller }) => controller)
-    const whose = !owner ? 'nobody' : owner.uid === metadata.uid ? 'mine' : 'another'
+    const whose = !owner ? 'orphan' : owner.uid === metadata.uid ? 'mine' : 'another'
     return `${whose} ${state?.phase}`
   })
   const { replicas, fullyLabeledReplicas, readyReplicas, availableReplicas, terminatingReplicas } = status!
@@ -73,10 +76,10 @@ const play = scenariosOf('replicaset-controller', {
 })
 const scenario = (name: string, act: Scenario['act'], end: object) => play(name, { act, end })
 
-describe('ReplicaSets, whatever happens to their controller', () => {
-  scenario('get their pods', create, whole)
+describe('ReplicaSets, with faults injected into their controller', () => {
+  scenario('create their pods', create, whole)
 
-  scenario('create many in growing batches', cluster => create(cluster, { replicas: 40 }), {
+  scenario('create many pods in growing batches', cluster => create(cluster, { replicas: 40 }), {
     counts: '40,40,40,40,0',
     conditions: [],
     pods: running(40),
@@ -85,7 +88,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   {
     let made = 0
     let answersLost = 0
-    play('make each pod once, however late their caches are', {
+    play('create each pod once, however stale their caches are', {
       act: async (cluster, { trouble }) => {
         made = 0
         answersLost = trouble.loseAnswerOf === undefined ? 0 : 1
@@ -97,7 +100,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
         await create(cluster, { replicas: 7 })
         await scale(cluster, 12)
       },
-      // A pod that nobody answered for may be made again before it is seen.
+      // If the response to a create is lost, the pod may be created again before it is observed.
       look: async cluster => [(await podsOf(cluster)).length, made <= 12 + answersLost],
       end: [12, true],
     })
@@ -122,7 +125,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   )
 
   scenario(
-    'shrink to nothing',
+    'scale down to zero',
     async cluster => {
       await create(cluster)
       await scale(cluster, 0)
@@ -131,7 +134,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   )
 
   scenario(
-    'replace a pod that is deleted',
+    'replace a deleted pod',
     async cluster => {
       await create(cluster)
       await cluster.run(cluster.client.delete(Pod, await anyPod(cluster)))
@@ -140,7 +143,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   )
 
   scenario(
-    'replace a pod that has failed, and leave it where it is',
+    'replace a failed pod without deleting it',
     async cluster => {
       await create(cluster)
       const of = await anyPod(cluster)
@@ -159,22 +162,22 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   })
 
   scenario(
-    'count pods as available when they have been ready for long enough',
+    'count pods as available after minReadySeconds',
     cluster => create(cluster, { minReadySeconds: 30 }),
     whole,
   )
 
   scenario(
-    'release a pod whose labels no longer fit, and replace it',
+    'release and replace a pod whose labels no longer match',
     async cluster => {
       await create(cluster)
       await patchPod(cluster, await anyPod(cluster), { labels: { app: 'other' } })
     },
-    { ...whole, pods: [...running(3), ...running(1, 'nobody')] },
+    { ...whole, pods: [...running(3), ...running(1, 'orphan')] },
   )
 
   scenario(
-    'adopt a pod that fits when it was there before',
+    'adopt a matching pod that already existed',
     async cluster => {
       await createPod(cluster, 'stray')
       await create(cluster)
@@ -183,7 +186,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   )
 
   scenario(
-    'do not take a pod of another',
+    'do not adopt a pod of another controller',
     async cluster => {
       const { metadata } = await cluster.run(
         cluster.client.create(ConfigMap, { metadata: { namespace, name: 'x' } }),
@@ -196,7 +199,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   )
 
   scenario(
-    'do not adopt when they are being deleted themselves',
+    'do not adopt pods while they are terminating',
     async cluster => {
       await create(cluster, { replicas: 1 })
       await cluster.run(
@@ -210,7 +213,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   )
 
   scenario(
-    'say why they cannot create pods, and get on when they can',
+    'report why they cannot create pods, and continue when they can',
     async cluster => {
       const quota = { namespace, name: 'none' }
       await cluster.run(
@@ -231,7 +234,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
       const set = (await cluster.run(cluster.client.get(ReplicaSet, key)))!
       const [failure] = set.status?.conditions ?? []
       if (failure?.reason !== 'FailedCreate')
-        throw new Error(`no word of the quota: ${JSON.stringify(set.status)}`)
+        throw new Error(`the quota is not reported: ${JSON.stringify(set.status)}`)
       await cluster.run(cluster.client.delete(ResourceQuota, quota))
       await cluster.advance(120_000)
     },
@@ -239,7 +242,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   )
 
   scenario(
-    'keep the pod that costs most to lose',
+    'keep the pod with the highest deletion cost',
     async cluster => {
       await create(cluster)
       const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '10' }
@@ -248,13 +251,13 @@ describe('ReplicaSets, whatever happens to their controller', () => {
       await scale(cluster, 1)
       await cluster.advance(20_000)
       const [left] = await podsOf(cluster)
-      if (left?.metadata.labels?.kept !== 'yes') throw new Error('another one was kept')
+      if (left?.metadata.labels?.kept !== 'yes') throw new Error('another pod was kept')
     },
     { counts: '1,1,1,1,0', conditions: [], pods: running(1) },
   )
 
   scenario(
-    'count those that are on their way out',
+    'count terminating pods',
     async cluster => {
       await create(cluster)
       const of = await anyPod(cluster)
@@ -266,7 +269,7 @@ describe('ReplicaSets, whatever happens to their controller', () => {
   )
 })
 
-describe('ReplicationControllers, whatever happens to their controller', () => {
+describe('ReplicationControllers, with faults injected into their controller', () => {
   const look = async (cluster: Cluster) => {
     const { status } = (await cluster.run(cluster.client.get(ReplicationController, key)))!
     return [status?.replicas, status?.readyReplicas, (await podsOf(cluster)).length].join()
@@ -287,9 +290,9 @@ describe('ReplicationControllers, whatever happens to their controller', () => {
     look,
   })
 
-  manage('get their pods', { act: cluster => createController(cluster), end: '3,3,3' })
+  manage('create their pods', { act: cluster => createController(cluster), end: '3,3,3' })
 
-  manage('grow, shrink, and replace', {
+  manage('scale up, scale down and replace pods', {
     act: async cluster => {
       await createController(cluster)
       for (const replicas of [5, 2]) {

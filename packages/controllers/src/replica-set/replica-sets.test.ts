@@ -32,7 +32,7 @@ const createSet = (cluster: Cluster, replicas: number) =>
 const podsOf = async (cluster: Cluster) => (await cluster.run(cluster.client.list(Pod, { namespace }))).items
 
 describe('ReplicaSets', () => {
-  it('get as many pods as they say, with status and events', async () => {
+  it('create the desired number of pods, with status and events', async () => {
     await withController(async cluster => {
       await createSet(cluster, 3)
       await cluster.advance(2_000)
@@ -48,7 +48,7 @@ describe('ReplicaSets', () => {
     })
   })
 
-  it('replace a pod that is deleted, release one that is relabelled, adopt one that fits', async () => {
+  it('replace a deleted pod, release a relabelled one, adopt a matching one', async () => {
     await withController(async cluster => {
       await createSet(cluster, 2)
       await cluster.advance(2_000)
@@ -73,7 +73,7 @@ describe('ReplicaSets', () => {
     })
   })
 
-  it('lose the pods that are missed least', async () => {
+  it('delete the pods that rank lowest', async () => {
     await withController(async cluster => {
       await createSet(cluster, 4)
       await cluster.advance(2_000)

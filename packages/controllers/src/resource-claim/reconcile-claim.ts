@@ -7,7 +7,7 @@ import { type ClaimView, isDone } from './reconcile-pod.ts'
 
 const finalizer = 'resource.kubernetes.io/delete-protection'
 
-/** Takes back what pods that are gone or done had reserved; with the last of them goes the allocation. */
+/** Removes the reservations of deleted and finished pods; deallocates after the last of them. */
 export async function reconcileClaim(context: ReconcileContext): Promise<void> {
   const { client, key } = context
   const claim = await client.get(ResourceClaim, key)
@@ -23,13 +23,17 @@ export async function reconcileClaim(context: ReconcileContext): Promise<void> {
   const isProtected = claim.metadata.finalizers?.includes(finalizer) ?? false
   let current: ClaimView = claim
   const isIdle = remaining.length === 0
-  const isGoing = claim.metadata.deletionTimestamp !== undefined
+  const isTerminating = claim.metadata.deletionTimestamp !== undefined
   if (remaining.length < reservedFor.length)
-    current = await writeStatus(context, claim, remaining, isIdle && isProtected)
-  else if (isIdle && isGoing && isProtected && claim.status?.allocation)
-    current = await writeStatus(context, claim, remaining, true)
-  const lostAllocation = !current.status?.allocation && (remaining.length < reservedFor.length || isGoing)
-  // One that has it while nothing is allocated yet may be on its way to an allocation.
+    current = await writeStatus(context, claim, {
+      reservedFor: remaining,
+      deallocates: isIdle && isProtected,
+    })
+  else if (isIdle && isTerminating && isProtected && claim.status?.allocation)
+    current = await writeStatus(context, claim, { reservedFor: remaining, deallocates: true })
+  const lostAllocation =
+    !current.status?.allocation && (remaining.length < reservedFor.length || isTerminating)
+  // A finalizer without an allocation may belong to an allocation in progress.
   if (isIdle && isProtected && lostAllocation) {
     const finalizers = current.metadata.finalizers?.filter(name => name !== finalizer)
     current = await client.update(ResourceClaim, {
@@ -37,14 +41,18 @@ export async function reconcileClaim(context: ReconcileContext): Promise<void> {
       metadata: { ...current.metadata, finalizers },
     } as ClaimView)
   }
-  if (isIdle && !isGoing) await deleteUnneeded(context, current)
+  if (isIdle && !isTerminating) await deleteUnneeded(context, current)
+}
+
+interface StatusUpdate {
+  readonly reservedFor: NonNullable<NonNullable<ClaimView['status']>['reservedFor']>
+  readonly deallocates: boolean
 }
 
 async function writeStatus(
   { client }: ReconcileContext,
   claim: ClaimView,
-  reservedFor: NonNullable<NonNullable<ClaimView['status']>['reservedFor']>,
-  deallocates: boolean,
+  { reservedFor, deallocates }: StatusUpdate,
 ): Promise<ClaimView> {
   const { allocation, reservedFor: _, ...others } = claim.status ?? {}
   const status = {
@@ -55,7 +63,7 @@ async function writeStatus(
   return await client.updateStatus(ResourceClaim, { ...claim, status })
 }
 
-/** A pod that is not known is asked for: the scheduler may be faster than the cache. */
+/** Reads unknown pods from the server: the scheduler may be ahead of the cache. */
 async function stillRuns({ client, key }: ReconcileContext, name: string, uid: string): Promise<boolean> {
   const { namespace = '' } = key
   const pod =
@@ -64,7 +72,7 @@ async function stillRuns({ client, key }: ReconcileContext, name: string, uid: s
   return pod?.metadata.uid === uid && !isDone(pod)
 }
 
-/** A claim that was made for a pod that will not run any more goes before the pod does. */
+/** A claim generated for a pod that will not run any more is deleted before the pod. */
 async function deleteUnneeded({ client, key }: ReconcileContext, claim: ClaimView): Promise<void> {
   const owner = getControllerOf(claim)
   if (owner?.kind !== 'Pod') return

@@ -10,10 +10,10 @@ type PodClaim = NonNullable<PodView['spec']['resourceClaims']>[number]
 const claimAnnotation = 'resource.kubernetes.io/pod-claim-name'
 const fieldManager = 'ResourceClaimController'
 const mostConsumers = 256
-/** What a generated name leaves for its beginning. */
+/** The length that a generated name leaves for its prefix. */
 const longestBase = 57
 
-/** The names of the claims that a pod uses, as far as they are known. */
+/** The known names of the claims that a pod uses. */
 export function claimsOf(pod: PodView): string[] {
   const { spec, status } = pod
   const extended = status?.extendedResourceClaimStatus?.resourceClaimName
@@ -21,19 +21,19 @@ export function claimsOf(pod: PodView): string[] {
   return extended ? [...named, extended] : named
 }
 
-/** Undefined for one that has to be made, null for one that is not needed. */
+/** Undefined if it has to be created, null if none is needed. */
 function claimNameOf({ status }: PodView, claim: PodClaim): string | null | undefined {
   if (claim.resourceClaimName) return claim.resourceClaimName
   const known = status?.resourceClaimStatuses?.find(({ name }) => name === claim.name)
   return known && (known.resourceClaimName ?? null)
 }
 
-/** Finished, or going without ever having had a node: it needs no claims. */
+/** Finished, or terminating without ever having been scheduled: it needs no claims. */
 export function isDone(pod: PodView): boolean {
   return isPodTerminal(pod) || (pod.metadata.deletionTimestamp !== undefined && !pod.spec.nodeName)
 }
 
-/** Makes the claims that a pod has templates for, and reserves those of a pod that was given its node by hand. */
+/** Creates the claims that a pod has templates for, and reserves those of a pod that was bound without the scheduler. */
 export async function reconcilePod(context: ReconcileContext): Promise<void> {
   const { client, key, events } = context
   const pod = await client.get(Pod, key)
@@ -64,7 +64,7 @@ export async function reconcilePod(context: ReconcileContext): Promise<void> {
   for (const claim of current.spec.resourceClaims ?? []) await reserve(context, current, claim)
 }
 
-/** Resolves with the name of a claim that the pod's status does not know yet. */
+/** Resolves with the name of a claim that the pod's status does not have yet. */
 async function makeClaim(
   { client }: ReconcileContext,
   pod: PodView,
@@ -80,7 +80,7 @@ async function makeClaim(
   }
   const { resourceClaimTemplateName } = podClaim
   if (!resourceClaimTemplateName) return
-  // One that was made before the pod could be told of it.
+  // One that was created before the pod's status was updated.
   const { items } = await client.list(ResourceClaim, { namespace })
   const orphan = items.find(
     claim =>
@@ -108,7 +108,7 @@ async function makeClaim(
   return created.metadata.name
 }
 
-/** Both names are cut in proportion when they are too long together. */
+/** Both names are shortened in proportion if they are too long together. */
 function baseName(pod: string, claim: string): string {
   const whole = `${pod}-${claim}-`
   if (whole.length <= longestBase) return whole

@@ -5,7 +5,7 @@ import { defineOperator, type MapFunction, type Operator } from '@coxswain/runti
 import { reconcileClaim } from './reconcile-claim.ts'
 import { type ClaimView, claimsOf, reconcilePod } from './reconcile-pod.ts'
 
-/** Makes the resource claims that pods have templates for, and takes back what pods no longer use. */
+/** Creates the ResourceClaims that pods have templates for, and removes reservations of pods that no longer use them. */
 export function createResourceClaimController(): Operator {
   return defineOperator('resourceclaim-controller', operator => {
     operator
@@ -27,7 +27,7 @@ export function createResourceClaimController(): Operator {
   })
 }
 
-/** Those that name it, and the one it was made for. */
+/** The pods that refer to it, and the one it was generated for. */
 const podsOfClaim: MapFunction<ResourceClaim> = (claim: ClaimView, lookup) => {
   const { namespace = '', name } = claim.metadata
   const owner = getControllerOf(claim)

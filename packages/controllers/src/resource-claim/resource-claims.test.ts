@@ -34,7 +34,7 @@ const createPod = (cluster: Cluster, name: string, claim: object, nodeName?: str
 const deletePod = (cluster: Cluster, name: string) =>
   cluster.run(cluster.client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0 }))
 
-/** What a scheduler does, for these pods. */
+/** Acts as the scheduler for these pods. */
 async function allocate(cluster: Cluster, name: string, ...pods: string[]): Promise<void> {
   const key = { namespace, name }
   const claim = await cluster.run(cluster.client.get(ResourceClaim, key))
@@ -50,16 +50,16 @@ async function allocate(cluster: Cluster, name: string, ...pods: string[]): Prom
   await cluster.run(cluster.client.updateStatus(ResourceClaim, { ...held, status }))
 }
 
-/** `claim from its owner: reserved for`, generated parts of names cut off. */
+/** `claim from its owner: reserved for`, without generated suffixes. */
 async function describeClaims(cluster: Cluster): Promise<string[]> {
   const { items } = await cluster.run(cluster.client.list(ResourceClaim, { namespace }))
   return items
     .map(({ metadata, status }) =>
       [
         metadata.generateName ? `${metadata.generateName}*` : metadata.name,
-        `of ${metadata.ownerReferences?.[0]?.name ?? 'nobody'}`,
+        `of ${metadata.ownerReferences?.[0]?.name ?? 'none'}`,
         status?.allocation ? 'allocated' : 'free',
-        // A crash may leave it on a free one, where it does no harm.
+        // A crash may leave it on a free one, which is harmless.
         ...(status?.allocation ? (metadata.finalizers ?? []).map(() => 'protected') : []),
         ...(status?.reservedFor ?? []).map(({ name }) => `for ${name}`),
       ].join(' '),
@@ -82,7 +82,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string }
     end: ['p-gpu-* of p free'],
   },
   {
-    name: 'the claim of a pod that is done goes before the pod',
+    name: 'the claim of a finished pod is deleted before the pod',
     act: async cluster => {
       await createTemplate(cluster)
       await createPod(cluster, 'p', { resourceClaimTemplateName: 't' })
@@ -94,7 +94,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string }
     end: [],
   },
   {
-    name: 'a claim loses the reservation of a pod that has gone, and keeps the others',
+    name: 'a claim loses the reservation of a deleted pod, and keeps the others',
     act: async cluster => {
       await createShared(cluster)
       for (const name of ['p', 'q']) await createPod(cluster, name, shared)
@@ -102,10 +102,10 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string }
       await cluster.advance(5_000)
       await deletePod(cluster, 'p')
     },
-    end: ['shared of nobody allocated protected for q'],
+    end: ['shared of none allocated protected for q'],
   },
   {
-    name: 'with its last pod a claim loses its allocation',
+    name: 'a claim is deallocated with its last pod',
     act: async cluster => {
       await createShared(cluster)
       await createPod(cluster, 'p', shared)
@@ -113,10 +113,10 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string }
       await cluster.advance(5_000)
       await deletePod(cluster, 'p')
     },
-    end: ['shared of nobody free'],
+    end: ['shared of none free'],
   },
   {
-    name: 'a claim that is being deleted goes when nobody uses it',
+    name: 'a claim that is being deleted is released when it is unused',
     act: async cluster => {
       await createShared(cluster)
       await allocate(cluster, 'shared')
@@ -125,13 +125,13 @@ const plays: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string }
     end: [],
   },
   {
-    name: 'a pod that was given its node by hand gets its claim reserved',
+    name: 'a pod that was bound without the scheduler gets its claim reserved',
     act: async cluster => {
       await createShared(cluster)
       await allocate(cluster, 'shared')
       await createPod(cluster, 'p', shared, 'n1')
     },
-    end: ['shared of nobody allocated protected for p'],
+    end: ['shared of none allocated protected for p'],
   },
 ]
 
@@ -140,7 +140,7 @@ describe('resource claims, with the controller killed after any write', () => {
   const scenario = scenariosOf('resourceclaim-controller', { controllers, look: describeClaims })
   for (const { name, ...play } of plays) scenario(name, play)
 
-  it('are named in the status of the pod they were made for', async () => {
+  it('are named in the status of the pod they were generated for', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
     for (const controller of controllers()) cluster.start(controller)
     await cluster.advance(1_000)

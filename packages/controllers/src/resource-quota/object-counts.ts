@@ -7,7 +7,7 @@ import { ResourceKinds, type ServedKind } from '../resource-kinds.ts'
 interface Counted {
   readonly byNamespace: Map<string, number>
   readonly filled: Promise<void>
-  /** The quotas that asked, by namespace. */
+  /** The quotas that requested it, by namespace. */
   readonly asking: Map<string, Set<string>>
 }
 
@@ -17,15 +17,15 @@ interface Running {
   readonly kinds: ResourceKinds
 }
 
-/** How many objects of any resource a namespace has. Only what some quota asks for is watched, without its content. */
+/** Counts the objects of any resource per namespace. Watches only metadata of resources that a quota limits. */
 export class ObjectCounts {
-  /** Quotas whose numbers have become less. */
+  /** Quotas whose counts have decreased. */
   readonly changes: Channel = createChannel()
   readonly #running = Promise.withResolvers<Running>()
   readonly #counted = new Map<string, Counted>()
   #served: readonly ServedKind[] | undefined
 
-  /** Watches until the task ends. */
+  /** Runs until the task ends. */
   async run(context: TaskContext): Promise<void> {
     await using group = new TaskGroup(context.signal)
     this.#running.resolve({ context, group, kinds: new ResourceKinds(context.client.direct) })
@@ -35,7 +35,7 @@ export class ObjectCounts {
     await promise
   }
 
-  /** Undefined when the server has no such resource. `quota` is told when there are less. */
+  /** Undefined if the server does not serve the resource. `quota` is notified when the count decreases. */
   async count(
     { group, resource }: { readonly group: string; readonly resource: string },
     { namespace = '', name }: ObjectKey,
@@ -82,7 +82,7 @@ export class ObjectCounts {
     let isFilled = false
     const change = (namespace = '', by: number) => {
       byNamespace.set(namespace, (byNamespace.get(namespace) ?? 0) + by)
-      // What comes has been counted by admission.
+      // Admission has already counted new objects.
       if (isFilled && by < 0)
         for (const name of asking.get(namespace) ?? []) this.changes.send({ namespace, name })
     }

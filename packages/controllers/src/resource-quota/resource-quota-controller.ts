@@ -31,21 +31,21 @@ import {
 } from '@coxswain/runtime'
 import { ObjectCounts } from './object-counts.ts'
 
-/** Everything is added up anew this often, whatever happened. */
+/** Milliseconds between two full recalculations. */
 const resyncPeriod = 5 * 60_000
-/** How often the server is asked for a resource that it does not have. */
+/** Milliseconds between two discoveries of a missing resource. */
 const discoveryPeriod = 30_000
 
 type QuotaView = DeepReadonly<ResourceQuota>
 
-/** Keeps what quotas say is used true: admission counts up, this one counts anew. */
+/** Recalculates the usage of quotas: admission increases it, this controller corrects it. */
 export function createResourceQuotaController(): Operator {
   return defineOperator('resourcequota-controller', operator => {
     const counts = new ObjectCounts()
     operator.task('quota-counts', context => counts.run(context))
     operator
       .controller('resourcequota')
-      // Admission writes the status with every object that comes: its numbers are then ahead of the caches here.
+      // Admission updates the status with every created object: its numbers are then ahead of our caches.
       .for(ResourceQuota, { predicates: [hardChanged] })
       .watches(Pod, quotasThat(limitsPods), { predicates: [podUsageChanged] })
       .watches(Service, quotasThat(limitsServices), { predicates: [serviceTypeChanged] })
@@ -62,7 +62,7 @@ const hardChanged: Predicate<ResourceQuota> = event => {
   return text(event.old as QuotaView) !== text(event.object as QuotaView)
 }
 
-/** What comes has been counted by admission. Namespaces with many objects would be added up with each. */
+/** Admission has already counted new objects. Namespaces with many objects would be recalculated for each. */
 const notCreated: Predicate = event => event.type !== 'create'
 
 const podUsageChanged: Predicate<Pod> = event => {
@@ -71,7 +71,7 @@ const podUsageChanged: Predicate<Pod> = event => {
   return (isPodTerminal(pod) && !isPodTerminal(old)) || countedOf(old) !== countedOf(pod)
 }
 
-/** What of a running pod is counted, and where. */
+/** The fields of a running pod that affect its usage and scopes. */
 function countedOf(pod: PodView): string {
   const resources = containerStatusesOf(pod).flatMap(each => each.resources ?? [])
   return JSON.stringify([pod.spec.activeDeadlineSeconds !== undefined, resources])
@@ -110,7 +110,7 @@ async function reconcile(context: ReconcileContext, counts: ObjectCounts): Promi
   }
   const used: Record<string, string> = {}
   for (const name of names) {
-    // What cannot be counted keeps its number.
+    // A resource that cannot be counted keeps its number.
     const amount = usage.get(name)?.toString() ?? quota.status?.used?.[name]
     if (amount !== undefined) used[name] = amount
   }
@@ -119,7 +119,7 @@ async function reconcile(context: ReconcileContext, counts: ObjectCounts): Promi
   return isComplete ? undefined : requeueAfter(discoveryPeriod)
 }
 
-/** What pods, services and claims use of these names: zero where there are none. */
+/** The usage of pods, services and claims for these names: zero if there are none. */
 async function addUp(
   context: ReconcileContext,
   quota: QuotaView,

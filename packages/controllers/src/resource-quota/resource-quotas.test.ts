@@ -34,7 +34,7 @@ const usedOf = async (cluster: Cluster) =>
 
 const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & { readonly name: string })[] = [
   {
-    name: 'what pods ask for is added up, and comes back when they go',
+    name: 'pod requests are added up, and subtracted when pods are deleted',
     act: async cluster => {
       await createQuota(cluster, { hard: { pods: '5', 'requests.cpu': '4', 'limits.cpu': '10' } })
       await cluster.advance(1_000)
@@ -66,7 +66,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & { readonly name:
     end: { configmaps: '1', 'count/configmaps': '1', 'count/deployments.apps': '0' },
   },
   {
-    name: 'services by type, claims by class',
+    name: 'services are counted by type, claims by class',
     act: async cluster => {
       await createQuota(cluster, {
         hard: {
@@ -111,7 +111,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & { readonly name:
     },
     look: usedOf,
     end: {
-      services: '4', // with the server's own
+      services: '4', // including the server's own
       'services.nodeports': '2',
       'services.loadbalancers': '1',
       persistentvolumeclaims: '2',
@@ -120,7 +120,7 @@ const plays: readonly (Pick<Scenario, 'act' | 'look' | 'end'> & { readonly name:
     },
   },
   {
-    name: 'a finished pod uses nothing but its place',
+    name: 'a finished pod uses only its object count',
     act: async cluster => {
       await createQuota(cluster, { hard: { pods: '5', 'count/pods': '5', 'requests.cpu': '4' } })
       await cluster.advance(1_000)
@@ -175,7 +175,7 @@ describe('resource quotas', () => {
     })
   }
 
-  it('are not added up for what comes, which admission has counted, but for what goes', async () => {
+  it('are not recalculated for new objects, which admission has counted, but for deleted ones', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
     for (const controller of controllers()) cluster.start(controller)
     await createQuota(cluster, { hard: { pods: '9' } })
@@ -191,7 +191,7 @@ describe('resource quotas', () => {
     assert.deepEqual(await usedOf(cluster), { pods: '1' })
   })
 
-  it('take on another limit at once', async () => {
+  it('follow a changed limit at once', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }) })
     for (const controller of controllers()) cluster.start(controller)
     await createQuota(cluster, { hard: { pods: '1' } })

@@ -5,10 +5,10 @@ import { defineOperator, type Operator } from '@coxswain/runtime'
 const configMapName = 'kube-root-ca.crt'
 const annotations = {
   'kubernetes.io/description':
-    'The CA that signed the certificate of the API server, for programs that reach it from inside.',
+    'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.',
 }
 
-/** Puts the certificate that clients inside verify the server with into every namespace, and keeps it there. */
+/** Publishes the certificate of the CA that clients in the cluster verify the API server with to every namespace. */
 export function createRootCaPublisher(certificate: string): Operator {
   const data = { 'ca.crt': certificate }
   return defineOperator('root-ca-certificate-publisher-controller', operator => {

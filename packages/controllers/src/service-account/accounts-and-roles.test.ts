@@ -16,7 +16,7 @@ import { testServiceAccounts } from '@coxswain/testing/test-support/service-acco
 const createNamespace = (cluster: Cluster, name: string) =>
   cluster.run(cluster.client.create(Namespace, { metadata: { name } }))
 
-describe('default accounts, whatever happens to their controller', () => {
+describe('default service accounts, with faults injected into their controller', () => {
   const scenario = scenariosOf('serviceaccount-controller', {
     controllers: () => [createServiceAccountController()],
     others: () => [createNamespaceController()],
@@ -28,13 +28,13 @@ describe('default accounts, whatever happens to their controller', () => {
         .sort(),
   })
 
-  scenario('are in every namespace', {
+  scenario('exist in every namespace', {
     before: cluster => createNamespace(cluster, 'older'),
     act: cluster => createNamespace(cluster, 'team'),
     end: ['default/default', 'older/default', 'team/default'],
   })
 
-  scenario('come back when somebody deletes them, and others do not', {
+  scenario('are recreated when they are deleted, and others are not', {
     act: async cluster => {
       for (const name of ['default', 'robot']) {
         const key = { namespace: 'default', name }
@@ -45,7 +45,7 @@ describe('default accounts, whatever happens to their controller', () => {
     end: ['default/default'],
   })
 
-  scenario('are not made in a namespace that goes', {
+  scenario('are not created in a terminating namespace', {
     act: async cluster => {
       await createNamespace(cluster, 'team')
       const held = { namespace: 'team', name: 'held', finalizers: ['example.com/wait'] }
@@ -57,7 +57,7 @@ describe('default accounts, whatever happens to their controller', () => {
   })
 })
 
-describe('tokens in secrets, whatever happens to their controller', () => {
+describe('service account token secrets, with faults injected into their controller', () => {
   const account = { namespace: 'default', name: 'bot' }
   const secret = { namespace: 'default', name: 'bot-token' }
   const createAccount = (cluster: Cluster) =>
@@ -72,7 +72,7 @@ describe('tokens in secrets, whatever happens to their controller', () => {
       const sign = (claims: Record<string, unknown>) => signJwt(claims, testServiceAccounts.signingKey)
       return [createTokenController({ sign, rootCa: 'CA' })]
     },
-    /** What is in the secret, and whether it is of the account that is there. */
+    /** The content of the secret, and whether it belongs to the current account. */
     look: async cluster => {
       const found = await cluster.run(cluster.client.get(Secret, secret))
       const owner = await cluster.run(cluster.client.get(ServiceAccount, account))
@@ -83,7 +83,7 @@ describe('tokens in secrets, whatever happens to their controller', () => {
   })
   const filled = ['ca.crt', 'namespace', 'token', true]
 
-  scenario('are filled in', {
+  scenario('are populated', {
     act: async cluster => {
       await createAccount(cluster)
       await createSecret(cluster)
@@ -91,7 +91,7 @@ describe('tokens in secrets, whatever happens to their controller', () => {
     end: filled,
   })
 
-  scenario('are made again when somebody takes one out', {
+  scenario('are restored when a field is removed', {
     act: async cluster => {
       await createAccount(cluster)
       await createSecret(cluster)
@@ -102,7 +102,7 @@ describe('tokens in secrets, whatever happens to their controller', () => {
     end: filled,
   })
 
-  scenario('go with their account', {
+  scenario('are deleted with their account', {
     act: async cluster => {
       await createAccount(cluster)
       await createSecret(cluster)
@@ -112,7 +112,7 @@ describe('tokens in secrets, whatever happens to their controller', () => {
     end: 'gone',
   })
 
-  scenario('of an account that was made anew go as well', {
+  scenario('of an account that was recreated are deleted as well', {
     act: async cluster => {
       await createAccount(cluster)
       await createSecret(cluster)
@@ -124,7 +124,7 @@ describe('tokens in secrets, whatever happens to their controller', () => {
   })
 })
 
-describe('the root certificate, whatever happens to who publishes it', () => {
+describe('the root CA certificate, with faults injected into its publisher', () => {
   const name = 'kube-root-ca.crt'
   const scenario = scenariosOf('root-ca-certificate-publisher-controller', {
     controllers: () => [createRootCaPublisher('PEM')],
@@ -136,9 +136,9 @@ describe('the root certificate, whatever happens to who publishes it', () => {
   })
   const both = ['default: {"ca.crt":"PEM"}', 'team: {"ca.crt":"PEM"}']
 
-  scenario('is in every namespace', { act: cluster => createNamespace(cluster, 'team'), end: both })
+  scenario('exists in every namespace', { act: cluster => createNamespace(cluster, 'team'), end: both })
 
-  scenario('is put back when it is deleted or changed', {
+  scenario('is restored when it is deleted or changed', {
     act: async cluster => {
       await createNamespace(cluster, 'team')
       await cluster.advance(5_000)
@@ -152,7 +152,7 @@ describe('the root certificate, whatever happens to who publishes it', () => {
   })
 })
 
-describe('roles that gather the rules of others, whatever happens to their controller', () => {
+describe('aggregated cluster roles, with faults injected into their controller', () => {
   const rule = (resource: string) => ({ verbs: ['get'], apiGroups: [''], resources: [resource] })
   const label = (...names: readonly string[]) => Object.fromEntries(names.map(name => [name, 'true']))
   const createRole = (
@@ -186,7 +186,7 @@ describe('roles that gather the rules of others, whatever happens to their contr
     },
   })
 
-  scenario('have them all', {
+  scenario('have all rules', {
     act: async cluster => {
       await createRole(cluster, 'x', label('a'), 'pods')
       await createGatherer(cluster, 'all', 'a')
@@ -196,7 +196,7 @@ describe('roles that gather the rules of others, whatever happens to their contr
     end: ['all: pods,services'],
   })
 
-  scenario('follow labels and rules, and lose what is gone', {
+  scenario('follow labels and rules, and lose deleted ones', {
     act: async cluster => {
       for (const each of ['x', 'y', 'z']) await createRole(cluster, each, label('a'), each)
       await createGatherer(cluster, 'all', 'a')
@@ -210,7 +210,7 @@ describe('roles that gather the rules of others, whatever happens to their contr
     end: ['all: new'],
   })
 
-  scenario('gather from roles that gather themselves', {
+  scenario('aggregate aggregated roles', {
     act: async cluster => {
       await createGatherer(cluster, 'all', 'b')
       await createGatherer(cluster, 'all-of-a', 'a', label('b'))

@@ -5,8 +5,9 @@ import { formatTime } from '@coxswain/apimachinery/time'
 import { defineOperator, type Operator, type OperatorClient, type TaskContext } from '@coxswain/runtime'
 import { secretNamesOf } from './pod-secrets.ts'
 
+/** Options of {@link createLegacyTokenCleaner}. */
 export interface LegacyTokenCleanerOptions {
-  /** Milliseconds without use after which a token is made invalid, and again until it is deleted. @default a year */
+  /** Milliseconds without use after which a token is invalidated, and after that until it is deleted. @default a year */
   readonly cleanUpPeriod?: number
 }
 
@@ -14,19 +15,16 @@ const day = 86_400_000
 const tokenType = 'kubernetes.io/service-account-token'
 const accountName = 'kubernetes.io/service-account.name'
 const accountUid = 'kubernetes.io/service-account.uid'
-/** The API server writes it when a token is used. */
+/** The API server sets it when a token is used. */
 const lastUsed = 'kubernetes.io/legacy-token-last-used'
-/** The API server refuses tokens with it. */
+/** The API server rejects tokens with this label. */
 const invalidSince = 'kubernetes.io/legacy-token-invalid-since'
-/** The API server says there since when it does. */
+/** The API server records there since when it tracks usage. */
 const tracking = { namespace: 'kube-system', name: 'kube-apiserver-legacy-service-account-token-tracking' }
 
 type SecretView = DeepReadonly<Secret>
 
-/**
- * Makes tokens invalid that service accounts were once given by themselves and that nobody uses, and deletes them when nobody
- * has missed them. Looks once a day.
- */
+/** Invalidates auto-generated legacy tokens that are not used, and later deletes them. Runs once a day. */
 export function createLegacyTokenCleaner(options: LegacyTokenCleanerOptions = {}): Operator {
   const { cleanUpPeriod = 365 * day } = options
   return defineOperator('legacy-serviceaccount-token-cleaner-controller', operator => {
@@ -37,7 +35,7 @@ export function createLegacyTokenCleaner(options: LegacyTokenCleanerOptions = {}
           await clean(context, cleanUpPeriod)
         } catch (error) {
           if (signal.aborted) return
-          env.log.warn('tokens could not be looked at', { error })
+          env.log.warn('failed to clean up legacy tokens', { error })
         }
         await env.clock.sleep(day, { signal })
       }
@@ -52,7 +50,7 @@ const isDate = (text: string | undefined): text is string =>
 async function clean({ client, env }: TaskContext, period: number): Promise<void> {
   const now = env.clock.now()
   const { since } = (await client.get(ConfigMap, tracking, { cached: false }))?.data ?? {}
-  // Uses of the first day may have come before it was begun.
+  // Usage on the first day may be earlier than the start of tracking.
   if (!isDate(since) || now < Date.parse(since) + day + period) return
   const fields = { type: tokenType }
   const { items } = await client.list(Secret, { fields, cached: false })
@@ -66,7 +64,7 @@ async function clean({ client, env }: TaskContext, period: number): Promise<void
   }
 }
 
-/** Whether an account was given it by itself long ago, and nothing has used it since. */
+/** Whether it is an auto-generated legacy token that has not been used since. */
 async function isIdle(client: OperatorClient, secret: SecretView, before: number): Promise<boolean> {
   const { namespace = '', name, labels = {}, annotations = {}, creationTimestamp } = secret.metadata
   if (secret.metadata.deletionTimestamp || Date.parse(creationTimestamp) >= before) return false

@@ -1,6 +1,6 @@
 import type { PodView } from '@coxswain/kinds'
 
-/** Names of all secrets that a pod uses. */
+/** The names of all secrets that a pod uses. */
 export function secretNamesOf({ spec }: PodView): string[] {
   const containers = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])]
   const names = [

@@ -4,7 +4,7 @@ import { defineOperator, type Operator } from '@coxswain/runtime'
 
 const accountName = 'default'
 
-/** Gives every namespace the account that its pods run as when they name none. */
+/** Creates the `default` service account in every namespace. */
 export function createServiceAccountController(): Operator {
   return defineOperator('serviceaccount-controller', operator => {
     operator

@@ -40,7 +40,7 @@ async function startWithToken() {
 }
 
 describe('createTokenController', () => {
-  it('fills the secret with a token that the server takes, until the secret is gone', async () => {
+  it('populates the secret with a token that the server accepts until the secret is deleted', async () => {
     await using cluster = await startWithToken()
     const { data = {}, metadata } = (await cluster.read())!
     assert.equal(atob(data['ca.crt']!), 'CA')
@@ -53,13 +53,13 @@ describe('createTokenController', () => {
       (await cluster.read())!.metadata.labels?.['kubernetes.io/legacy-token-last-used']
     assert.equal(await lastUsed(), '2030-01-01')
     await cluster.advance(24 * 3_600_000)
-    assert.equal(await cluster.statusOf(token), 200, 'it has no end')
+    assert.equal(await cluster.statusOf(token), 200, 'it does not expire')
     assert.equal(await lastUsed(), '2030-01-02')
     await cluster.run(cluster.client.delete(Secret, secret))
     assert.equal(await cluster.statusOf(token), 401)
   })
 
-  it('removes the secret of an account that is gone', async () => {
+  it('deletes the secret of a deleted account', async () => {
     await using cluster = await startWithToken()
     const token = atob((await cluster.read())!.data!.token!)
     await cluster.run(cluster.client.delete(ServiceAccount, account))
@@ -68,7 +68,7 @@ describe('createTokenController', () => {
     assert.equal(await cluster.statusOf(token), 401)
   })
 
-  it('takes nobody else to be the account', async () => {
+  it('does not mistake another account of the same name for it', async () => {
     await using cluster = await startWithToken()
     const present = (await cluster.read())!
     await cluster.run(

@@ -5,8 +5,9 @@ import { isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import { encodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator } from '@coxswain/runtime'
 
+/** Options of {@link createTokenController}. */
 export interface TokenControllerOptions {
-  /** Signs the claims of a token that has no end. */
+  /** Signs the claims of a token that does not expire. */
   readonly sign: (claims: Readonly<Record<string, string>>) => string | Promise<string>
   /** PEM of the CA that signed the server's certificate. */
   readonly rootCa: string
@@ -18,8 +19,8 @@ const uidAnnotation = 'kubernetes.io/service-account.uid'
 const claimPrefix = 'kubernetes.io/serviceaccount'
 
 /**
- * Fills secrets of the type `kubernetes.io/service-account-token` with a token of the account that their annotation
- * names, and removes them when the account is gone or another one has its name.
+ * Populates secrets of the type `kubernetes.io/service-account-token` with a token of the account that their annotation names,
+ * and deletes them when the account is deleted or recreated.
  */
 export function createTokenController({ sign, rootCa }: TokenControllerOptions): Operator {
   return defineOperator('serviceaccount-token-controller', operator => {
@@ -37,7 +38,7 @@ export function createTokenController({ sign, rootCa }: TokenControllerOptions):
         if (!secret || secret.metadata.deletionTimestamp || !isTokenSecret(secret)) return
         const name = accountOf(secret)
         if (name === '') return
-        // What the cache does not have yet is no reason to throw a secret away.
+        // An account that is missing in the cache only is no reason to delete a secret.
         const account = await client.direct.get(ServiceAccount, { namespace: key.namespace!, name })
         const { annotations = {}, uid } = secret.metadata
         const isOthers =
@@ -65,7 +66,7 @@ function accountOf({ metadata }: { readonly metadata: TokenSecret['metadata'] })
   return metadata.annotations?.[nameAnnotation] ?? ''
 }
 
-/** Undefined when nothing is missing. */
+/** Undefined if nothing is missing. */
 async function fill(
   secret: TokenSecret,
   account: DeepReadonly<KindOf<typeof ServiceAccount>>,

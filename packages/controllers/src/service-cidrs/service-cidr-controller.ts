@@ -19,10 +19,10 @@ type RangeView = DeepReadonly<ServiceCIDR>
 const finalizer = 'networking.k8s.io/service-cidr-finalizer'
 const managedBy = 'ipaddress.kubernetes.io/managed-by'
 const allocator = 'ipallocator.k8s.io'
-/** Those who give out addresses need a moment to learn that a range goes. */
+/** Milliseconds for allocators to observe that a ServiceCIDR is terminating. */
 const gracePeriod = 10_000
 
-/** Keeps ranges of service addresses that are being deleted as long as addresses are only theirs. */
+/** Keeps ServiceCIDRs that are being deleted as long as they are the only ones that contain an allocated address. */
 export function createServiceCidrController(): Operator {
   return defineOperator('service-cidr-controller', operator => {
     operator
@@ -37,7 +37,7 @@ export function createServiceCidrController(): Operator {
 
 const rangesOf = ({ spec }: RangeView): CIDR[] => (spec?.cidrs ?? []).flatMap(text => parseCIDR(text) ?? [])
 
-/** Others may be able to go, or have to stay, when one comes or goes. */
+/** Creating or deleting one may allow others to be deleted, or prevent it. */
 const overlapping: MapFunction<ServiceCIDR> = (range, lookup) => {
   const mine = rangesOf(range)
   return lookup
@@ -118,7 +118,7 @@ async function setReady(
   })
 }
 
-/** Other ranges hold all of it, or at least every address that was given out of it. */
+/** Whether other ServiceCIDRs contain all of it, or at least every address allocated from it. */
 async function isDispensable(client: OperatorClient, range: RangeView): Promise<boolean> {
   const { items } = await client.list(ServiceCIDR)
   const others = items

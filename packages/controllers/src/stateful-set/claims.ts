@@ -7,7 +7,7 @@ import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import { controllerReference, type PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { apiVersionOf } from '../resource-kinds.ts'
-import { claimNameOf, isInRange, type SetView } from './identity.ts'
+import { claimNameOf, isInRange, type StatefulSetView } from './identity.ts'
 
 type ClaimView = DeepReadonly<PersistentVolumeClaim>
 type Reference = DeepReadonly<OwnerReference>
@@ -19,8 +19,12 @@ export interface Member {
   readonly ordinal: number
 }
 
-/** Creates those of a pod's claims that are missing. @throws when one cannot be made, or is on its way out */
-export async function createClaims({ client, events }: Tools, set: SetView, member: Member): Promise<void> {
+/** Creates the missing claims of a pod. @throws if one cannot be created or is terminating */
+export async function createClaims(
+  { client, events }: Tools,
+  set: StatefulSetView,
+  member: Member,
+): Promise<void> {
   const { namespace = '', name } = set.metadata
   const failures: string[] = []
   for (const claim of claimsFor(set, member.ordinal)) {
@@ -37,24 +41,28 @@ export async function createClaims({ client, events }: Tools, set: SetView, memb
       const { message } = error as Error
       failures.push(`failed to create PVC ${claimName}: ${message}`)
       if (isAlreadyExists(error)) continue
-      const told = `Create Claim ${claimName} for Pod ${podName} in StatefulSet ${name} failed error: ${message}`
-      events.warning(set, 'FailedCreate', told)
+      const description = `Create Claim ${claimName} for Pod ${podName} in StatefulSet ${name} failed error: ${message}`
+      events.warning(set, 'FailedCreate', description)
     }
   }
   if (failures.length === 1) throw new Error(failures[0])
   if (failures.length > 1) throw new Error(`[${failures.join(', ')}]`)
 }
 
-function claimsFor(set: SetView, ordinal: number): ClaimView[] {
+function claimsFor(set: StatefulSetView, ordinal: number): ClaimView[] {
   return (set.spec?.volumeClaimTemplates ?? []).map(({ metadata, spec }) => {
     const { name = '', ...others } = metadata ?? {}
     const labels = { ...metadata?.labels, ...set.spec?.selector.matchLabels }
     const own = { name: claimNameOf(set, name, ordinal), namespace: set.metadata.namespace, labels }
-    return { metadata: { ...others, ...own }, spec } as unknown as ClaimView // the server completes it
+    return { metadata: { ...others, ...own }, spec } as unknown as ClaimView // the server sets the defaults
   })
 }
 
-async function existingClaims({ client }: Tools, set: SetView, ordinal: number): Promise<ClaimView[]> {
+async function existingClaims(
+  { client }: Tools,
+  set: StatefulSetView,
+  ordinal: number,
+): Promise<ClaimView[]> {
   const { namespace = '' } = set.metadata
   const names = (set.spec?.volumeClaimTemplates ?? []).map(({ metadata }) =>
     claimNameOf(set, metadata?.name ?? '', ordinal),
@@ -63,23 +71,27 @@ async function existingClaims({ client }: Tools, set: SetView, ordinal: number):
   return found.filter(claim => claim !== undefined)
 }
 
-/** Whether claims are left of an earlier pod of that name, and will go as it went. */
-export async function hasStaleClaims(tools: Tools, set: SetView, { pod, ordinal }: Member): Promise<boolean> {
+/** Whether a claim of an earlier pod of that name still exists and will be deleted with that pod. */
+export async function hasStaleClaims(
+  tools: Tools,
+  set: StatefulSetView,
+  { pod, ordinal }: Member,
+): Promise<boolean> {
   if (!policyOf(set).whenScaled) return false
   const claims = await existingClaims(tools, set, ordinal)
   return claims.some(({ metadata }) => hasStaleReference(metadata.ownerReferences ?? [], Pod, pod))
 }
 
-/** Whether a pod's claims are owned as the retention policy says. */
-export async function areClaimsOwned(tools: Tools, set: SetView, member: Member): Promise<boolean> {
+/** Whether the owners of a pod's claims match the retention policy. */
+export async function areClaimsOwned(tools: Tools, set: StatefulSetView, member: Member): Promise<boolean> {
   const claims = await existingClaims(tools, set, member.ordinal)
   return claims.every(claim =>
     deepEqual(ownersAfter(claim, set, member), claim.metadata.ownerReferences ?? []),
   )
 }
 
-/** Makes the set or the pod the owner of a pod's claims, or nobody, as the retention policy says. */
-export async function ownClaims(tools: Tools, set: SetView, member: Member): Promise<void> {
+/** Sets the owners of a pod's claims to the StatefulSet, the pod or none, according to the retention policy. */
+export async function ownClaims(tools: Tools, set: StatefulSetView, member: Member): Promise<void> {
   for (const claim of await existingClaims(tools, set, member.ordinal)) {
     const { name, ownerReferences = [] } = claim.metadata
     if (hasOtherController(ownerReferences, set, member)) {
@@ -93,16 +105,16 @@ export async function ownClaims(tools: Tools, set: SetView, member: Member): Pro
   }
 }
 
-function policyOf({ spec }: SetView) {
+function policyOf({ spec }: StatefulSetView) {
   const policy = spec?.persistentVolumeClaimRetentionPolicy
   return { whenScaled: policy?.whenScaled === 'Delete', whenDeleted: policy?.whenDeleted === 'Delete' }
 }
 
 /**
- * Who is to own a claim. The owner's end is the claim's end: the set while its pods are wanted, the pod once it is
- * scaled away. What a set or pod of the same name and another uid left is the garbage collector's.
+ * The owner references that a claim should have. A claim is deleted with its owner: the StatefulSet, or the pod once it is scaled
+ * down. References to a StatefulSet or pod of the same name and another uid are left to the garbage collector.
  */
-function ownersAfter(claim: ClaimView, set: SetView, member: Member): readonly Reference[] {
+function ownersAfter(claim: ClaimView, set: StatefulSetView, member: Member): readonly Reference[] {
   const { ownerReferences: before = [] } = claim.metadata
   const { pod, ordinal } = member
   if (hasStaleReference(before, StatefulSet, set) || hasStaleReference(before, Pod, pod)) return before
@@ -111,19 +123,23 @@ function ownersAfter(claim: ClaimView, set: SetView, member: Member): readonly R
   if (hasOtherController(before, set, member)) return others
   const { whenScaled, whenDeleted } = policyOf(set)
   const isScaledAway = whenScaled && !isInRange(set, ordinal)
-  const wanted = isScaledAway
+  const desired = isScaledAway
     ? controllerReference(Pod, pod)
     : whenDeleted
       ? controllerReference(StatefulSet, set)
       : undefined
-  if (!wanted) return others
+  if (!desired) return others
   const own = before.filter(isOwn)
-  const isThere = own.length === 1 && own[0]?.uid === wanted.uid && own[0].controller === true
-  return isThere ? before : [...others, wanted]
+  const isThere = own.length === 1 && own[0]?.uid === desired.uid && own[0].controller === true
+  return isThere ? before : [...others, desired]
 }
 
-/** Somebody else's claims are left alone, unless nothing is to happen to claims anyway. */
-function hasOtherController(references: readonly Reference[], set: SetView, { pod }: Member): boolean {
+/** Claims with another controller are left alone, unless the policy is to retain claims anyway. */
+function hasOtherController(
+  references: readonly Reference[],
+  set: StatefulSetView,
+  { pod }: Member,
+): boolean {
   const { whenScaled, whenDeleted } = policyOf(set)
   if (!whenScaled && !whenDeleted) return false
   return references.some(reference => {

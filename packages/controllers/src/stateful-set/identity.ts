@@ -4,28 +4,28 @@ import type { PodView } from '@coxswain/kinds'
 import type { TemplateView } from '../pods/controller-revisions.ts'
 import { podFromTemplate } from '../pods/pod-control.ts'
 
-export type SetView = DeepReadonly<StatefulSet>
+export type StatefulSetView = DeepReadonly<StatefulSet>
 type Volume = NonNullable<PodView['spec']['volumes']>[number]
 
 const podNameLabel = 'statefulset.kubernetes.io/pod-name'
 const podIndexLabel = 'apps.kubernetes.io/pod-index'
 const revisionLabel = 'controller-revision-hash'
 
-export function replicasOf({ spec }: SetView): number {
+export function replicasOf({ spec }: StatefulSetView): number {
   return spec?.replicas ?? 1
 }
 
-export function startOf({ spec }: SetView): number {
+export function startOf({ spec }: StatefulSetView): number {
   return spec?.ordinals?.start ?? 0
 }
 
-export function podNameOf({ metadata }: SetView, ordinal: number): string {
+export function podNameOf({ metadata }: StatefulSetView, ordinal: number): string {
   return `${metadata.name}-${ordinal}`
 }
 
-/** The place of a pod in its set, by its name; undefined when it can have none. */
+/** The ordinal of a pod, from its name; undefined if the name has none. */
 export function ordinalOf(
-  set: SetView,
+  set: StatefulSetView,
   pod: { readonly metadata: { readonly name: string } },
 ): number | undefined {
   const parts = /^(.*)-(\d+)$/.exec(pod.metadata.name)
@@ -34,8 +34,8 @@ export function ordinalOf(
   return ordinal <= 0x7fffffff ? ordinal : undefined
 }
 
-/** Whether the set is to have a pod of this ordinal. */
-export function isInRange(set: SetView, ordinal: number): boolean {
+/** Whether the StatefulSet should have a pod of this ordinal. */
+export function isInRange(set: StatefulSetView, ordinal: number): boolean {
   return ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set)
 }
 
@@ -43,13 +43,13 @@ export function podRevision({ metadata }: PodView): string | undefined {
   return metadata.labels?.[revisionLabel]
 }
 
-export function claimNameOf({ metadata }: SetView, template: string, ordinal: number): string {
+export function claimNameOf({ metadata }: StatefulSetView, template: string, ordinal: number): string {
   return `${template}-${metadata.name}-${ordinal}`
 }
 
-/** The pod of an ordinal, as a revision's template describes it. */
+/** The pod of an ordinal, from the template of a revision. */
 export function newPod(
-  set: SetView,
+  set: StatefulSetView,
   ordinal: number,
   { name: revision, template }: { readonly name: string; readonly template: TemplateView },
 ): PodView {
@@ -68,7 +68,11 @@ export function newPod(
   }
 }
 
-export function labelsOf(set: SetView, pod: PodView, ordinal: number): Readonly<Record<string, string>> {
+export function labelsOf(
+  set: StatefulSetView,
+  pod: PodView,
+  ordinal: number,
+): Readonly<Record<string, string>> {
   return {
     ...pod.metadata.labels,
     [podNameLabel]: podNameOf(set, ordinal),
@@ -76,8 +80,8 @@ export function labelsOf(set: SetView, pod: PodView, ordinal: number): Readonly<
   }
 }
 
-/** The pod's volumes with those of the set's claims in place of others that have their names. */
-export function volumesOf(set: SetView, pod: PodView, ordinal: number): readonly Volume[] {
+/** The pod's volumes; those of the StatefulSet's claims replace others of the same name. */
+export function volumesOf(set: StatefulSetView, pod: PodView, ordinal: number): readonly Volume[] {
   const claims = (set.spec?.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? '')
   const own = claims.map(name => ({
     name,
@@ -86,12 +90,12 @@ export function volumesOf(set: SetView, pod: PodView, ordinal: number): readonly
   return [...own, ...(pod.spec.volumes ?? []).filter(({ name }) => !claims.includes(name))]
 }
 
-export function hasIdentity(set: SetView, pod: PodView, ordinal: number): boolean {
+export function hasIdentity(set: StatefulSetView, pod: PodView, ordinal: number): boolean {
   const name = podNameOf(set, ordinal)
   return pod.metadata.name === name && pod.metadata.labels?.[podNameLabel] === name
 }
 
-export function hasStorage(set: SetView, pod: PodView, ordinal: number): boolean {
+export function hasStorage(set: StatefulSetView, pod: PodView, ordinal: number): boolean {
   return (set.spec?.volumeClaimTemplates ?? []).every(({ metadata }) => {
     const claim = metadata?.name ?? ''
     const volume = pod.spec.volumes?.find(({ name }) => name === claim)

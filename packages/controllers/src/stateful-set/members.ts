@@ -3,21 +3,27 @@ import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import type { PodView } from '@coxswain/kinds'
 import type { ReconcileContext } from '@coxswain/runtime'
 import { areClaimsOwned, createClaims, type Member, ownClaims } from './claims.ts'
-import { hasIdentity, hasStorage, labelsOf, type SetView, volumesOf } from './identity.ts'
+import { hasIdentity, hasStorage, labelsOf, type StatefulSetView, volumesOf } from './identity.ts'
 
 type Tools = Pick<ReconcileContext, 'client' | 'events'>
 type Verb = 'Create' | 'Update' | 'Delete'
 
-function tell({ events }: Tools, set: SetView, verb: Verb, { metadata }: PodView, error?: unknown): void {
+function recordEvent(
+  { events }: Tools,
+  set: StatefulSetView,
+  verb: Verb,
+  { metadata }: PodView,
+  error?: unknown,
+): void {
   const what = `${verb} Pod ${metadata.name} in StatefulSet ${set.metadata.name}`
   if (error === undefined) events.normal(set, `Successful${verb}`, `${what} successful`)
   else events.warning(set, `Failed${verb}`, `${what} failed error: ${(error as Error).message}`)
 }
 
-/** Does it, and tells of it when it fails. */
+/** Runs `action` and records an event if it fails. */
 async function attempt<T>(
   tools: Tools,
-  set: SetView,
+  set: StatefulSetView,
   subject: { readonly verb: Verb; readonly pod: PodView },
   action: () => Promise<T>,
 ): Promise<T> {
@@ -25,30 +31,30 @@ async function attempt<T>(
     return await action()
   } catch (error) {
     if (!(subject.verb === 'Create' && isAlreadyExists(error)))
-      tell(tools, set, subject.verb, subject.pod, error)
+      recordEvent(tools, set, subject.verb, subject.pod, error)
     throw error
   }
 }
 
-/** Creates a pod, its claims first. */
-export async function createMember(tools: Tools, set: SetView, member: Member): Promise<void> {
+/** Creates a pod, after its claims. */
+export async function createMember(tools: Tools, set: StatefulSetView, member: Member): Promise<void> {
   const { pod } = member
   await attempt(tools, set, { verb: 'Create', pod }, async () => {
     await createClaims(tools, set, member)
     await tools.client.create(Pod, pod)
   })
   await attempt(tools, set, { verb: 'Update', pod }, () => ownClaims(tools, set, member))
-  tell(tools, set, 'Create', pod)
+  recordEvent(tools, set, 'Create', pod)
 }
 
-/** Creates the claims that a pod waits for. */
-export async function completeClaims(tools: Tools, set: SetView, member: Member): Promise<void> {
+/** Creates the missing claims of a pod. */
+export async function completeClaims(tools: Tools, set: StatefulSetView, member: Member): Promise<void> {
   await createClaims(tools, set, member)
   await attempt(tools, set, { verb: 'Update', pod: member.pod }, () => ownClaims(tools, set, member))
 }
 
-/** Gives a pod back the labels, volumes and claims that make it a member of the set. */
-export async function repairMember(tools: Tools, set: SetView, member: Member): Promise<void> {
+/** Restores the labels, volumes and claims that identify a pod of the StatefulSet. */
+export async function repairMember(tools: Tools, set: StatefulSetView, member: Member): Promise<void> {
   const { pod, ordinal } = member
   const isNamed = hasIdentity(set, pod, ordinal)
   const isStored = hasStorage(set, pod, ordinal)
@@ -64,14 +70,14 @@ export async function repairMember(tools: Tools, set: SetView, member: Member): 
       spec: { ...pod.spec, volumes: volumesOf(set, pod, ordinal) },
     } as PodView)
   })
-  tell(tools, set, 'Update', pod)
+  recordEvent(tools, set, 'Update', pod)
 }
 
-/** Deletes a pod; one that is gone is no matter. */
-export async function deleteMember(tools: Tools, set: SetView, { pod }: Member): Promise<void> {
+/** Deletes a pod; ignores one that is already deleted. */
+export async function deleteMember(tools: Tools, set: StatefulSetView, { pod }: Member): Promise<void> {
   const { namespace = '', name, uid } = pod.metadata
   await attempt(tools, set, { verb: 'Delete', pod }, () =>
     tools.client.delete(Pod, { namespace, name }, { preconditions: { uid } }),
   )
-  tell(tools, set, 'Delete', pod)
+  recordEvent(tools, set, 'Delete', pod)
 }

@@ -11,28 +11,28 @@ import {
   type TemplateView,
   templateIn,
 } from '../pods/controller-revisions.ts'
-import { podRevision, type SetView } from './identity.ts'
+import { podRevision, type StatefulSetView } from './identity.ts'
 
 const hashLabel = 'controller.kubernetes.io/hash'
 
-/** A revision's name, and what its pods look like. */
+/** A revision's name and pod template. */
 export interface Revision {
   readonly name: string
   readonly template: TemplateView
 }
 
 export interface Revisions {
-  /** Where the set comes from: what pods below the partition have. */
+  /** The revision of pods below the partition. */
   readonly current: Revision
-  /** Where it goes: its template as it is now. */
+  /** The revision of the StatefulSet's template. */
   readonly update: Revision
   readonly collisions: number
 }
 
-/** Finds the revisions of a set, and makes the newest when its template is a new one. */
+/** Finds the revisions of a StatefulSet, and creates one if its template is new. */
 export async function syncRevisions(
   client: OperatorClient,
-  set: SetView,
+  set: StatefulSetView,
   known: readonly RevisionView[],
 ): Promise<Revisions> {
   const revisions = [...known].sort(compareRevisions)
@@ -43,7 +43,7 @@ export async function syncRevisions(
   let update = revisions.findLast(revision => isRevisionOf(revision, template))
   if (!update) ({ revision: update, collisions } = await createRevision(client, set, next, collisions))
   else if (update !== latest && !isRevisionOf(latest!, template))
-    // Back to an earlier template: its revision becomes the newest.
+    // Rolled back to an earlier template: its revision becomes the newest.
     update = await client.update(ControllerRevision, { ...update, revision: next })
   const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update
   return { current: describe(current, template), update: describe(update, template), collisions }
@@ -55,7 +55,7 @@ function describe(revision: RevisionView, otherwise: TemplateView): Revision {
 
 async function createRevision(
   client: OperatorClient,
-  set: SetView,
+  set: StatefulSetView,
   revision: number,
   collisionsBefore: number,
 ): Promise<{ readonly revision: RevisionView; readonly collisions: number }> {
@@ -86,10 +86,10 @@ async function createRevision(
   }
 }
 
-/** Deletes the oldest of the revisions that nothing has any more, down to the limit. */
+/** Deletes the oldest unused revisions beyond `revisionHistoryLimit`. */
 export async function cleanUpRevisions(
   client: OperatorClient,
-  set: SetView,
+  set: StatefulSetView,
   known: readonly RevisionView[],
   live: { readonly revisions: Revisions; readonly pods: readonly PodView[] },
 ): Promise<void> {

@@ -1,25 +1,25 @@
 import { isPodReady, isPodTerminal, type PodView } from '@coxswain/kinds'
 import { type ReconcileContext, slowStart } from '@coxswain/runtime'
 import { areClaimsOwned, hasStaleClaims, type Member, ownClaims } from './claims.ts'
-import { isInRange, newPod, ordinalOf, replicasOf, type SetView, startOf } from './identity.ts'
+import { isInRange, newPod, ordinalOf, replicasOf, type StatefulSetView, startOf } from './identity.ts'
 import { completeClaims, createMember, deleteMember, repairMember } from './members.ts'
-import { choosePodsToUpdate, isUnavailable } from './pods-to-update.ts'
+import { choosePodsToDelete, isUnavailable } from './pods-to-delete.ts'
 import type { Revisions } from './revisions.ts'
 
-/** Whether whoever comes next in order has to wait for this one. */
+/** Whether pods of later ordinals have to wait for this one. */
 type Turn = 'next' | 'wait'
 
-/** One look at a set: brings its pods a step closer to what it says. */
+/** One reconciliation of a StatefulSet: moves its pods one step towards the spec. */
 export class Rollout {
   readonly #context: ReconcileContext
-  readonly #set: SetView
+  readonly #set: StatefulSetView
   readonly #revisions: Revisions
   readonly #listPods: () => Promise<readonly PodView[]>
   readonly #now: number
 
   constructor(
     context: ReconcileContext,
-    set: SetView,
+    set: StatefulSetView,
     parts: { readonly revisions: Revisions; readonly listPods: () => Promise<readonly PodView[]> },
   ) {
     this.#context = context
@@ -29,7 +29,7 @@ export class Rollout {
     this.#now = context.clock.now()
   }
 
-  /** Scales first: pods are updated only when all that have to be there are, and those that must not are gone. */
+  /** Scales first; updates only when all desired pods exist and the condemned ones are deleted. */
   async step(): Promise<void> {
     const set = this.#set
     const { replicas, condemned } = await this.#sort()
@@ -44,11 +44,14 @@ export class Rollout {
     if ((await this.#forEach(condemned, each => this.#remove(each, last))) === 'wait') return
     if (set.spec?.updateStrategy?.type === 'OnDelete') return
     const { replicas: present } = await this.#sort()
-    for (const member of choosePodsToUpdate(set, present, this.#revisions.update.name, this.#now))
+    for (const member of choosePodsToDelete(set, present, {
+      revision: this.#revisions.update.name,
+      now: this.#now,
+    }))
       await deleteMember(this.#context, set, member)
   }
 
-  /** The pods that have a place, by ordinal, and the others, the highest first. */
+  /** The pods within the range of ordinals, by ordinal, and the condemned ones, highest first. */
   async #sort(): Promise<{
     readonly replicas: ReadonlyMap<number, PodView>
     readonly condemned: readonly Member[]
@@ -68,7 +71,7 @@ export class Rollout {
     return this.#set.spec?.podManagementPolicy !== 'Parallel'
   }
 
-  /** One after the other, each waiting for those before it; or all, more and more at once. */
+  /** In order, each waiting for the previous ones, or all in growing batches. */
   async #forEach<T>(items: readonly T[], action: (item: T) => Promise<Turn>): Promise<Turn> {
     if (!this.#isOrdered) {
       const { error } = await slowStart(items.length, index => action(items[index] as T))
@@ -83,7 +86,7 @@ export class Rollout {
     return isUnavailable(this.#set, pod, this.#now)
   }
 
-  /** Sees to it that the pod of an ordinal is there and well. */
+  /** Ensures that the pod of an ordinal exists and is healthy. */
   async #keep(ordinal: number, pod: PodView | undefined): Promise<Turn> {
     const tools = this.#context
     const set = this.#set
@@ -95,7 +98,7 @@ export class Rollout {
     const member = { pod, ordinal }
     if (isPodTerminal(pod)) {
       if (!pod.metadata.deletionTimestamp) await deleteMember(tools, set, member)
-      return 'wait' // the next one is made when this one is gone
+      return 'wait' // the replacement is created once this one is deleted
     }
     if (pod.status?.phase === 'Pending') await completeClaims(tools, set, member)
     const isWell = pod.status?.phase === 'Running' && isPodReady(pod) && !this.#isUnavailable(pod)
@@ -115,7 +118,7 @@ export class Rollout {
     return newPod(this.#set, ordinal, isOld ? current : update)
   }
 
-  /** In order, an unwell pod goes only when it is the lowest of them (`last`); the others may get well yet. */
+  /** In order, an unhealthy pod is deleted only if it is the lowest of them (`last`); the others may recover. */
   async #remove(member: Member, last: Member | undefined): Promise<Turn> {
     const { pod } = member
     if (pod.metadata.deletionTimestamp) return 'wait'

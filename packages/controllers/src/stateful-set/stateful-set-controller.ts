@@ -18,14 +18,14 @@ import {
 import { claimObjects } from '../pods/claim.ts'
 import { indexRevisions, isRevisionOf, listRevisionsFor } from '../pods/controller-revisions.ts'
 import { minInterval } from '../pods/pace.ts'
-import { isNamespaceGoing } from '../pods/pod-control.ts'
+import { isNamespaceTerminating } from '../pods/pod-control.ts'
 import { indexPods, listPodsFor, listPodsOf } from '../pods/pod-index.ts'
-import { ordinalOf, type SetView } from './identity.ts'
+import { ordinalOf, type StatefulSetView } from './identity.ts'
 import { cleanUpRevisions, syncRevisions } from './revisions.ts'
 import { Rollout } from './rollout.ts'
 import { computeStatus, writeStatus } from './status.ts'
 
-/** Keeps pods that have names, an order, and storage of their own. */
+/** Manages pods with stable names, an order and storage of their own. */
 export function createStatefulSetController(): Operator {
   return defineOperator('statefulset-controller', operator => {
     indexPods(operator)
@@ -37,7 +37,7 @@ export function createStatefulSetController(): Operator {
       .owns(Pod)
       .owns(ControllerRevision, onlyDeletions)
       .watches(Pod, (pod, lookup) => (getControllerOf(pod) ? [] : setsFor(pod, lookup)))
-      // A pod may wait until what is left of the claim of its predecessor is gone.
+      // A pod may wait until a claim of its predecessor is deleted.
       .watches(PersistentVolumeClaim, claimantsOf, onlyDeletions)
       .options({ eventSource: 'statefulset-controller', concurrency: 5, minInterval })
       .reconcile(reconcile)
@@ -79,22 +79,22 @@ async function reconcile(context: ReconcileContext): Promise<ReconcileResult> {
   await claimObjects({ ...claim, kind: Pod, accepts }, await listPodsFor(client, set))
   const listPods = async () =>
     (await listPodsOf(client, set.metadata.uid)).filter(pod => isMine(pod) && accepts(pod))
-  const isGoing = set.metadata.deletionTimestamp !== undefined
-  // Its revisions may be gone already: they must not come back.
-  if (isGoing && !known.some(revision => isRevisionOf(revision, set.spec!.template))) return
+  const isTerminating = set.metadata.deletionTimestamp !== undefined
+  // Its revisions may be deleted already and must not be recreated.
+  if (isTerminating && !known.some(revision => isRevisionOf(revision, set.spec!.template))) return
   const revisions = await syncRevisions(client, set, known)
-  const failure = isGoing
+  const failure = isTerminating
     ? undefined
     : await caught(() => new Rollout(context, set, { revisions, listPods }).step())
   const pods = await listPods()
   const status = computeStatus(set, pods, revisions, clock.now())
   await writeStatus(client, set, status)
   await cleanUpRevisions(client, set, known, { revisions, pods })
-  if (failure && !isNamespaceGoing(failure.reason)) throw failure.reason
-  return nextLook(set, pods, status, clock.now())
+  if (failure && !isNamespaceTerminating(failure.reason)) throw failure.reason
+  return untilNextCheck(set, pods, status, clock.now())
 }
 
-/** What an action throws, so that the status can be written before. */
+/** Returns what an action throws, so that the status can be written first. */
 async function caught(action: () => Promise<void>): Promise<{ readonly reason: unknown } | undefined> {
   try {
     await action()
@@ -104,8 +104,8 @@ async function caught(action: () => Promise<void>): Promise<{ readonly reason: u
   }
 }
 
-function nextLook(
-  { spec }: SetView,
+function untilNextCheck(
+  { spec }: StatefulSetView,
   pods: readonly PodView[],
   status: { readonly readyReplicas?: number; readonly availableReplicas?: number },
   now: number,

@@ -49,7 +49,7 @@ const isReady = ({ status }: Pod) =>
 async function outcome(cluster: Cluster) {
   const pods = (await podsOf(cluster)).map(
     ({ metadata, spec }) =>
-      `${metadata.name} ${spec.containers[0]?.image}${metadata.deletionTimestamp ? ' going' : ''}`,
+      `${metadata.name} ${spec.containers[0]?.image}${metadata.deletionTimestamp ? ' terminating' : ''}`,
   )
   const { replicas, readyReplicas, availableReplicas, currentReplicas, updatedReplicas, ...rest } = (
     await get(cluster)
@@ -85,7 +85,7 @@ async function claimsOf(cluster: Cluster): Promise<string[]> {
 
 describe('StatefulSets', () => {
   scenario(
-    'come up in order, each pod when the one before it is ready',
+    'start in order, each pod when the previous one is ready',
     async cluster => {
       await create(cluster)
       for (let step = 0; step < 60; step++) {
@@ -101,7 +101,7 @@ describe('StatefulSets', () => {
     { pods: ['web-0 one', 'web-1 one', 'web-2 one'], counts: [3, 3, 3, 3, 3], isDone: true, revisions: [1] },
   )
 
-  play('give their pods names, host names, labels and a revision, and tell of them', {
+  play('give their pods names, host names, labels and a revision, and record events', {
     act: cluster => create(cluster, { replicas: 2 }),
     look: async cluster => {
       const pod = (await cluster.run(cluster.client.get(Pod, { namespace, name: 'web-1' })))!
@@ -116,14 +116,18 @@ describe('StatefulSets', () => {
       assert.equal(pod.spec.hostname, 'web-1')
       assert.equal(pod.spec.subdomain, 'web')
       const { items } = await cluster.run(cluster.client.list(Event, { namespace }))
-      const told = items.filter(({ reason }) => reason === 'SuccessfulCreate').map(({ message }) => message)
-      // Who dies right after the creation cannot tell of it any more.
-      return told.some(message => /^Create Pod web-[01] in StatefulSet web successful$/.test(message ?? ''))
+      const description = items
+        .filter(({ reason }) => reason === 'SuccessfulCreate')
+        .map(({ message }) => message)
+      // A controller that is killed right after the create cannot record its event.
+      return description.some(message =>
+        /^Create Pod web-[01] in StatefulSet web successful$/.test(message ?? ''),
+      )
     },
     end: true,
   })
 
-  scenario('stop at a pod that does not get ready', cluster => create(cluster, {}, 'broken'), {
+  scenario('stop at a pod that does not become ready', cluster => create(cluster, {}, 'broken'), {
     pods: ['web-0 broken'],
     counts: [1, 0, 0, 1, 1],
     isDone: true,
@@ -142,22 +146,22 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'scale down from the top, one at a time',
+    'scale down from the highest ordinal, one at a time',
     async cluster => {
       await create(cluster)
       await cluster.advance(10_000)
       await scale(cluster, 1)
       for (let step = 0; step < 50; step++) {
         await cluster.advance(100)
-        const going = (await podsOf(cluster)).filter(({ metadata }) => metadata.deletionTimestamp)
-        assert.ok(going.length <= 1)
+        const terminating = (await podsOf(cluster)).filter(({ metadata }) => metadata.deletionTimestamp)
+        assert.ok(terminating.length <= 1)
       }
     },
     { pods: ['web-0 one'], counts: [1, 1, 1, 1, 1], isDone: true, revisions: [1] },
   )
 
   scenario(
-    'replace a pod that is deleted by one of the same name',
+    'replace a deleted pod by one of the same name',
     async cluster => {
       await create(cluster)
       await cluster.advance(10_000)
@@ -179,7 +183,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'roll a new template out from the top',
+    'roll out a new template from the highest ordinal',
     async cluster => {
       await create(cluster)
       await cluster.advance(10_000)
@@ -187,7 +191,7 @@ describe('StatefulSets', () => {
       for (let step = 0; step < 100; step++) {
         await cluster.advance(100)
         const ready = (await podsOf(cluster)).filter(pod => isReady(pod) && !pod.metadata.deletionTimestamp)
-        assert.ok(ready.length >= 2, 'more than one pod is away')
+        assert.ok(ready.length >= 2, 'more than one pod is unavailable')
       }
     },
     {
@@ -216,7 +220,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'update only from the partition on',
+    'update only ordinals from the partition on',
     async cluster => {
       await create(cluster, { updateStrategy: { rollingUpdate: { partition: 2 } } })
       await cluster.advance(10_000)
@@ -233,7 +237,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'update on deletion when they say so',
+    'with OnDelete update pods only when they are deleted',
     async cluster => {
       await create(cluster, { updateStrategy: { type: 'OnDelete' } })
       await cluster.advance(10_000)
@@ -250,7 +254,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'with a broken template stay as they are even when it is mended, until the pod is deleted',
+    'stay broken after the template is fixed, until the broken pod is deleted',
     async cluster => {
       await create(cluster)
       await cluster.advance(10_000)
@@ -270,7 +274,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'begin to count where they say',
+    'start at the specified ordinal',
     cluster => create(cluster, { ordinals: { start: 5 }, replicas: 2 }),
     {
       pods: ['web-5 one', 'web-6 one'],
@@ -281,7 +285,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'move when the first ordinal changes',
+    'follow a change of the start ordinal',
     async cluster => {
       await create(cluster, { replicas: 2 })
       await cluster.advance(10_000)
@@ -302,7 +306,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'keep no more revisions than they may',
+    'keep as many revisions as revisionHistoryLimit',
     async cluster => {
       await create(cluster, { replicas: 1, revisionHistoryLimit: 1 })
       for (const image of ['two', 'three', 'four']) {
@@ -339,7 +343,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'release a pod that is relabelled, and get another when its name is free',
+    'release a relabelled pod, and replace it when its name is free',
     async cluster => {
       await create(cluster, { replicas: 2 })
       await cluster.advance(10_000)
@@ -356,7 +360,7 @@ describe('StatefulSets', () => {
   )
 
   scenario(
-    'in parallel get over a broken template when it is mended, and scale down at once',
+    'in parallel recover from a broken template, and scale down at once',
     async cluster => {
       await create(cluster, { podManagementPolicy: 'Parallel' })
       await cluster.advance(10_000)
@@ -371,7 +375,7 @@ describe('StatefulSets', () => {
     { pods: ['web-0 one'], counts: [1, 1, 1, 1, 1], isDone: true, revisions: [2, 3] },
   )
 
-  play('take their pods and revisions along', {
+  play('are deleted with their pods and revisions', {
     act: async cluster => {
       await create(cluster)
       await cluster.advance(10_000)
@@ -384,7 +388,7 @@ describe('StatefulSets', () => {
     end: 0,
   })
 
-  play('take over the pods and revisions that another left as orphans', {
+  play('adopt the pods and revisions that another one orphaned', {
     act: async cluster => {
       await create(cluster)
       await cluster.advance(10_000)
@@ -432,7 +436,7 @@ describe('Claims of StatefulSets', () => {
   const remove = (cluster: Cluster) => cluster.run(cluster.client.delete(StatefulSet, key)).then(() => {})
 
   claims(
-    'are made before the pod and mounted',
+    'are created before the pod and mounted',
     retain,
     async cluster => {
       const pod = await cluster.run(cluster.client.get(Pod, { namespace, name: 'web-1' }))
@@ -445,28 +449,28 @@ describe('Claims of StatefulSets', () => {
     },
     ['data-web-0 <- ', 'data-web-1 <- '],
   )
-  claims('stay when pods go', retain, cluster => scale(cluster, 0).then(() => {}), [
+  claims('are retained when pods are deleted', retain, cluster => scale(cluster, 0).then(() => {}), [
     'data-web-0 <- ',
     'data-web-1 <- ',
   ])
-  claims('go with a pod that is scaled away', scaled, cluster => scale(cluster, 1).then(() => {}), [
+  claims('are deleted with a pod that is scaled down', scaled, cluster => scale(cluster, 1).then(() => {}), [
     'data-web-0 <- ',
   ])
   claims(
-    'stay with a pod that is only replaced',
+    'are retained when a pod is only replaced',
     scaled,
     cluster => deletePod(cluster, 'web-1').then(() => {}),
     ['data-web-0 <- ', 'data-web-1 <- '],
   )
-  claims('go with the set', deleted, remove, [])
+  claims('are deleted with the set', deleted, remove, [])
   claims(
-    'stay when a pod is scaled away, and belong to the set',
+    'are retained when a pod is scaled down, and owned by the set',
     deleted,
     cluster => scale(cluster, 1).then(() => {}),
     ['data-web-0 <- web', 'data-web-1 <- web'],
   )
   claims(
-    'go with either',
+    'are deleted with either',
     both,
     async cluster => {
       await scale(cluster, 1)
@@ -483,7 +487,7 @@ describe('Claims of StatefulSets', () => {
     ['data-web-0 <- web', 'data-web-1 <- web'],
   )
   claims(
-    'are made anew when a pod comes back',
+    'are recreated when a pod is scaled up again',
     scaled,
     async cluster => {
       const before = await cluster.run(

@@ -1,14 +1,14 @@
 import { StatefulSet } from '@coxswain/api/apps/v1'
 import { isPodAvailable, isPodReady, type PodView } from '@coxswain/kinds'
 import type { OperatorClient } from '@coxswain/runtime'
-import { podRevision, replicasOf, type SetView } from './identity.ts'
+import { podRevision, replicasOf, type StatefulSetView } from './identity.ts'
 import type { Revisions } from './revisions.ts'
 
-type Status = NonNullable<SetView['status']>
+type Status = NonNullable<StatefulSetView['status']>
 
-/** What is said of a set that has these pods. */
+/** The status of a StatefulSet with these pods. */
 export function computeStatus(
-  set: SetView,
+  set: StatefulSetView,
   pods: readonly PodView[],
   { current, update, collisions }: Revisions,
   now: number,
@@ -27,15 +27,15 @@ export function computeStatus(
     updateRevision: update.name,
     collisionCount: collisions,
   }
-  const wanted = replicasOf(set)
+  const desired = replicasOf(set)
   const isComplete = [status.replicas, status.readyReplicas, status.updatedReplicas].every(
-    count => count === wanted,
+    count => count === desired,
   )
   if (set.spec?.updateStrategy?.type === 'OnDelete' || !isComplete) return status
   return { ...status, currentReplicas: status.updatedReplicas, currentRevision: update.name }
 }
 
-/** Zero and nothing are the same; what is not compared is written when something else is. */
+/** Zero and absent are equal; fields that are not compared are written along with a change. */
 const compared = [
   'replicas',
   'readyReplicas',
@@ -46,10 +46,14 @@ const compared = [
   'updateRevision',
 ] as const
 
-export async function writeStatus(client: OperatorClient, set: SetView, status: Status): Promise<void> {
+export async function writeStatus(
+  client: OperatorClient,
+  set: StatefulSetView,
+  status: Status,
+): Promise<void> {
   const before: Partial<Status> = set.status ?? {}
   const isSame =
     (before.observedGeneration ?? 0) >= (status.observedGeneration ?? 0) &&
     compared.every(name => (before[name] ?? 0) === (status[name] ?? 0))
-  if (!isSame) await client.updateStatus(StatefulSet, { ...set, status } as SetView)
+  if (!isSame) await client.updateStatus(StatefulSet, { ...set, status } as StatefulSetView)
 }

@@ -17,7 +17,7 @@ import { indexPodsByNode, listPodKeysOn } from '../pods/pod-index.ts'
 
 type TaintView = DeepReadonly<Taint>
 
-/** When a pod has to go that may stay for a while, on our own clock. */
+/** When a pod has to be evicted, on the monotonic clock. */
 interface Deadline {
   readonly uid: string
   readonly at: number
@@ -28,7 +28,7 @@ const tainted: Disruption = {
   message: 'Taint manager: deleting due to NoExecute taint',
 }
 
-/** Drives pods out of nodes with NoExecute taints that they do not tolerate, or no longer. */
+/** Evicts pods from nodes with NoExecute taints that they do not tolerate, or no longer tolerate. */
 export function createTaintEvictionController(): Operator {
   return defineOperator('taint-eviction-controller', operator => {
     const deadlines = new Map<string, Deadline>()
@@ -75,11 +75,11 @@ async function reconcile(
     cancel()
     return
   }
-  const patience = patienceOf(pod, taints)
-  if (patience === 0 || patience === Number.POSITIVE_INFINITY) cancel()
-  if (patience === Number.POSITIVE_INFINITY) return
+  const tolerationPeriod = tolerationPeriodOf(pod, taints)
+  if (tolerationPeriod === 0 || tolerationPeriod === Number.POSITIVE_INFINITY) cancel()
+  if (tolerationPeriod === Number.POSITIVE_INFINITY) return
   const now = clock.monotonic()
-  const at = deadlines.get(id)?.at ?? now + patience
+  const at = deadlines.get(id)?.at ?? now + tolerationPeriod
   if (at > now) {
     deadlines.set(id, { uid, at })
     return requeueAfter(at - now)
@@ -88,17 +88,17 @@ async function reconcile(
   deadlines.delete(id)
 }
 
-/** Milliseconds that a pod tolerates all of these taints. */
-function patienceOf({ spec }: PodView, taints: readonly TaintView[]): number {
-  let patience = Number.POSITIVE_INFINITY
+/** Milliseconds for which a pod tolerates all of these taints. */
+function tolerationPeriodOf({ spec }: PodView, taints: readonly TaintView[]): number {
+  let tolerationPeriod = Number.POSITIVE_INFINITY
   for (const taint of taints) {
-    // The first that fits is the one that counts.
+    // The first matching toleration counts.
     const toleration = spec.tolerations?.find(each => tolerates(each, taint))
     if (!toleration) return 0
     const { tolerationSeconds = Number.POSITIVE_INFINITY } = toleration
-    patience = Math.min(patience, Math.max(0, Number(tolerationSeconds)) * 1_000)
+    tolerationPeriod = Math.min(tolerationPeriod, Math.max(0, Number(tolerationSeconds)) * 1_000)
   }
-  return patience
+  return tolerationPeriod
 }
 
 async function evict(context: ReconcileContext, pod: PodView): Promise<void> {

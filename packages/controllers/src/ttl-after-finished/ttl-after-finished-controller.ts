@@ -3,7 +3,7 @@ import { isNotFound } from '@coxswain/apimachinery/status'
 import { defineOperator, type Operator, requeueAfter } from '@coxswain/runtime'
 import { finishedCondition, type JobView } from '../job/job-pods.ts'
 
-/** Deletes jobs that have been over for as long as they say. */
+/** Deletes Jobs when `ttlSecondsAfterFinished` has passed. */
 export function createTtlAfterFinishedController(): Operator {
   return defineOperator('ttl-after-finished-controller', operator => {
     operator
@@ -15,7 +15,7 @@ export function createTtlAfterFinishedController(): Operator {
         const left = job && untilExpired(job, clock.now())
         if (left === undefined) return
         if (left > 0) return requeueAfter(left)
-        // Somebody may have given it more time: that must not be overlooked, since there is no way back.
+        // The TTL may have been extended: read from the server, since a deletion cannot be undone.
         const fresh = await client.get(Job, key, { cached: false })
         const reallyLeft = fresh && untilExpired(fresh, clock.now())
         if (reallyLeft === undefined) return
@@ -33,7 +33,7 @@ export function createTtlAfterFinishedController(): Operator {
   })
 }
 
-/** When a job may go, in milliseconds; undefined when it stays. */
+/** When a job expires, in milliseconds; undefined if never. */
 function expiry(job: JobView): number | undefined {
   const ttl = job.spec?.ttlSecondsAfterFinished
   const finished = finishedCondition(job)?.lastTransitionTime

@@ -9,7 +9,7 @@ import {
 } from '@coxswain/apimachinery/status'
 import type { Failure } from '../transition.ts'
 
-/** What an error means for a reflector. */
+/** Classifies an error for a reflector. */
 export function classify(error: unknown): Failure {
   if (isResourceExpired(error) || isExpired(error) || isGone(error)) return 'expired'
   if (isTooLargeResourceVersion(error)) return 'ahead'

@@ -4,7 +4,7 @@ import type { Notification } from '../delta.ts'
 import type { EventHandler, Registration } from '../handler.ts'
 import { Latch } from './latch.ts'
 
-/** One handler and its own line of notifications: a handler that fails or lags concerns nobody else. */
+/** One handler and its own queue of notifications: a handler that fails or lags does not affect others. */
 export class Listener<T> implements Registration {
   readonly resyncPeriod: number
   readonly #handler: EventHandler<T>
@@ -48,7 +48,7 @@ export class Listener<T> implements Registration {
     })
   }
 
-  /** What was sent so far was the present state. */
+  /** All initial objects have been sent. */
   markSynced(): void {
     this.#lane.post(() => this.#latch.set())
   }

@@ -4,9 +4,9 @@ import type { Clock } from '@coxswain/kit'
 import { InformerError } from '../errors.ts'
 import type { ListerWatcher, ListQuery } from '../lister-watcher.ts'
 
-/** How many objects a page has. */
+/** The number of objects in a page. */
 const pageSize = 500
-/** A page that takes longer is given up. */
+/** The time limit for a page. */
 const pageTimeout = 60_000
 
 export interface WholeList<T> {
@@ -15,8 +15,8 @@ export interface WholeList<T> {
 }
 
 /**
- * The whole collection. In pages when the server reads its store for it; in one piece when a resourceVersion is given,
- * which the server answers from memory.
+ * Lists the full collection: in pages if the server reads them from its store, or at once if a resourceVersion is given, which
+ * the server answers from memory.
  */
 export async function listAll<T extends ApiObject>(
   source: ListerWatcher<T>,
@@ -38,7 +38,7 @@ export async function listAll<T extends ApiObject>(
       query = { resourceVersion: '', limit: pageSize, continue: token }
     } catch (error) {
       if (query.continue === undefined || !isResourceExpired(error)) throw error
-      // The pages' revision was compacted under us: what is there so far is of no use.
+      // The pages' revision was compacted meanwhile: the pages so far are useless.
       query = { resourceVersion }
       items = []
       at = undefined
@@ -55,12 +55,12 @@ async function listPage<T extends ApiObject>(
   const onAbort = (): void => controller.abort(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   const timer = clock.after(pageTimeout, () =>
-    controller.abort(new InformerError('BadEvent', `no answer to a list for ${pageTimeout / 1000} s`)),
+    controller.abort(new InformerError('BadEvent', `a list was not answered within ${pageTimeout / 1000} s`)),
   )
   try {
     const page = await source.list(query, controller.signal)
     if (!Array.isArray(page?.items) || typeof page.metadata?.resourceVersion !== 'string') {
-      throw new InformerError('BadEvent', 'the answer to a list is no list')
+      throw new InformerError('BadEvent', 'the response to a list is not a list')
     }
     return page
   } finally {

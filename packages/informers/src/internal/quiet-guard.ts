@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '@coxswain/kit'
 
 /**
- * Calls `onQuiet` once when nothing was heard for `limit` milliseconds. `heard` is cheap: the timer looks back when it
- * fires instead of being moved each time.
+ * Calls `onQuiet` once after `limit` milliseconds of silence. `heard` is cheap: the timer checks the last time when it fires
+ * instead of being rearmed.
  */
 export class QuietGuard {
   readonly #clock: Clock

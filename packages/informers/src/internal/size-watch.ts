@@ -2,7 +2,7 @@ import type { ApiObject } from '@coxswain/apimachinery/meta'
 import type { Logger } from '@coxswain/kit'
 import type { ReadonlyStore } from '../store.ts'
 
-/** Under this many objects nobody has to worry, whatever their size. */
+/** Caches with fewer objects are never reported, whatever their size. */
 const smallest = 1_000
 const largeBytes = 100 * 2 ** 20
 const sampleSize = 50

@@ -19,7 +19,7 @@ interface Change {
   readonly object: Pod
 }
 
-/** How likely each fault is, from 0 to 1, whenever it could happen. */
+/** The probability of each fault, from 0 to 1, whenever it could happen. */
 export interface Faults {
   /** A list or watch request fails: 429, 500, or no answer at all. */
   readonly request: number
@@ -27,17 +27,17 @@ export interface Faults {
   readonly drop: number
   /** A watch is ended by the server before an event. */
   readonly end: number
-  /** A watch goes silent before an event and never says so. */
+  /** A watch goes silent before an event. */
   readonly silence: number
-  /** An event is no event. */
+  /** An event is invalid. */
   readonly garbage: number
-  /** The watch is told in-stream that its history is gone. */
+  /** A watch reports in-stream that its history is compacted. */
   readonly expire: number
-  /** Events of the past are sent again. */
+  /** Past events are sent again. */
   readonly replay: number
   /** History is compacted to the present when a change is made. */
   readonly compact: number
-  /** The most a request is delayed, in milliseconds. */
+  /** The longest delay of a request, in milliseconds. */
   readonly latency: number
 }
 
@@ -53,19 +53,19 @@ const noFaults: Faults = {
   latency: 0,
 }
 
-/** Requests within a second that no client sends who waits between its tries, even if some are pages. */
+/** Requests per second that no client with back-off sends, even if some are pages. */
 const stormSize = 20
 
 export interface FakeCollectionOptions {
   readonly env: Env
   readonly faults?: Partial<Faults>
-  /** `no`: answers 422, as servers between 1.19 and 1.26. `ignored`: takes it for an ordinary watch. @default 'yes' */
+  /** `no`: answers 422, as servers between 1.19 and 1.26. `ignored`: treats it as an ordinary watch. @default 'yes' */
   readonly watchList?: 'yes' | 'no' | 'ignored'
   /** @default true */
   readonly bookmarks?: boolean
 }
 
-/** A collection as a server keeps it: objects, a history that can be compacted, and every way to misbehave. */
+/** A collection of a server: objects, a history that can be compacted, and every way to misbehave. */
 export class FakeCollection implements ListerWatcher<Pod> {
   readonly objects: Map<string, Pod> = new Map()
   readonly requests: { readonly time: number; readonly verb: 'list' | 'watch'; readonly query: unknown }[] =
@@ -75,7 +75,7 @@ export class FakeCollection implements ListerWatcher<Pod> {
   bookmarks: boolean
   /** Every request is answered with an error. */
   down = false
-  /** How often there were more requests within a second than a client that waits between tries can send. */
+  /** How often there were more requests within a second than a client with back-off can send. */
   storms = 0
   #env: Env
   #options: FakeCollectionOptions
@@ -102,7 +102,7 @@ export class FakeCollection implements ListerWatcher<Pod> {
     this.#notify()
   }
 
-  /** Creates, or changes. */
+  /** Creates or updates. */
   put(name: string, value: number): void {
     const existing = this.objects.get(name)
     const revision = ++this.#revision
@@ -137,7 +137,7 @@ export class FakeCollection implements ListerWatcher<Pod> {
     this.#revision++
   }
 
-  /** The history up to now is forgotten; watches that are behind break. */
+  /** Compacts the history up to now; watches that are behind break. */
   compact(): void {
     this.#compacted = this.#revision
     this.#history = []
@@ -145,7 +145,7 @@ export class FakeCollection implements ListerWatcher<Pod> {
     this.#notify()
   }
 
-  /** As after a restart with an empty store: another history, and revisions that begin anew. */
+  /** As after a restart with an empty store: another history, with new revisions. */
   reset(): void {
     this.objects.clear()
     this.#revision = 1
@@ -224,7 +224,7 @@ export class FakeCollection implements ListerWatcher<Pod> {
     }
   }
 
-  /** Passes the event on, or does something worse. False when the watch is to end. */
+  /** Sends the event, or injects a fault. False if the watch is to end. */
   async *#pass(
     change: Omit<Change, 'revision'>,
     signal: AbortSignal,

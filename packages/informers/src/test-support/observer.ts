@@ -5,14 +5,14 @@ import { isOlder } from '../resource-version.ts'
 import type { FakeCollection, Pod } from './fake-collection.ts'
 
 /**
- * A handler that believes what it is told and checks that it can: no update of what it does not know, no second birth, no
- * change of identity, no step back in time. What it holds at the end has to be what the server has.
+ * A handler that checks its events for consistency: no update of an unknown object, no second addition, no change of uid, no step
+ * back in time. Its final state has to be the server's.
  */
 export class Observer implements EventHandler<Pod> {
   readonly objects: Map<string, DeepReadonly<Pod>> = new Map()
   readonly log: string[] = []
   readonly complaints: string[] = []
-  /** The newest resourceVersion seen of each name, deleted or not. */
+  /** The latest resourceVersion of each name, deleted or not. */
   readonly #newest = new Map<string, string>()
 
   onAdd(object: DeepReadonly<Pod>, { isInInitialList }: { isInInitialList: boolean }): void {
@@ -26,7 +26,7 @@ export class Observer implements EventHandler<Pod> {
     const { name } = object.metadata
     this.log.push(isResync ? `resync ${name}` : `update ${name} ${old.spec.value} -> ${object.spec.value}`)
     if (this.objects.get(name) !== old)
-      this.complaints.push(`the old state of ${name} is not what was told before`)
+      this.complaints.push(`the old state of ${name} is not what was reported before`)
     if (old.metadata.uid !== object.metadata.uid) this.complaints.push(`${name} became another object`)
     this.#keep(object)
   }
@@ -35,7 +35,7 @@ export class Observer implements EventHandler<Pod> {
     const { name } = object.metadata
     this.log.push(`delete ${name}${finalStateUnknown ? ', missed' : ''}`)
     this.#checkTime(object)
-    if (!this.objects.delete(name)) this.complaints.push(`${name} was deleted, but never there`)
+    if (!this.objects.delete(name)) this.complaints.push(`${name} was deleted, but never added`)
   }
 
   #keep(object: DeepReadonly<Pod>): void {

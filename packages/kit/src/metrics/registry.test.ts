@@ -54,7 +54,7 @@ describe('a metrics registry', () => {
     assert.match(registry.text(), /^t_count\{verb="get"\} 2$/m)
   })
 
-  it('shares a metric that is asked for twice', () => {
+  it('shares a metric that is requested twice', () => {
     const registry = new MetricsRegistry()
     for (let i = 0; i < 2; i++) registry.counter({ name: 'n', help: '' }).add(1)
     assert.match(registry.text(), /^n 2$/m)
@@ -82,7 +82,7 @@ describe('a metrics registry', () => {
     assert.match(registry.text(), /^n\{path="x{1024}"\} 10$/m)
   })
 
-  it('brings gauges up to date before it writes', () => {
+  it('updates gauges before it writes', () => {
     const registry = new MetricsRegistry()
     const gauge = registry.gauge({ name: 'now', help: '' })
     let now = 1

@@ -1,41 +1,45 @@
 /** Names and values of labels, in the order of the metric's label names. */
 export type LabelValues = readonly string[]
 
+/** The description of a metric. */
 export interface MetricOptions {
   readonly name: string
   readonly help: string
   readonly labels?: readonly string[]
 }
 
+/** The description and buckets of a histogram. */
 export interface HistogramOptions extends MetricOptions {
   /** Upper bounds, ascending, without infinity. */
   readonly buckets: readonly number[]
 }
 
-/** Something that only grows. */
+/** A value that only increases. */
 export interface Counter {
   add(amount: number, ...labels: string[]): void
-  /** The one with these labels, for whoever counts it often: finding it is the dear part. */
+  /** The counter with these labels, for frequent use: looking it up is the expensive part. */
   with(...labels: string[]): BoundCounter
 }
 
-/** A counter whose labels are settled. */
+/** A counter with fixed labels. */
 export interface BoundCounter {
   add(amount: number): void
 }
 
+/** A value that can increase and decrease. */
 export interface Gauge {
   set(value: number, ...labels: string[]): void
   add(amount: number, ...labels: string[]): void
 }
 
+/** Counts observed values in buckets. */
 export interface Histogram {
   observe(value: number, ...labels: string[]): void
   /** As {@link Counter.with}. */
   with(...labels: string[]): BoundHistogram
 }
 
-/** A histogram whose labels are settled. */
+/** A histogram with fixed labels. */
 export interface BoundHistogram {
   observe(value: number): void
 }
@@ -47,8 +51,8 @@ interface Metric {
 }
 
 /**
- * Metrics in memory and their text form (Prometheus exposition format 0.0.4). A metric without labels is there from the
- * beginning; one with labels once a value was given.
+ * Metrics in memory and their text form (Prometheus exposition format 0.0.4). A metric without labels exists from the beginning;
+ * one with labels from its first value.
  */
 export class MetricsRegistry {
   readonly #metrics = new Map<string, Metric>()
@@ -75,7 +79,7 @@ export class MetricsRegistry {
     return this.#register(metric)
   }
 
-  /** Calls `collect` before each `text`, to bring gauges up to date. Returns the way to stop that. */
+  /** Calls `collect` before each `text`, to update gauges. Returns the function that stops this. */
   onCollect(collect: () => void): () => void {
     this.#collectors.add(collect)
     return () => this.#collectors.delete(collect)
@@ -97,7 +101,7 @@ export class MetricsRegistry {
     return this.#register(new ValueMetric(type, options))
   }
 
-  /** A metric that is there already is shared: several operators may run in one process. */
+  /** An existing metric is shared: several operators may run in one process. */
   #register<M extends Metric>(metric: M): M {
     const existing = this.#metrics.get(metric.options.name)
     if (existing) return existing as M
@@ -107,8 +111,8 @@ export class MetricsRegistry {
 }
 
 /**
- * A second line of defence: labels should be drawn from small, fixed sets. Past this many series the family counts
- * everything else in one series whose label values are all `other`.
+ * A safeguard: labels should have small, fixed sets of values. Beyond this number of series the family counts everything else in
+ * one series whose label values are all `other`.
  */
 const maxSeries = 10_000
 const maxValueLength = 1_024

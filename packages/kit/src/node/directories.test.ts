@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import { makeDirectories } from './directories.ts'
 
 describe('makeDirectories', () => {
-  it('makes what is missing, with a mode, and says what it made', () => {
+  it('creates missing directories, with a mode, and returns what it created', () => {
     const root = mkdtempSync(join(tmpdir(), 'coxswain-directories-'))
     try {
       const path = join(root, 'a', 'b')
@@ -20,7 +20,7 @@ describe('makeDirectories', () => {
     }
   })
 
-  it('fails where no directory can be made, instead of trying forever', { timeout: 10_000 }, () => {
+  it('fails where no directory can be created, instead of retrying forever', { timeout: 10_000 }, () => {
     assert.throws(() => makeDirectories('/proc/coxswain/data'), { code: 'ENOENT' })
   })
 })

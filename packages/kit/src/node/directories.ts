@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a directory and those above it that are missing. Returns those that it made, the outermost first. Unlike Node's own
- * recursive form it also ends where a file system takes no directories, as /proc.
+ * Creates a directory and its missing parents. Returns those that it created, the outermost first. Unlike Node's recursive option
+ * it also terminates where a file system does not support directories, such as /proc.
  */
 export function makeDirectories(path: string, mode = 0o777): string[] {
   const missing: string[] = []
@@ -13,7 +13,7 @@ export function makeDirectories(path: string, mode = 0o777): string[] {
       mkdirSync(directory, { mode })
       return true
     } catch (error) {
-      if ((error as { code?: string }).code === 'EEXIST') return false // another process was faster
+      if ((error as { code?: string }).code === 'EEXIST') return false // created by another process meanwhile
       throw error
     }
   })

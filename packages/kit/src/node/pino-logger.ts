@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type { DestinationStream, Logger as Pino, pino as PinoFactory } from 'pino'
 import { isReported, type LogFields, type Logger, type LogLevel } from '../logger.ts'
 
+/** Options of {@link createPinoLogger}. */
 export interface PinoLoggerOptions {
   /** @default 'info' */
   readonly level?: LogLevel
@@ -12,8 +13,8 @@ export interface PinoLoggerOptions {
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
 /**
- * JSON lines for machines. Errors under the field `error` carry their stack and cause. Pino is loaded when the first
- * record is written: most programs start without a word.
+ * JSON lines for machines. Errors under the field `error` include their stack and cause. Pino is loaded when the first record is
+ * written: most programs start without logging.
  */
 export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
   let target: Pino | undefined
@@ -38,8 +39,8 @@ function load({ level = 'info', destination }: PinoLoggerOptions): Pino {
 }
 
 /**
- * An error that carries a Kubernetes Status, without it: its message is the error's, and pino would take it for one more
- * error. Code and reason stay.
+ * An error with a Kubernetes Status, without the Status: its message is the error's, and pino would log it as another error. Code
+ * and reason are kept.
  */
 function withoutStatus<E>(error: E): E {
   if (!(error instanceof Error) || !('status' in error)) return error
@@ -53,7 +54,7 @@ function withoutStatus<E>(error: E): E {
   })
 }
 
-/** What was logged where it happened is named, no more. */
+/** An error that was already logged is only named. */
 function describe(error: Error, inFull: (error: Error) => unknown): unknown {
   return isReported(error) ? { type: error.name, message: error.message } : inFull(error)
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 
-/** Registers what Prometheus' client libraries tell of a process. */
+/** Registers the process metrics of Prometheus' client libraries. */
 export function registerProcessMetrics(metrics: MetricsRegistry): void {
   const cpu = metrics.counter({
     name: 'process_cpu_seconds_total',
@@ -30,7 +30,7 @@ export function registerProcessMetrics(metrics: MetricsRegistry): void {
   })
 }
 
-/** Undefined where the system does not tell. */
+/** Undefined if the system does not report it. */
 function countOpenFiles(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length

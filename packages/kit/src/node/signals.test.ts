@@ -4,7 +4,7 @@ import { isAbort } from '../abort.ts'
 import { abortOnSignals } from './index.ts'
 
 describe('signals of the process', () => {
-  it('abort once, and are given back', () => {
+  it('abort once, and are released', () => {
     const before = process.listenerCount('SIGTERM')
     {
       using stop = abortOnSignals()

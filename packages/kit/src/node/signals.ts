@@ -1,8 +1,7 @@
 import { createAbortError } from '../abort.ts'
 
 /**
- * Aborts at the first SIGTERM or SIGINT. The second ends the process at once: whoever asks twice means it. Call the
- * returned `dispose` to give the signals back.
+ * Aborts at the first SIGTERM or SIGINT. The second ends the process at once. Call the returned `dispose` to stop listening.
  */
 export function abortOnSignals(): { readonly signal: AbortSignal } & Disposable {
   const controller = new AbortController()

@@ -7,8 +7,8 @@ const work = (milliseconds: number) => {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
 }
 
-describe('a scheduler that takes turns', () => {
-  it('lets hand-offs through in the order in which they came', async () => {
+describe('a turn-taking scheduler', () => {
+  it('runs hand-offs in order', async () => {
     const scheduler = createTurnTakingScheduler()
     const seen: number[] = []
     const steps = Array.from({ length: 100 }, (_, index) =>
@@ -24,7 +24,7 @@ describe('a scheduler that takes turns', () => {
     assert.equal(seen.length, 100)
   })
 
-  it('lets others be heard between hand-offs that are always there', async () => {
+  it('lets I/O proceed between continuous hand-offs', async () => {
     const scheduler = createTurnTakingScheduler()
     let isOver = false
     let steps = 0

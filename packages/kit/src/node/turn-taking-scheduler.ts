@@ -1,13 +1,12 @@
 import type { Lane, Scheduler } from '../scheduler.ts'
 
-/** Milliseconds of hand-offs between two looks at sockets. */
+/** Milliseconds of hand-offs between two polls of sockets. */
 const sliceLength = 1
 /** The most hand-offs in one slice. */
 const sliceSize = 16
 
 /**
- * Hand-offs in the order in which they come, a few at a time: whoever waits at a socket is seen to in between, however much the
- * parts of this process have to say to each other.
+ * Runs hand-offs in order, a few at a time, so that sockets are served in between however busy the parts of this process are.
  */
 export function createTurnTakingScheduler(): Scheduler {
   const waiting: (() => void)[] = []
@@ -17,7 +16,7 @@ export function createTurnTakingScheduler(): Scheduler {
     sliceEnd = 0
     for (armed = 0; armed < Math.min(sliceSize, waiting.length); armed++) setImmediate(takeTurn)
   }
-  // What an action sets off is done before the next one: promises settle between two immediates.
+  // The effects of an action are complete before the next one: promises settle between two immediates.
   const takeTurn = () => {
     armed--
     if (sliceEnd === 0) sliceEnd = performance.now() + sliceLength
@@ -43,7 +42,7 @@ function createLane(enqueue: (action: () => void) => void): Lane {
   }
   return {
     step: () => new Promise(enter),
-    // Nothing to wait for, unless somebody else of this lane does.
+    // No wait is needed, unless this lane has earlier hand-offs.
     post: action => (ahead === 0 ? action() : enter(action)),
   }
 }

@@ -1,3 +1,3 @@
-/** The primitive forms of protobuf: tags, numbers, bytes and text. What messages mean is for those who use them. */
+/** The primitive types of protobuf: tags, numbers, bytes and text. Messages are left to callers. */
 export { ProtobufReader } from './reader.ts'
 export { BackwardWriter } from './writer.ts'

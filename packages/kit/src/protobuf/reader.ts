@@ -1,4 +1,4 @@
-/** Reads protobuf's primitive forms from a buffer, and throws where it makes no sense. */
+/** Reads protobuf's primitive types from a buffer, and throws on malformed input. */
 export class ProtobufReader {
   readonly #bytes: Uint8Array
   readonly #malformed: (reason: string) => Error
@@ -17,7 +17,7 @@ export class ProtobufReader {
     return this.#at >= this.#end
   }
 
-  /** An unsigned number up to 2^53; what is longer is refused. For tags and lengths. */
+  /** An unsigned number up to 2^53; longer ones are rejected. For tags and lengths. */
   varint(): number {
     let value = 0
     let scale = 1
@@ -30,7 +30,7 @@ export class ProtobufReader {
     throw this.#malformed('integer overflow')
   }
 
-  /** A signed 64-bit number: a bigint only where a number would not be exact. */
+  /** A signed 64-bit number: a bigint only if a number would not be exact. */
   int64(): number | bigint {
     let low = 0
     let high = 0
@@ -77,7 +77,7 @@ export class ProtobufReader {
     return text
   }
 
-  /** Goes into a nested message. Returns what `leave` takes when it is done. */
+  /** Enters a nested message. Returns the argument for `leave`. */
   enter(): number {
     const size = this.varint()
     const outer = this.#end
@@ -86,12 +86,12 @@ export class ProtobufReader {
     return outer
   }
 
-  /** Goes on behind a nested message that was read to its end. */
+  /** Continues after a nested message. */
   leave(outer: number): void {
     this.#end = outer
   }
 
-  /** Passes over a field of a type that is not known. */
+  /** Skips a field of an unknown type. */
   skip(wireType: number): void {
     switch (wireType) {
       case 0:

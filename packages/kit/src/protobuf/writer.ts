@@ -1,8 +1,8 @@
 import { encodeText } from '../bytes.ts'
 
 /**
- * Writes protobuf from the end to the beginning, so that the length of a nested message is known when its prefix is
- * written and nothing is measured twice. Callers write the last field first.
+ * Writes protobuf backwards, so that the length of a nested message is known when its prefix is written and nothing is measured
+ * twice. Callers write the last field first.
  */
 export class BackwardWriter {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1024)

@@ -2,6 +2,7 @@
 
 import { decodeText } from '../bytes.ts'
 
+/** The DER tags of certificates and certificate requests. */
 export const derTags = {
   boolean: 0x01,
   integer: 0x02,
@@ -19,6 +20,7 @@ export const derTags = {
   context0: 0xa0,
 } as const
 
+/** One element of DER. */
 export interface DerElement {
   readonly tag: number
   readonly content: Uint8Array
@@ -57,6 +59,7 @@ export function readWithin(element: DerElement | undefined, tag: number): DerEle
   return element?.tag === tag ? readDer(element.content) : undefined
 }
 
+/** An object identifier in dotted form. */
 export function readObjectIdentifier(content: Uint8Array): string {
   const arcs: number[] = []
   let value = 0
@@ -71,7 +74,7 @@ export function readObjectIdentifier(content: Uint8Array): string {
   return arcs.join('.')
 }
 
-/** A character string of any of the usual types; Teletex is read as Latin-1, as everybody does. */
+/** A character string of any of the usual types; Teletex is read as Latin-1, as is common practice. */
 export function readDerText({ tag, content }: DerElement): string {
   switch (tag) {
     case derTags.bmpString: {

@@ -1,4 +1,4 @@
-/** Reading certificates, certificate requests and PEM, as far as Kubernetes looks into them. No cryptography. */
+/** Reads certificates, certificate requests and PEM, as far as Kubernetes needs them. No cryptography. */
 export {
   type DerElement,
   derTags,

@@ -1,5 +1,6 @@
 import { decodePaddedBase64 } from '../bytes.ts'
 
+/** One block of a PEM text. */
 export interface PemBlock {
   readonly type: string
   readonly headers: number
@@ -8,7 +9,7 @@ export interface PemBlock {
 
 const form = /-----BEGIN ([^\r\n]*?)-----[ \t]*\r?\n([\s\S]*?)-----END \1-----[ \t]*(?:\r?\n|$)/g
 
-/** The well-formed blocks of a PEM text, in their order; what stands between them is passed over. */
+/** The well-formed blocks of a PEM text, in order; other text is skipped. */
 export function* readPem(text: string): Generator<PemBlock, void, undefined> {
   for (const [, type = '', content = ''] of text.matchAll(form)) {
     const lines = content.split(/\r?\n/)

@@ -21,7 +21,7 @@ describe('DER', () => {
     )
   })
 
-  it('is refused when it is cut, has no definite length or a long tag', () => {
+  it('is rejected if it is truncated, has no definite length or a long tag', () => {
     for (const bytes of [
       [0x02],
       [0x02, 2, 1],
@@ -67,7 +67,7 @@ describe('names', () => {
     assert.deepEqual(readX509Name(read(name)), { commonName: 'last', organizations: ['b', 'a'] })
   })
 
-  it('are refused when they are malformed', () => {
+  it('are rejected if they are malformed', () => {
     assert.equal(readX509Name(undefined), undefined)
     assert.equal(readX509Name(read(element(derTags.set))), undefined)
     assert.equal(

@@ -15,8 +15,7 @@ interface Decoded {
 }
 
 /**
- * A document as a configuration: the right kind, no unknown members, every member of its type. Of what is
- * missing only names are filled in.
+ * Decodes a document: the right kind, no unknown fields, every field of its type. Sets only missing names.
  * @throws SchedulerError `BadConfiguration`, in the words of kube-scheduler
  */
 export function decodeConfiguration(document: unknown): KubeSchedulerConfiguration {
@@ -52,11 +51,11 @@ function decode(schema: Schema, source: unknown, explain: (message: string) => s
   return { value, unknown: compiled.prune(value) }
 }
 
-/** Puts the decoded arguments in place of the raw ones; gives what strict decoding has against them. */
+/** Replaces raw arguments by decoded ones; returns the errors of strict decoding. */
 function decodeArgs(entry: PluginConfig, place: string): string[] {
   const { name, args = {} } = entry
   const schema = argsSchemas[name]
-  if (!schema) return [] // a plug-in of somebody else, who knows what it takes
+  if (!schema) return [] // a custom plug-in, which decodes its arguments itself
   const explain = (message: string) => `${place}decoding args for plugin ${name}: ${message}`
   const { value, unknown } = decode(schema, args, explain)
   const { apiVersion = version, kind: found = `${name}Args` } = value as {

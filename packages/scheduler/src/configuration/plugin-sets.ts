@@ -2,18 +2,18 @@ import type { SchedulerPlugin } from '../plugin.ts'
 import { type ExtensionPoint, extensionPoints } from '../profile.ts'
 import type { PluginReference, PluginSet, Plugins } from './types.ts'
 
-/** Everything in the name of an extension point's interface but `Plugin`. */
+/** The name of an extension point's interface without `Plugin`. */
 const title = (point: ExtensionPoint): string => `${point[0]!.toUpperCase()}${point.slice(1)}Plugin`
 
-/** What the user said of plug-ins, on top of the default ones. */
+/** The user's plug-ins merged with the default ones. */
 export interface ExpandedPlugins {
-  /** Names by point, in order. */
+  /** Plug-in names by extension point, in order. */
   readonly points: Record<ExtensionPoint, readonly string[]>
-  /** What scores count, by plug-in. */
+  /** Score weights, by plug-in. */
   readonly weights: ReadonlyMap<string, number>
 }
 
-/** The default plug-ins with what `custom` takes away, changes and adds. */
+/** The default plug-ins with those that `custom` disables, changes and adds. */
 export function mergeMultiPoint(
   defaults: readonly PluginReference[],
   { enabled = [], disabled = [] }: PluginSet = {},
@@ -30,15 +30,15 @@ export function mergeMultiPoint(
   return [...merged, ...enabled.filter(plugin => !replaced.has(plugin))]
 }
 
-/** All plug-ins that have to be made. */
+/** All plug-ins that have to be created. */
 export function namesNeeded(multiPoint: readonly PluginReference[], plugins: Plugins): Set<string> {
   const sets = extensionPoints.map(point => plugins[point]?.enabled ?? [])
   return new Set([multiPoint, ...sets].flatMap(set => set.map(({ name }) => name)))
 }
 
 /**
- * Which plug-ins are asked where. `find` gives a plug-in that was made, `extendsPoint` whether it can be asked there.
- * Throws an Error in kube-scheduler's words.
+ * Expands plug-in sets by extension point. `find` returns a created plug-in, `extendsPoint` whether it extends a point. Throws an
+ * Error in kube-scheduler's words.
  */
 export function expandPlugins(
   multiPoint: readonly PluginReference[],
@@ -96,7 +96,7 @@ function alreadyRegistered(name: string, point: ExtensionPoint): Error {
 function weigh(plugins: readonly PluginReference[]): Map<string, number> {
   const weights = new Map<string, number>()
   for (const { name, weight } of plugins) if (!weights.has(name)) weights.set(name, weight || 1)
-  // Upstream's sum runs over with a negative weight.
+  // Upstream's sum overflows with a negative weight.
   if ([...weights.values()].some(weight => weight < 0))
     throw new Error('score plugins: total score of Score plugins could overflow')
   return weights

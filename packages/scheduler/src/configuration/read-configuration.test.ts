@@ -4,7 +4,7 @@ import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { SchedulerPlugin } from '../plugin.ts'
 import { compileProfile, type Profile } from '../profile.ts'
 import { type ReadConfigurationOptions, readSchedulerConfiguration } from './read-configuration.ts'
-import { head, refusals } from './test-support/refusals.ts'
+import { head, rejections } from './test-support/rejections.ts'
 
 const read = (text: string, options: ReadConfigurationOptions = {}) =>
   readSchedulerConfiguration(readYaml(head + text)?.value, options)
@@ -15,24 +15,24 @@ const profilesOf = (text: string, options: ReadConfigurationOptions = {}): reado
 const profileOf = (plugins: string): Profile => profilesOf(`profiles: [{plugins: ${plugins}}]`)[0]!
 
 describe('a scheduler configuration', () => {
-  it('is refused in the words of kube-scheduler', () => {
-    for (const [text, message] of refusals)
+  it('is rejected in the words of kube-scheduler', () => {
+    for (const [text, message] of rejections)
       assert.throws(() => read(text), { code: 'BadConfiguration', message }, text)
   })
 
-  it('may name what upstream has at a point where ours has nothing to say, and configure what is not there', () => {
+  it("may name upstream's plug-ins at points that ours do not extend, and configure unknown ones", () => {
     const text =
       'profiles: [{plugins: {preFilter: {enabled: [{name: NodeResourcesFit}]}, bind: {enabled: [{name: DefaultBinder}], disabled: [{name: "*"}]}, score: {enabled: [{name: NodeResourcesFit, weight: 0}]}, placementScore: {}}, pluginConfig: [{name: Other, args: {a: 1}}]}]'
     assert.deepEqual(profilesOf(text)[0]?.points?.bind, ['DefaultBinder'])
   })
 
-  it('cannot take away what only ours do', () => {
+  it('cannot disable points that only ours extend', () => {
     const { points } = profileOf('{postBind: {disabled: [{name: "*"}]}, preScore: {disabled: [{name: "*"}]}}')
-    assert.deepEqual(points?.postBind, ['VolumeBinding'], 'it forgets what it has promised')
+    assert.deepEqual(points?.postBind, ['VolumeBinding'], 'it releases its reservations')
     assert.ok(!points?.preScore.includes('NodeAffinity'))
   })
 
-  it('is refused when it is something else', () => {
+  it('is rejected if it is of another kind', () => {
     for (const document of [
       undefined,
       { kind: 'Pod', apiVersion: 'v1' },
@@ -58,7 +58,7 @@ describe('a scheduler configuration', () => {
     ])
   })
 
-  it('takes plug-ins away at one point, at all of them, and all at one point', () => {
+  it('disables plug-ins at one point, at all of them, and all at one point', () => {
     const one = profileOf('{score: {disabled: [{name: NodeAffinity}]}}')
     assert.ok(!one.points?.score.includes('NodeAffinity'))
     assert.ok(one.points?.filter.includes('NodeAffinity'))
@@ -75,7 +75,7 @@ describe('a scheduler configuration', () => {
     )
   })
 
-  it('asks what was named at a point before the others, and keeps the place of what multiPoint changes', () => {
+  it('runs plug-ins named at a point before the others, and keeps the position of those that multiPoint changes', () => {
     const named = profileOf('{filter: {enabled: [{name: NodePorts}]}}')
     assert.deepEqual(named.points?.filter.slice(0, 2), ['NodePorts', 'NodeUnschedulable'])
     const changed = profileOf('{multiPoint: {enabled: [{name: NodeAffinity, weight: 7}]}}')
@@ -87,7 +87,7 @@ describe('a scheduler configuration', () => {
     assert.equal(compileProfile(both).weights.get('NodeAffinity'), 9)
   })
 
-  it('names plug-ins of others, which get their arguments', () => {
+  it('names custom plug-ins, which receive their arguments', () => {
     const seen: unknown[] = []
     const filter: SchedulerPlugin['filter'] = () => undefined
     const plain: SchedulerPlugin = { name: 'Plain', filter }
@@ -103,17 +103,17 @@ describe('a scheduler configuration', () => {
     assert.deepEqual(seen.at(-1), { a: 1 })
     assert.throws(() => read('', { plugins: [{ name: 'NodeName' }] }), /NodeName already exists/)
     const [without] = profilesOf('', { plugins: [plain] })
-    assert.ok(!without?.points?.filter.includes('Plain'), 'nobody asked for it')
+    assert.ok(!without?.points?.filter.includes('Plain'), 'it was not enabled')
   })
 
-  it('reaches extenders where somebody says how', () => {
+  it('connects extenders', () => {
     const text = 'extenders: [{urlPrefix: "http://x/", filterVerb: f, managedResources: [{name: a.com/b}]}]'
-    assert.throws(() => read(text), /extenders\[0\]: nobody said how/)
+    assert.throws(() => read(text), /extenders\[0\]: extenders are not supported/)
     const { extenders } = read(text, { connectExtender: () => async () => ({}) })
     assert.equal(extenders?.length, 1)
   })
 
-  it('has a share of nodes of its own in a profile', () => {
+  it('sets percentageOfNodesToScore per profile', () => {
     const [first, second] = profilesOf(
       'percentageOfNodesToScore: 20\nprofiles: [{schedulerName: a, percentageOfNodesToScore: 40}, {schedulerName: b}]',
     )

@@ -17,16 +17,17 @@ import type { KubeSchedulerConfiguration, KubeSchedulerProfile } from './types.t
 import { validateResourcesFit } from './validate-args.ts'
 import { validateConfiguration } from './validate-configuration.ts'
 
+/** Options of {@link readSchedulerConfiguration}. */
 export interface ReadConfigurationOptions {
-  /** Plug-ins of your own, which profiles name as they name the built-in ones. */
+  /** Your own plug-ins, which profiles name like built-in ones. */
   readonly plugins?: readonly (SchedulerPlugin | PluginFactory)[]
-  /** How extenders are reached. @default they are refused */
+  /** Connects extenders. @default they are rejected */
   readonly connectExtender?: (extender: ExtenderConfiguration) => PostJson
 }
 
 /**
- * The options for `createScheduler` that a KubeSchedulerConfiguration (`kubescheduler.config.k8s.io/v1`) stands for.
- * Plug-ins are made once to see that they can be, and again for every scheduler.
+ * Converts a KubeSchedulerConfiguration (`kubescheduler.config.k8s.io/v1`) to the options of `createScheduler`. Plug-ins are
+ * created once for validation, and again for every scheduler.
  * @throws SchedulerError `BadConfiguration`, in the words of kube-scheduler
  */
 export function readSchedulerConfiguration(
@@ -39,7 +40,7 @@ export function readSchedulerConfiguration(
   const { profiles = [], extenders = [] } = configuration
   const connected = extenders.map((extender, index) => {
     if (options.connectExtender) return createExtender(extender, options.connectExtender(extender))
-    throw badConfiguration(`extenders[${index}]: nobody said how extenders are reached`)
+    throw badConfiguration(`extenders[${index}]: extenders are not supported: no connectExtender option`)
   })
   const ignored = extenders.flatMap(({ managedResources = [] }) =>
     managedResources.filter(({ ignoredByScheduler }) => ignoredByScheduler).map(({ name }) => name),
@@ -58,7 +59,7 @@ export function readSchedulerConfiguration(
 
 function addDefaults(configuration: KubeSchedulerConfiguration): KubeSchedulerConfiguration {
   const [first = {}, ...more] = configuration.profiles ?? []
-  // Only the name of a single profile goes without saying.
+  // Only a single profile may omit its name.
   const named = more.length === 0 ? { schedulerName: defaultSchedulerName, ...first } : first
   return { ...configuration, profiles: [named, ...more] }
 }
@@ -94,7 +95,7 @@ function createProfile(profile: KubeSchedulerProfile, registry: Registry): Profi
     const { points: expanded, weights } = expandPlugins(multiPoint, plugins, find, extendsPoint)
     const points = mapPoints(point => [
       ...expanded[point],
-      // Where upstream's plug-in has nothing to say, nothing can be said about it either.
+      // Points that upstream's plug-in does not extend cannot be configured.
       ...[...made.values()]
         .filter(plugin => has(plugin, point) && !extendsPoint(plugin, point))
         .map(({ name }) => name),

@@ -60,24 +60,27 @@ profiles:
 `
 
 describe('a scheduler with a configuration', () => {
-  it('has several profiles, of which every pod chooses one', async () => {
+  it('has several profiles, which pods select by name', async () => {
     await withConfiguration(twoProfiles, async cluster => {
       for (const name of ['a', 'b']) await addNode(cluster, name)
       await addNode(cluster, 'tainted', { taints: [{ key: 'danger', effect: 'NoSchedule' }] })
       await addPod(cluster, 'first', { nodeSelector: {}, schedulerName: 'packing' })
       const busy = await nodeOf(cluster, 'first')
       await addPod(cluster, 'second', { schedulerName: 'packing' })
-      assert.equal(await nodeOf(cluster, 'second'), busy, 'the fuller node is the better one')
+      assert.equal(await nodeOf(cluster, 'second'), busy, 'the fuller node is preferred')
       await addPod(cluster, 'third')
-      assert.ok(![busy, 'tainted', undefined].includes(await nodeOf(cluster, 'third')), 'the emptier one')
+      assert.ok(
+        ![busy, 'tainted', undefined].includes(await nodeOf(cluster, 'third')),
+        'the emptier node is preferred',
+      )
       await addPod(cluster, 'fourth', { schedulerName: 'fearless' })
-      assert.equal(await nodeOf(cluster, 'fourth'), 'tainted', 'nobody looks at taints')
-      await addPod(cluster, 'fifth', { schedulerName: 'nobody' })
+      assert.equal(await nodeOf(cluster, 'fourth'), 'tainted', 'taints are ignored')
+      await addPod(cluster, 'fifth', { schedulerName: 'none' })
       assert.equal(await nodeOf(cluster, 'fifth'), undefined)
     })
   })
 
-  it('sees in one profile what another has placed', async () => {
+  it('counts pods scheduled by another profile', async () => {
     await withConfiguration(twoProfiles, async cluster => {
       await addSmallNode(cluster, 'a')
       for (const [index, schedulerName] of ['default-scheduler', 'packing', 'fearless', 'packing'].entries())
@@ -88,7 +91,7 @@ describe('a scheduler with a configuration', () => {
     })
   })
 
-  it('asks plug-ins of others where the profile names them, with their arguments', async () => {
+  it('runs custom plug-ins that the profile names, with their arguments', async () => {
     const plugin = {
       name: 'OnlyOn',
       create: (args: unknown): SchedulerPlugin => ({
@@ -112,7 +115,7 @@ profiles:
     await withConfiguration(text, body, { plugins: [plugin] })
   })
 
-  it('lets extenders have their say', async () => {
+  it('calls extenders to filter', async () => {
     const asked: string[] = []
     const text = 'extenders: [{urlPrefix: "http://x", filterVerb: pick, nodeCacheCapable: true}]'
     const body = async (cluster: Cluster) => {
@@ -128,7 +131,7 @@ profiles:
     await withConfiguration(text, body, { connectExtender })
   })
 
-  it('lets extenders say who has to leave', async () => {
+  it('calls extenders to choose victims', async () => {
     const text = 'extenders: [{urlPrefix: "http://x", preemptVerb: spare, nodeCacheCapable: true}]'
     type Victims = Readonly<Record<string, { readonly Pods: readonly { readonly UID: string }[] }>>
     const seen: Victims[] = []

@@ -3,14 +3,14 @@ import type { Schema } from '@coxswain/apimachinery/schema'
 import { extensionPoints } from '../profile.ts'
 
 const text: Schema = { type: 'string' }
-/** Empty when it is missing. */
+/** Empty if it is missing. */
 const named: Schema = { type: 'string', default: '' }
 const bool: Schema = { type: 'boolean' }
 const int32: Schema = { type: 'integer', format: 'int32' }
 const int64: Schema = { type: 'integer', format: 'int64' }
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 const listOf = (items: Schema): Schema => ({ type: 'array', items })
-/** `name`: what Go calls it, for messages. */
+/** `name` is the Go type, for messages. */
 const struct = (name: string, properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
   name,
@@ -96,7 +96,7 @@ export const configurationSchema: Schema = struct('KubeSchedulerConfiguration', 
 const shape = listOf(struct('UtilizationShapePoint', { utilization: int32, score: int32 }))
 const resources = listOf(struct('ResourceSpec', { name: named, weight: int64 }))
 
-/** What `args` of the built-in plug-ins may hold. */
+/** The schemas of the built-in plug-ins' `args`. */
 export const argsSchemas: Readonly<Record<string, Schema>> = {
   DefaultPreemption: struct('DefaultPreemptionArgs', {
     ...typeMeta,

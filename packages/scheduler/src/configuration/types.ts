@@ -1,21 +1,21 @@
 import type { ExtenderConfiguration } from '../extender.ts'
 import type { ExtensionPoint } from '../profile.ts'
 
-/** `kubescheduler.config.k8s.io/v1`, as its author writes it. */
+/** A `kubescheduler.config.k8s.io/v1` configuration as written by the user. */
 export interface KubeSchedulerConfiguration {
   readonly profiles?: readonly KubeSchedulerProfile[]
   readonly extenders?: readonly ExtenderConfiguration[]
-  /** 0 chooses by the size of the cluster. @default 0 */
+  /** 0 adapts to the size of the cluster. @default 0 */
   readonly percentageOfNodesToScore?: number
   /** @default 1 */
   readonly podInitialBackoffSeconds?: number
   /** @default 10 */
   readonly podMaxBackoffSeconds?: number
-  /** Checked; nodes are looked at one after the other. @default 16 */
+  /** Validated, but nodes are filtered sequentially. @default 16 */
   readonly parallelism?: number
-  /** Checked; whoever runs the scheduler says whether it stands for election. */
+  /** Validated only: leader election is configured where the operator is run. */
   readonly leaderElection?: LeaderElectionConfiguration
-  /** Checked; whoever runs the scheduler gives it its client. */
+  /** Validated only: the operator is given its client. */
   readonly clientConnection?: { readonly burst?: number }
 }
 
@@ -30,7 +30,7 @@ export interface LeaderElectionConfiguration {
 export interface KubeSchedulerProfile {
   /** @default `default-scheduler`, of the only profile */
   readonly schedulerName?: string
-  /** Instead of that of the whole configuration. */
+  /** Overrides that of the whole configuration. */
   readonly percentageOfNodesToScore?: number
   readonly plugins?: Plugins
   readonly pluginConfig?: readonly PluginConfig[]
@@ -45,7 +45,7 @@ export interface PluginSet {
 
 export interface PluginReference {
   readonly name: string
-  /** 0 is as good as nothing. @default 1 */
+  /** 0 counts as unset. @default 1 */
   readonly weight?: number
 }
 

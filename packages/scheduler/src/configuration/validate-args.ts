@@ -17,7 +17,7 @@ const rules: { readonly [N in keyof PluginArgs]-?: (args: Args<N>, path: field.P
     format(checkRange(path.child('hardPodAffinityWeight'), hardPodAffinityWeight, 0, 100)),
   NodeAffinity: validateNodeAffinity,
   NodeResourcesBalancedAllocation: (args, path) => format(validateBalance(args, path)),
-  // kube-scheduler looks at these when it makes the plug-in, which is why its message has no path.
+  // kube-scheduler validates these when it creates the plug-in, which is why its message has no path.
   NodeResourcesFit: () => [],
   PodTopologySpread: (args, path) => format(validateTopologySpread(args, path)),
   VolumeBinding: (args, path) => format(validateVolumeBinding(args, path)),
@@ -27,7 +27,7 @@ function format(errors: readonly FieldError[]): string[] {
   return errors.map(field.formatFieldError)
 }
 
-/** What is wrong with the arguments of a built-in plug-in. Those of others are their own affair. */
+/** Validates the arguments of a built-in plug-in. Custom plug-ins validate their own. */
 export function validateArgs(name: string, args: unknown, path: field.Path): string[] {
   const rule = Object.hasOwn(rules, name) ? rules[name as keyof typeof rules] : undefined
   return rule ? (rule as (args: unknown, path: field.Path) => string[])(args, path) : []
@@ -128,7 +128,7 @@ function validateTopologySpread(args: Args<'PodTopologySpread'>, path: field.Pat
 
 const strategies = ['LeastAllocated', 'MostAllocated', 'RequestedToCapacityRatio']
 
-/** What upstream's plug-in says of its arguments when it is made. */
+/** The errors of upstream's plug-in when it is created. */
 export function validateResourcesFit(args: Args<'NodeResourcesFit'>): string {
   const errors: FieldError[] = []
   const { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy = {} } = args
@@ -142,7 +142,7 @@ export function validateResourcesFit(args: Args<'NodeResourcesFit'>): string {
   }
   const path = at('scoringStrategy')
   const { resources = [], requestedToCapacityRatio: ratio } = scoringStrategy
-  // Without a strategy there is the default one; a strategy without a type is a mistake.
+  // Without a strategy there is the default one; a strategy without a type is an error.
   const type: string = args.scoringStrategy ? (scoringStrategy.type ?? '') : 'LeastAllocated'
   if (!strategies.includes(type)) errors.push(notSupported(path.child('type'), type, strategies))
   for (const [index, { name, weight }] of resources.entries()) {
@@ -204,13 +204,13 @@ const operators: Readonly<Record<string, LabelOperator>> = {
 function validateNodeAffinity({ addedAffinity = {} }: Args<'NodeAffinity'>, path: field.Path): string[] {
   const {
     requiredDuringSchedulingIgnoredDuringExecution: needed,
-    preferredDuringSchedulingIgnoredDuringExecution: wanted = [],
+    preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
   } = addedAffinity
   const at = path.child('addedAffinity')
   const terms = at.child('requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms')
   return [
     ...(needed?.nodeSelectorTerms ?? []).flatMap((term, index) => validateTerm(term, terms.index(index))),
-    ...wanted.flatMap(({ weight, preference }, index) => {
+    ...preferred.flatMap(({ weight, preference }, index) => {
       const place = at.child('preferredDuringSchedulingIgnoredDuringExecution').index(index)
       return weight ? validateTerm(preference, place) : []
     }),
@@ -228,7 +228,7 @@ function validateTerm({ matchExpressions = [], matchFields = [] }: Term, path: f
       )
     else {
       const wrong = problemOf(() => createRequirement(key, 'exists', [], at))
-      // What is wrong with the key was said already.
+      // Errors of the key are already reported.
       const other = problemOf(() => createRequirement(wrong === undefined ? key : 'key', known, values, at))
       for (const item of [wrong, other].filter(message => message !== undefined)) messages.push(item)
     }

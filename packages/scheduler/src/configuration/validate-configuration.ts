@@ -15,7 +15,7 @@ type FieldError = ReturnType<typeof field.required>
 
 const { Path, duplicate, invalid, required } = field
 
-/** Everything kube-scheduler has against a configuration with its defaults, in its words. */
+/** Validates a configuration with its defaults, in kube-scheduler's words. */
 export function validateConfiguration(configuration: KubeSchedulerConfiguration): string[] {
   const {
     profiles = [],
@@ -55,7 +55,7 @@ function validateLeaderElection(election: LeaderElectionConfiguration): FieldErr
   const errors: FieldError[] = []
   const positive = (name: 'leaseDuration' | 'renewDeadline' | 'retryPeriod', otherwise: string) => {
     const text = election[name] || otherwise
-    // Zero is as good as nothing.
+    // Zero counts as unset.
     const milliseconds =
       durationToMilliseconds(parseDuration(text)) || durationToMilliseconds(parseDuration(otherwise))
     if (milliseconds < 0) errors.push(invalid(path.child(name), text, 'must be greater than zero'))
@@ -98,7 +98,7 @@ function validateProfiles(profiles: readonly KubeSchedulerProfile[]): string[] {
   return messages
 }
 
-/** Went with the in-tree volumes. */
+/** Removed with the in-tree volumes. */
 const removedPlugins = ['AzureDiskLimits', 'CinderLimits', 'EBSLimits', 'GCEPDLimits']
 
 function validatePluginConfig(
@@ -129,7 +129,7 @@ function validatePluginConfig(
   return messages
 }
 
-/** There is one queue: all profiles have to agree on its order. */
+/** There is one queue, so all profiles must have the same order. */
 function validateQueueSort(profiles: readonly KubeSchedulerProfile[], path: field.Path): FieldError[] {
   const errors: FieldError[] = []
   const setOf = (profile: KubeSchedulerProfile | undefined): PluginSet => profile?.plugins?.queueSort ?? {}

@@ -2,7 +2,7 @@ import { parseAmount } from '@coxswain/kinds'
 import { ConsumedCapacity } from './capacity.ts'
 import { type ClaimView, type DeviceId, deviceIdOf } from './device-id.ts'
 
-/** Which devices claims have already, and how much of those that they share. */
+/** The devices that are allocated to claims, and the consumed capacity of shared ones. */
 export class AllocatedState {
   readonly #exclusive = new Set<DeviceId>()
   readonly #shared = new Set<DeviceId>()
@@ -11,7 +11,7 @@ export class AllocatedState {
   constructor(claims: Iterable<ClaimView>) {
     for (const { status } of claims)
       for (const result of status?.allocation?.devices?.results ?? []) {
-        if (result.adminAccess) continue // looks on, and takes nothing
+        if (result.adminAccess) continue // admin access consumes nothing
         const id = deviceIdOf(result)
         if (result.shareID === undefined) {
           this.#exclusive.add(id)
@@ -24,12 +24,12 @@ export class AllocatedState {
       }
   }
 
-  /** Nobody else can have it. */
+  /** Whether it is allocated exclusively. */
   isTaken(device: DeviceId): boolean {
     return this.#exclusive.has(device)
   }
 
-  /** Somebody has it, alone or not. */
+  /** Whether it is allocated, exclusively or not. */
   isInUse(device: DeviceId): boolean {
     return this.#exclusive.has(device) || this.#shared.has(device)
   }

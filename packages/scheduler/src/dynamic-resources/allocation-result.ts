@@ -9,11 +9,11 @@ import type { ClaimView } from './device-id.ts'
 import { type Alternatives, type Candidate, fullNameOf, type RequestPlan } from './request-plan.ts'
 import type { AllocationResult, NodeSelector } from './types.ts'
 
-/** A device that a request has got. */
+/** A device that was allocated to a request. */
 export interface GivenDevice {
   readonly plan: RequestPlan
   readonly candidate: Candidate
-  /** Set where others may have it too. */
+  /** Set for a device that can be shared. */
   readonly consumed?: ReadonlyMap<string, Quantity>
   readonly shareID?: string
 }
@@ -22,7 +22,7 @@ type Result = DeepReadonly<DeviceRequestAllocationResult>
 type Configuration = DeepReadonly<DeviceAllocationConfiguration>
 type Requirement = NonNullable<NodeSelector['nodeSelectorTerms'][number]['matchFields']>[number]
 
-/** What is written into the status of a claim. */
+/** The allocation for a claim's status. */
 export function createAllocation(
   claim: ClaimView,
   requests: readonly Alternatives[],
@@ -58,7 +58,7 @@ function createResult({ plan, candidate, consumed, shareID }: GivenDevice): Resu
 
 const opaqueOf = ({ opaque }: DeepReadonly<DeviceConfiguration>) => (opaque ? { opaque } : {})
 
-/** Those of a class once, for all of the requests that have that class. */
+/** The configuration of a class appears once, for all requests of that class. */
 function configsOfClasses(requests: readonly Alternatives[]): Configuration[] {
   const byClass = new Map<string, RequestPlan[]>()
   for (const { plans, chosen } of requests) {
@@ -75,7 +75,7 @@ function configsOfClasses(requests: readonly Alternatives[]): Configuration[] {
   )
 }
 
-/** Those that are for all requests, or for one that got its devices. */
+/** Those for all requests, or for one that was satisfied. */
 function configsOfClaim({ spec }: ClaimView, requests: readonly Alternatives[]): Configuration[] {
   const used = requests.map(({ plans, chosen }) => plans[chosen]!)
   return (spec.devices?.config ?? []).flatMap(config => {
@@ -92,7 +92,7 @@ function configsOfClaim({ spec }: ClaimView, requests: readonly Alternatives[]):
   })
 }
 
-/** Where the devices can be used; undefined for everywhere. */
+/** The nodes on which the devices can be used; undefined for all. */
 function createNodeSelector(given: readonly GivenDevice[], node: string): NodeSelector | undefined {
   const matchFields: Requirement[] = []
   const matchExpressions: Requirement[] = []

@@ -49,7 +49,7 @@ const classes: Readonly<Record<string, object>> = {
 interface Situation {
   readonly slices: readonly SliceView[]
   readonly claims: readonly ClaimView[]
-  /** Claims that have devices. */
+  /** Allocated claims. */
   readonly others?: readonly ClaimView[]
 }
 
@@ -87,8 +87,8 @@ const has = (name: string, result: object = {}): ClaimView =>
     },
   }) as unknown as ClaimView
 
-describe('the allocation of devices', () => {
-  it('gives requests devices that nobody has', () => {
+describe('device allocation', () => {
+  it('allocates free devices to requests', () => {
     const slices = [slice([gpu('a'), gpu('b'), gpu('c')])]
     const claims = [claim({ requests: [exactly('r', { count: 2 })] })]
     assert.equal(devicesOf({ slices, claims }), 'r=a r=b')
@@ -101,7 +101,7 @@ describe('the allocation of devices', () => {
     )
   })
 
-  it('asks the selectors of class and request', () => {
+  it('evaluates the selectors of class and request', () => {
     const slices = [slice([gpu('a', model('old')), gpu('b', model('new'))])]
     const wanted = select(`device.attributes["${driver}"].model == "new"`)
     assert.equal(
@@ -112,7 +112,7 @@ describe('the allocation of devices', () => {
     assert.equal(devicesOf({ slices: foreign, claims: [claim({ requests: [exactly('r')] })] }), nothing)
   })
 
-  it('fails for selectors that cannot be asked, and names their owner', () => {
+  it('fails for invalid selectors, and names their owner', () => {
     const slices = [slice([gpu('a')])]
     const broken = [claim({ requests: [exactly('r', { deviceClassName: 'broken' })] })]
     assert.throws(() => run({ slices, claims: broken }), {
@@ -125,13 +125,13 @@ describe('the allocation of devices', () => {
     )
   })
 
-  it('goes back when the first choice leaves nothing for others', () => {
+  it('backtracks if the first choice leaves nothing for others', () => {
     const slices = [slice([gpu('a', model('x')), gpu('b', model('y'))])]
     const onlyA = exactly('q', { selectors: select(`device.attributes["${driver}"].model == "x"`) })
     assert.equal(devicesOf({ slices, claims: [claim({ requests: [exactly('r'), onlyA] })] }), 'r=b q=a')
   })
 
-  it('takes the first alternative that can be had', () => {
+  it('takes the first alternative that is available', () => {
     const slices = [slice([gpu('a', model('x')), gpu('b', model('x'))])]
     const big = { name: 'big', deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 3 }
     const small = { name: 'small', deviceClassName: 'configured', allocationMode: 'ExactCount', count: 1 }
@@ -148,7 +148,7 @@ describe('the allocation of devices', () => {
     ])
   })
 
-  it('gives all devices, or none', () => {
+  it('allocates all devices, or none', () => {
     const all = [claim({ requests: [exactly('r', { allocationMode: 'All', count: undefined })] })]
     const slices = [slice([gpu('a'), gpu('b')])]
     assert.equal(devicesOf({ slices, claims: all }), 'r=a r=b')
@@ -163,7 +163,7 @@ describe('the allocation of devices', () => {
     )
   })
 
-  it('uses the newest generation of a pool, when all of it is there', () => {
+  it('uses the latest generation of a pool, once it is complete', () => {
     const claims = [claim({ requests: [exactly('r')] })]
     const old = slice([gpu('old')], {}, 'a')
     const fresh = slice([gpu('new')], { pool: { generation: 2 } }, 'b')
@@ -180,7 +180,7 @@ describe('the allocation of devices', () => {
     )
   })
 
-  it('keeps to devices that match each other, or that do not', () => {
+  it('satisfies match and distinct constraints', () => {
     const slices = [slice([gpu('a', model('x')), gpu('b', model('y')), gpu('c', model('x')), gpu('d')])]
     const two = (constraint: object) => [
       claim({ requests: [exactly('r'), exactly('q')], constraints: [constraint] }),
@@ -199,7 +199,7 @@ describe('the allocation of devices', () => {
     assert.equal(devicesOf({ slices, claims: [three] }), nothing)
   })
 
-  it('lets administrators look at what others have', () => {
+  it('allows admin access to allocated devices', () => {
     const slices = [slice([gpu('a')])]
     const looking = [claim({ requests: [exactly('r', { adminAccess: true })] })]
     const results = run({ slices, claims: looking, others: [has('a')] }) as readonly AllocationResult[]
@@ -208,7 +208,7 @@ describe('the allocation of devices', () => {
     assert.equal(devicesOf({ slices, claims: plain, others: [has('a', { adminAccess: true })] }), 'r=a')
   })
 
-  it('leaves tainted devices alone unless the request tolerates them', () => {
+  it('skips tainted devices unless the request tolerates them', () => {
     const bad = { taints: [{ key: 'broken', value: 'fan', effect: 'NoSchedule' as const }] }
     const slices = [slice([gpu('a', bad), gpu('b', { taints: [{ key: 'x', effect: 'None' as const }] })])]
     const tolerations = [{ key: 'broken', operator: 'Exists' as const }]
@@ -225,7 +225,7 @@ describe('the allocation of devices', () => {
     )
   })
 
-  it('counts what partitions take from the card that they are part of', () => {
+  it('counts what partitions consume of their device', () => {
     const takes = (value: string) => ({
       consumesCounters: [{ counterSet: 'card', counters: { memory: { value } } }],
     })
@@ -246,7 +246,7 @@ describe('the allocation of devices', () => {
     assert.equal(devicesOf({ slices, claims: one, others: [has('big')] }), nothing)
   })
 
-  it('shares devices that several may use, as far as they go', () => {
+  it('shares devices up to their capacity', () => {
     const shared = {
       allowMultipleAllocations: true,
       capacity: {
@@ -282,7 +282,7 @@ describe('the allocation of devices', () => {
     assert.equal(run({ slices, claims: [claim({ requests: [odd] })] }), nothing, 'there is no such capacity')
   })
 
-  it('says on which nodes the devices can be used', () => {
+  it('sets the nodes on which the devices can be used', () => {
     const selectorOf = (slices: readonly SliceView[]) => {
       const results = run({ slices, claims: [claim({ requests: [exactly('r')] })] })
       return typeof results === 'string' ? results : results[0]?.nodeSelector
@@ -302,7 +302,7 @@ describe('the allocation of devices', () => {
     assert.deepEqual(selectorOf([slice(each, { perDeviceNodeSelection: true })]), inZone('a'))
   })
 
-  it('gives a claim no more than 32 devices', () => {
+  it('allocates at most 32 devices to a claim', () => {
     const slices = [slice(Array.from({ length: 40 }, (_, index) => gpu(`d${index}`)))]
     assert.throws(() => run({ slices, claims: [claim({ requests: [exactly('r', { count: 33 })] })] }), {
       message: 'claim default/c: number of requested devices 33 exceeds the claim limit of 32',
@@ -321,7 +321,7 @@ describe('the allocation of devices', () => {
     assert.match(devicesOf({ slices, claims }), /q\/b=d30 q\/b=d31$/)
   })
 
-  it('stops when it takes too long', () => {
+  it('stops at its time limit', () => {
     const slices = [slice([gpu('a')])]
     const options = {
       slices: indexSlices(slices),

@@ -17,7 +17,7 @@ import {
 import { isTolerated } from './taints.ts'
 import type { AllocationResult } from './types.ts'
 
-/** A claim has no more devices. */
+/** The maximum number of devices of a claim. */
 const mostDevices = 32
 
 export interface AllocatorOptions {
@@ -25,18 +25,18 @@ export interface AllocatorOptions {
   readonly slices: SliceIndex
   findClass(name: string): ClassView | undefined
   readonly random: Random
-  /** Throws when the search has taken too long. */
+  /** Throws if the search exceeds its time limit. */
   checkTime(): void
 }
 
-/** `none`: the node has not what the claims ask for. */
+/** `none`: the node does not have the requested devices. */
 export type Allocated =
   | { readonly kind: 'allocated'; readonly results: readonly AllocationResult[] }
   | { readonly kind: 'none'; readonly reason: string }
 
 /**
- * Finds devices for claims on one node: the first solution of an exhaustive search, in the order of pools, slices and
- * devices. Throws an Error for claims and classes with which no node could help.
+ * Allocates devices for claims on one node: the first solution of an exhaustive search, in the order of pools, slices and
+ * devices. Throws an Error for claims and classes that fail on every node.
  */
 export function allocate(options: AllocatorOptions, node: NodeView, claims: readonly ClaimView[]): Allocated {
   const pools = gatherPools(options.slices, node)
@@ -47,7 +47,7 @@ export function allocate(options: AllocatorOptions, node: NodeView, claims: read
   return { kind: 'none', reason }
 }
 
-/** Which device of which request is looked for. */
+/** The device and request being searched for. */
 interface Position {
   readonly claim: number
   readonly request: number
@@ -55,7 +55,7 @@ interface Position {
   readonly device: number
 }
 
-/** `too many`: whatever devices are chosen here, the claim gets more than it may have. */
+/** `too many`: with any choice of devices, the claim exceeds its limit. */
 type Outcome = 'done' | 'failed' | 'too many'
 
 class Search {
@@ -66,7 +66,7 @@ class Search {
   readonly #requests: readonly (readonly Alternatives[])[]
   readonly #constraints: readonly (readonly Constraint[])[]
   readonly #counters: Counters
-  /** Devices given away in this search, with the claims that have them. */
+  /** Devices allocated in this search, with their claims. */
   readonly #given = new Map<DeviceId, Set<number>>()
   readonly #capacity = new ConsumedCapacity()
   /** By claim. */
@@ -103,7 +103,7 @@ class Search {
     )
   }
 
-  /** `from`: the candidates before it were tried for this request already; order within a request means nothing. */
+  /** Candidates before `from` were already tried for this request; the order within a request is irrelevant. */
   #next(at: Position, isChosen: boolean, from: number): Outcome {
     this.#options.checkTime()
     const requests = this.#requests[at.claim]
@@ -158,14 +158,14 @@ class Search {
     return 'failed'
   }
 
-  /** Who only looks on may have what others have, but not twice. */
+  /** Admin access ignores other allocations, but not its own. */
   #isTaken(at: Position, { adminAccess }: RequestPlan, { id, device }: Candidate): boolean {
     const claims = this.#given.get(id)
     if (adminAccess) return !device.allowMultipleAllocations && claims?.has(at.claim) === true
     return this.#options.allocated.isTaken(id) || (claims !== undefined && claims.size > 0)
   }
 
-  /** Gives the device away, as far as this search goes, and what undoes that; undefined where it cannot be had. */
+  /** Allocates the device within this search and returns the undo function; undefined if it is not available. */
   #take(at: Position, plan: RequestPlan, candidate: Candidate): (() => void) | undefined {
     const { id, device, pool, slice } = candidate
     if (this.#isTaken(at, plan, candidate)) return undefined
@@ -177,7 +177,7 @@ class Search {
     const undo = () => {
       for (const step of undos.splice(0).reverse()) step()
     }
-    // Who shares a device that others use already takes nothing more from the counters.
+    // Sharing a device that is already in use consumes no further counters.
     const isInUse = isShared && taken.some(amounts => amounts !== undefined)
     if (device.consumesCounters?.length && !isInUse) {
       const release = this.#counters.take(pool, device)

@@ -14,7 +14,7 @@ export function isReservedFor({ status }: ClaimView, { metadata }: PodView): boo
   return status?.reservedFor?.some(({ uid }) => uid === metadata.uid) === true
 }
 
-/** Does `write` again with what is there now when somebody else was faster. */
+/** Retries `write` with the current object on conflict. */
 export async function retryOnConflict(
   { client, env }: SchedulerHandle,
   original: ClaimView,
@@ -31,14 +31,14 @@ export async function retryOnConflict(
     await env.clock.sleep(retryPeriod)
     const now = await client.get(ResourceClaim, { namespace, name })
     if (now?.metadata.uid !== uid)
-      throw new Error(`get updated claim ${nameOf(original)} after conflict: it is gone`)
+      throw new Error(`get updated claim ${nameOf(original)} after conflict: not found`)
     claim = now
   }
 }
 
 /**
- * Writes into a claim what was found for it and that the pod uses it. Others may have changed it meanwhile, which is no
- * matter unless it is their devices, or it goes.
+ * Writes the allocation and reservation of a claim. Concurrent changes are fine unless they concern its devices, or it is
+ * terminating.
  */
 export async function bindClaim(
   handle: SchedulerHandle,
@@ -68,7 +68,7 @@ export async function bindClaim(
     return await client.updateStatus(ResourceClaim, { ...held, status } as ClaimView)
   }
 
-  /** Nobody may delete it while its devices are in use. */
+  /** Protects it from deletion while its devices are in use. */
   async function protect(current: ClaimView): Promise<ClaimView> {
     const { finalizers = [] } = current.metadata
     if (finalizers.includes(finalizer)) return current
@@ -77,7 +77,7 @@ export async function bindClaim(
   }
 }
 
-/** The pod does not need the claim after all. */
+/** Removes the pod's reservation. */
 export async function releaseClaim(
   { client }: SchedulerHandle,
   pod: PodView,
@@ -91,7 +91,7 @@ export async function releaseClaim(
   await client.patch(ResourceClaim, { namespace, name }, patch, { type: 'strategic', subresource: 'status' })
 }
 
-/** Lets go the devices of a claim that nobody else uses. */
+/** Deallocates a claim that is not reserved for other pods. */
 export async function deallocateClaim({ client }: SchedulerHandle, claim: ClaimView): Promise<void> {
   const { allocation: _, reservedFor: __, devices: ___, ...status } = claim.status
   await client.updateStatus(ResourceClaim, { ...claim, status } as ClaimView)

@@ -1,12 +1,12 @@
 import { isStatusConditionTrue } from '@coxswain/apimachinery/meta'
 import type { ClaimView } from './device-id.ts'
 
-/** Whether a driver has to make any of the devices ready before a pod may be bound. */
+/** Whether a driver has to prepare any of the devices before a pod may be bound. */
 export function hasBindingConditions({ status }: ClaimView): boolean {
   return status?.allocation?.devices?.results?.some(result => result.bindingConditions?.length) === true
 }
 
-/** Whether all devices of a claim are ready. Throws an Error when a driver says that one will not be. */
+/** Whether all devices of a claim are ready. Throws an Error if a driver reports a binding failure. */
 export function isReadyForBinding({ metadata, status }: ClaimView): boolean {
   for (const result of status?.allocation?.devices?.results ?? []) {
     const { bindingConditions = [], bindingFailureConditions = [] } = result
@@ -29,7 +29,7 @@ export function isReadyForBinding({ metadata, status }: ClaimView): boolean {
   return true
 }
 
-/** Whether its devices have had `timeout` milliseconds to become ready. */
+/** Whether its devices did not become ready within `timeout` milliseconds. */
 export function isOverdue(claim: ClaimView, now: number, timeout: number): boolean {
   const since = claim.status?.allocation?.allocationTimestamp
   return since !== undefined && hasBindingConditions(claim) && Date.parse(since) + timeout < now

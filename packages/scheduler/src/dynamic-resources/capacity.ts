@@ -8,10 +8,10 @@ type CapacityView = DeepReadonly<DeviceCapacity>
 type PolicyView = DeepReadonly<CapacityRequestPolicy>
 type Requests = Readonly<Record<string, string>>
 
-/** How much of a device is taken, by the name of the capacity. */
+/** The consumed capacity of a device, by name. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
-/** What is taken of devices that several may use. A device is in it as soon as somebody uses it. */
+/** The consumed capacity of shared devices. Contains a device as soon as it is in use. */
 export class ConsumedCapacity {
   readonly #devices = new Map<DeviceId, Amounts>()
 
@@ -19,7 +19,7 @@ export class ConsumedCapacity {
     return this.#devices.get(device)
   }
 
-  /** Undo with the function that it gives. */
+  /** Returns the undo function. */
   add(device: DeviceId, amounts: Amounts): () => void {
     const before = this.#devices.get(device)
     const sum = new Map(before)
@@ -32,7 +32,7 @@ export class ConsumedCapacity {
   }
 }
 
-/** What a request takes of a device: what it asks for, rounded up as the device wants it. */
+/** What a request consumes of a device: the requested amount, rounded up according to the device's policy. */
 export function consumedBy(device: DeviceView, requests: Requests = {}): Map<string, Quantity> {
   const amounts = new Map<string, Quantity>()
   for (const [name, capacity] of Object.entries(device.capacity ?? {}))
@@ -40,7 +40,7 @@ export function consumedBy(device: DeviceView, requests: Requests = {}): Map<str
   return amounts
 }
 
-/** Whether a device has that much left, beside what the `others` take. */
+/** Whether a device has that much left, besides what `others` consume. */
 export function hasCapacity(
   device: DeviceView,
   requests: Requests | undefined,

@@ -5,8 +5,8 @@ import type { SchedulerHandle } from '../plugin.ts'
 import type { ClaimView } from './device-id.ts'
 
 /**
- * Claims as the scheduler knows them: those of its cache, those that it has written and the cache does not have yet, and
- * those that it is about to write. All profiles of a scheduler share one.
+ * Claims as the scheduler sees them: those in its cache, those that it has written but not observed yet, and those with a pending
+ * write. All profiles of a scheduler share one.
  */
 export class ClaimTracker {
   readonly #handle: SchedulerHandle
@@ -28,7 +28,7 @@ export class ClaimTracker {
     return this.#pending.has(uid)
   }
 
-  /** A claim that is not there yet is waited for under a uid that is made up. */
+  /** A claim that does not exist yet is pending under a generated uid. */
   setPending(uid: string, claim: ClaimView): void {
     this.#pending.set(uid, claim)
   }
@@ -39,7 +39,7 @@ export class ClaimTracker {
     if (written) this.#written.set(keyOf(written), written)
   }
 
-  /** All that have devices, or will have them. */
+  /** All claims with allocations, including pending ones. */
   *allocated(): Generator<ClaimView> {
     yield* this.#pending.values()
     for (const claim of this.#handle.list(ResourceClaim)) {

@@ -2,20 +2,20 @@ import type { DeviceAttribute, DeviceConstraint } from '@coxswain/api/resource/v
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { DeviceView } from './device-id.ts'
 
-/** For which request of a claim a device is meant. */
+/** The request of a claim that a device is allocated to. */
 export interface RequestName {
   readonly request: string
-  /** Of a request with alternatives. */
+  /** For a request with alternatives. */
   readonly subRequest?: string
 }
 
-/** What the devices of a claim have to have in common, or not. */
+/** A constraint on the attributes of a claim's devices. */
 export interface Constraint {
-  /** Gives what undoes it, or undefined where the device would break the constraint. */
+  /** Returns the undo function, or undefined if the device would violate the constraint. */
   add(name: RequestName, device: DeviceView, driver: string): (() => void) | undefined
 }
 
-/** Undefined for a constraint that is of no known kind. */
+/** Undefined for an unknown type of constraint. */
 export function createConstraint(constraint: DeepReadonly<DeviceConstraint>): Constraint | undefined {
   const { requests = [], matchAttribute, distinctAttribute } = constraint
   const attribute = matchAttribute ?? distinctAttribute
@@ -25,7 +25,7 @@ export function createConstraint(constraint: DeepReadonly<DeviceConstraint>): Co
     requests.length === 0 ||
     requests.includes(request) ||
     (subRequest !== undefined && requests.includes(`${request}/${subRequest}`))
-  /** Those of the devices that were added: values, with their types. */
+  /** The typed values of the added devices. */
   const values: string[] = []
   return {
     add(name, device, driver) {
@@ -41,7 +41,7 @@ export function createConstraint(constraint: DeepReadonly<DeviceConstraint>): Co
 
 type AttributeView = DeepReadonly<DeviceAttribute>
 
-/** By its whole name, or without the domain where that is the driver's. */
+/** By qualified name, or without the domain if it is the driver's. */
 function findAttribute(device: DeviceView, driver: string, name: string): AttributeView | undefined {
   const { attributes = {} } = device
   if (Object.hasOwn(attributes, name)) return attributes[name]

@@ -4,10 +4,10 @@ import type { AllocatedState } from './allocated-state.ts'
 import { type DeviceView, deviceIdOf, type SliceView } from './device-id.ts'
 import type { Pool } from './pools.ts'
 
-/** What is left of each counter of a pool, as `set/counter`. */
+/** The remaining value of each counter of a pool, as `set/counter`. */
 type Remaining = Map<string, Quantity>
 
-/** Counters that several devices take from: partitions of one card share its memory. */
+/** Counters that several devices consume: partitions of one device share its memory. */
 export class Counters {
   readonly #allocated: AllocatedState
   readonly #pools = new Map<Pool, Remaining>()
@@ -16,7 +16,7 @@ export class Counters {
     this.#allocated = allocated
   }
 
-  /** Takes what the device needs and gives what undoes that; undefined where there is not enough. */
+  /** Consumes what the device needs and returns the undo function; undefined if there is not enough. */
   take(pool: Pool, device: DeviceView): (() => void) | undefined {
     let remaining = this.#pools.get(pool)
     if (!remaining) {

@@ -23,15 +23,15 @@ export const pluginName = 'DynamicResources'
 /** A claim of the pod, and the devices that were found for it in this cycle. */
 export interface ClaimState {
   claim: ClaimView
-  /** What it is waited for under while its devices are not written. */
+  /** Its pending uid while its allocation is not written. */
   readonly uid: string
-  /** Stands for extended resources: it is made when the pod has a node. */
+  /** For extended resources: it is created when the pod has a node. */
   readonly isExtended: boolean
   allocation?: AllocationResult
   mappings?: readonly RequestMapping[]
 }
 
-/** What a claim would get on one node. */
+/** The allocation of a claim on one node. */
 export interface Found {
   readonly state: ClaimState
   /** With the requests for this node. */
@@ -40,10 +40,10 @@ export interface Found {
   readonly allocation: AllocationResult
 }
 
-/** What the plug-in knows of the pod's claims. */
+/** The state of the pod's claims in this cycle. */
 export class Claims {
   readonly states: readonly ClaimState[]
-  /** What claims without devices would get, by node. */
+  /** Allocations of unallocated claims, by node. */
   readonly found: Map<string, readonly Found[]> = new Map()
   /** Claims whose devices cannot be used on some node. */
   readonly unavailable: Set<ClaimState> = new Set()
@@ -66,7 +66,7 @@ export class Claims {
 
 export const claimsOf = ({ data }: Cycle): Claims | undefined => data.get(pluginName) as Claims | undefined
 
-/** What has to be known before any node is looked at, or why no node will do. */
+/** Checks the claims before any node is filtered; returns a verdict if no node can fit. */
 export function prepareClaims({ handle, pod }: Cycle, claims: readonly ClaimView[]): Claims | Verdict {
   const tracker = trackerOf(handle)
   const extended = hasExtendedResources(pod, handle)
@@ -79,15 +79,15 @@ export function prepareClaims({ handle, pod }: Cycle, claims: readonly ClaimView
       return unresolvable(`resource claim ${nameOf(claim)} is in the process of being allocated`)
     for (const request of claim.spec.devices?.requests ?? []) {
       const { exactly, firstAvailable = [] } = request
-      const wanted = exactly
+      const requested = exactly
         ? [{ place: request.name, deviceClassName: exactly.deviceClassName }]
         : firstAvailable.map(({ name: sub, deviceClassName }) => ({
             place: `${request.name}/${sub}`,
             deviceClassName,
           }))
-      if (wanted.length === 0)
+      if (requested.length === 0)
         return unresolvable(`resource claim ${nameOf(claim)}, request ${request.name}: unknown request type`)
-      for (const { place, deviceClassName } of wanted)
+      for (const { place, deviceClassName } of requested)
         if (!findClass(deviceClassName))
           return unresolvable(`request ${place}: device class ${deviceClassName} does not exist`)
     }
@@ -98,7 +98,7 @@ export function prepareClaims({ handle, pod }: Cycle, claims: readonly ClaimView
   return new Claims(claims, extended, { allocated, slices, findClass, random: handle.env.random })
 }
 
-/** Whether what a claim has can be used on the node. Devices that did not become ready in time cannot be anywhere. */
+/** Whether an allocated claim can be used on the node. Devices that did not become ready in time cannot be used anywhere. */
 export function isUsable(claim: ClaimView, { node }: NodeInfo, now: number, timeout: number): boolean {
   const { allocation } = claim.status ?? {}
   if (!allocation) return true
@@ -111,12 +111,12 @@ export function isUsable(claim: ClaimView, { node }: NodeInfo, now: number, time
   }
 }
 
-/** Looks for devices on the node. Throws for claims and classes that are at fault. */
+/** Allocates devices on the node. Throws for invalid claims and classes. */
 export function findDevices(cycle: Cycle, node: NodeInfo, timeout: number): Verdict | undefined {
   const claims = claimsOf(cycle)!
   if (!claims.options) return undefined
-  const wanted = claimsFor(cycle, node)
-  if (wanted === 'cannot fit resource') return unresolvable(wanted)
+  const requested = claimsFor(cycle, node)
+  if (requested === 'cannot fit resource') return unresolvable(requested)
   const { clock } = cycle.handle.env
   const deadline = timeout > 0 ? clock.monotonic() + timeout : Number.POSITIVE_INFINITY
   const checkTime = () => {
@@ -126,36 +126,36 @@ export function findDevices(cycle: Cycle, node: NodeInfo, timeout: number): Verd
   const outcome = allocate(
     { ...claims.options, checkTime },
     node.node,
-    wanted.map(({ claim }) => claim),
+    requested.map(({ claim }) => claim),
   )
   if (outcome.kind === 'none') return unresolvable(outcome.reason)
   const { results } = outcome
   claims.found.set(
     node.name,
-    wanted.map((each, index) => ({ ...each, allocation: results[index]! })),
+    requested.map((each, index) => ({ ...each, allocation: results[index]! })),
   )
   return undefined
 }
 
-/** The claims that need devices on a node, with the requests for extended resources that it has not got otherwise. */
+/** The claims that need devices on a node, with requests for the extended resources that it has only as devices. */
 function claimsFor(
   { pod, handle, data }: Cycle,
   node: NodeInfo,
 ): Omit<Found, 'allocation'>[] | 'cannot fit resource' {
-  const wanted: Omit<Found, 'allocation'>[] = []
+  const requested: Omit<Found, 'allocation'>[] = []
   for (const state of (data.get(pluginName) as Claims).unallocated) {
     const { claim } = state
     if (!state.isExtended) {
-      wanted.push({ state, claim, mappings: [] })
+      requested.push({ state, claim, mappings: [] })
       continue
     }
     const resources = resourcesToDelegate(pod, node, handle)
     if (resources === 'cannot fit resource') return resources
     if (resources.length === 0) continue
     const { requests, mappings } = createExtendedRequests(pod.pod, resources, handle)
-    wanted.push({ state, claim: { ...claim, spec: { devices: { requests } } }, mappings })
+    requested.push({ state, claim: { ...claim, spec: { devices: { requests } } }, mappings })
   }
-  return wanted
+  return requested
 }
 
 /** Claims for extended resources have no requests until they are written. */

@@ -12,7 +12,7 @@ export type SliceView = DeepReadonly<ResourceSlice>
 export type DeviceView = DeepReadonly<Device>
 export type ClassView = DeepReadonly<DeviceClass>
 
-/** `driver/pool/device`. Only pools may have slashes in their names, so that it is unique. */
+/** `driver/pool/device`. Unique, because only pool names may contain slashes. */
 export type DeviceId = string
 
 export function deviceIdOf({

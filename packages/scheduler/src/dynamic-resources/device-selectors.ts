@@ -9,10 +9,10 @@ import {
 } from '@coxswain/cel'
 import { BoundedMap } from '@coxswain/kit'
 
-/** What a selector may cost when it runs. */
+/** The cost limit of a selector at runtime. */
 const costLimit = 1_000_000
 
-/** There are few expressions: those of the classes, and those of templates. */
+/** Bounded by the few expressions of classes and templates. */
 const compiled = new BoundedMap<string, Compilation>(50)
 
 function compile(expression: string): Compilation {
@@ -25,7 +25,7 @@ function compile(expression: string): Compilation {
   return compilation
 }
 
-/** Whether all selectors choose the device. Throws an Error that names `owner` when one cannot be asked. */
+/** Whether all selectors match the device. Throws an Error that names `owner` if one cannot be evaluated. */
 export function matchesSelectors(
   selectors: readonly DeepReadonly<DeviceSelector>[] = [],
   device: SelectableDevice,

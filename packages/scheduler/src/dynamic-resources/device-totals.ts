@@ -8,7 +8,7 @@ import { matchesSelectors } from './device-selectors.ts'
 import { findClassOf } from './extended-resources.ts'
 import { isReachable } from './pools.ts'
 
-/** How many devices a node has that stand for an extended resource, and how many of them somebody has. */
+/** How many devices of an extended resource a node has, and how many are allocated. */
 export interface DeviceTotals {
   readonly capacity: number
   readonly used: number
@@ -32,7 +32,7 @@ export function countDevices(resource: string, node: NodeInfo, cycle: Cycle): De
       }
     }
   } catch (error) {
-    handle.env.log.warn('devices cannot be counted', { resource, node: node.name, error })
+    handle.env.log.warn('failed to count devices', { resource, node: node.name, error })
     return none
   }
   return { capacity, used }
@@ -50,7 +50,7 @@ function devicesFor({ spec }: SliceView, { node }: NodeInfo, { metadata, spec: {
 
 const key = 'DeviceTotals'
 
-/** Gathered once in a cycle. */
+/** Computed once per cycle. */
 function allocatedIn({ data, handle }: Cycle): AllocatedState {
   const state =
     (data.get(key) as AllocatedState | undefined) ?? new AllocatedState(trackerOf(handle).allocated())

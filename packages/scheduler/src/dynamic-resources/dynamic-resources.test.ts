@@ -85,7 +85,7 @@ async function listClaims(cluster: Cluster) {
   return (await cluster.run(cluster.client.list(ResourceClaim, { namespace }))).items
 }
 
-/** What the driver says of the device of the only claim. */
+/** Sets the device status of the only claim, as its driver. */
 async function tellOfDevice(cluster: Cluster, type: string): Promise<void> {
   const { client, run, env } = cluster
   const claim = (await listClaims(cluster))[0]!
@@ -96,7 +96,7 @@ async function tellOfDevice(cluster: Cluster, type: string): Promise<void> {
   await run(client.updateStatus(ResourceClaim, { ...claim, status: { ...claim.status, devices } }))
 }
 
-/** Where the pods are, and what claims have: `claim: devices for pods`. Names that were generated are cut off. */
+/** Where the pods are, and the devices of claims: `claim: devices for pods`. Without generated suffixes. */
 async function describeAll(cluster: Cluster): Promise<string[]> {
   const { items: pods } = await cluster.run(cluster.client.list(Pod, { namespace }))
   const claims = await listClaims(cluster)
@@ -105,7 +105,7 @@ async function describeAll(cluster: Cluster): Promise<string[]> {
     ...claims.map(({ metadata, status }) => {
       const devices = status?.allocation?.devices?.results?.map(({ device }) => device).join(' ') ?? 'nothing'
       const users = status?.reservedFor?.map(({ name }) => name).sort() ?? []
-      return `${metadata.generateName ?? metadata.name}: ${devices} for ${users.join(' ') || 'nobody'}`
+      return `${metadata.generateName ?? metadata.name}: ${devices} for ${users.join(' ') || 'none'}`
     }),
   ].sort()
 }
@@ -115,7 +115,7 @@ const messageOf = async (cluster: Cluster, name: string) =>
 
 const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: string })[] = [
   {
-    name: 'pods with claims from a template go where devices are left for them',
+    name: 'pods with claims from a template are scheduled to nodes with free devices',
     act: async (cluster, { isTroubled }) => {
       for (const node of ['n1', 'n2']) await addNode(cluster, node)
       await addClass(cluster)
@@ -137,7 +137,7 @@ const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: stri
     end: [],
   },
   {
-    name: 'a pod waits for devices, and gets those of a pod that goes',
+    name: 'a pod waits for devices, and gets those of a deleted pod',
     act: async cluster => {
       await addNode(cluster, 'n1')
       await addClass(cluster)
@@ -153,7 +153,7 @@ const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: stri
     end: ['q on n1', 'q-gpu-: a for q'],
   },
   {
-    name: 'pods share a claim on the node where its devices are',
+    name: 'pods share a claim on the node of its devices',
     act: async cluster => {
       for (const node of ['n1', 'n2']) await addNode(cluster, node)
       await addClass(cluster)
@@ -164,7 +164,7 @@ const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: stri
     end: ['p on n2', 'q on n2', 'shared: a for p q'],
   },
   {
-    name: 'selectors choose among devices, and a class that comes late is waited for',
+    name: 'selectors choose among devices, and a missing class is awaited',
     act: async (cluster, { isTroubled }) => {
       await addNode(cluster, 'n1')
       await addDevices(cluster, 'n1', [model('a', 'old'), model('b', 'new')])
@@ -180,7 +180,7 @@ const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: stri
     end: ['p on n1', 'shared: b for p'],
   },
   {
-    name: 'a claim that cannot be used where the pod has to go loses its devices',
+    name: "a claim that cannot be used on the pod's node is deallocated",
     act: async cluster => {
       for (const node of ['n1', 'n2']) await addNode(cluster, node)
       await addClass(cluster)
@@ -188,7 +188,7 @@ const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: stri
       await addClaim(cluster, 'shared')
       await addPod(cluster, 'p', shared)
       await cluster.advance(10_000)
-      // The pod goes, but its claim is kept as it was: no controller has seen it yet.
+      // The pod is deleted, but its claim is kept: no controller has observed it yet.
       const [claim] = await listClaims(cluster)
       await cluster.run(cluster.client.delete(Pod, { namespace, name: 'p' }, { gracePeriodSeconds: 0 }))
       await cluster.advance(5_000)
@@ -201,7 +201,7 @@ const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: stri
     end: ['q on n2', 'shared: b for q'],
   },
   {
-    name: 'a pod with an extended resource gets a claim for the devices that stand for it',
+    name: 'a pod with an extended resource gets a claim for the devices of its class',
     act: async cluster => {
       await addNode(cluster, 'n1')
       await addClass(cluster, { extendedResourceName: 'example.com/gpu' })
@@ -214,7 +214,7 @@ const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: stri
     end: ['p on n1', 'p-extended-resources-: a b for p'],
   },
   {
-    name: 'a pod is bound when the driver has made its device ready',
+    name: 'a pod is bound when the driver has prepared its device',
     act: async cluster => {
       await addNode(cluster, 'n1')
       await addClass(cluster)
@@ -231,7 +231,7 @@ const scenarios: readonly (Pick<Scenario, 'act' | 'end'> & { readonly name: stri
   },
 ]
 
-describe('dynamic resources, with stale caches, conflicts and a scheduler that dies', () => {
+describe('dynamic resources, with stale caches, conflicts and a scheduler that is killed', () => {
   const scenario = scenariosOf('kube-scheduler: DynamicResources', { controllers, look: describeAll })
   for (const { name, ...rest } of scenarios) scenario(name, rest)
 })
@@ -245,7 +245,7 @@ describe('the devices of a pod', () => {
     return cluster
   }
 
-  it('decide for the node where the better alternative is to be had', async () => {
+  it('favor the node with the better alternative', async () => {
     await using cluster = await launch()
     await addDevices(cluster, 'n1', [model('a', 'good')])
     await addDevices(cluster, 'n2', [model('b', 'best')])
@@ -262,7 +262,7 @@ describe('the devices of a pod', () => {
     assert.deepEqual(await describeAll(cluster), ['p on n2', 'shared: b for p'])
   })
 
-  it('are looked for again when there are more', async () => {
+  it('are retried when there are more', async () => {
     await using cluster = await launch()
     await addDevices(cluster, 'n1', [{ name: 'a', taints: [{ key: 'hot', effect: 'NoSchedule' }] }])
     await addClaim(cluster, 'shared')
@@ -277,7 +277,7 @@ describe('the devices of a pod', () => {
     assert.deepEqual(await describeAll(cluster), ['p on n3', 'shared: b for p'])
   })
 
-  it('are given up when the driver cannot make them ready', async () => {
+  it('are released when the driver cannot prepare them', async () => {
     await using cluster = await launch()
     const conditions = {
       bindsToNode: true,
@@ -298,7 +298,7 @@ describe('the devices of a pod', () => {
     assert.ok(reasons.has('BindingConditionsPending'))
   })
 
-  it('are not given twice by two profiles at once', async () => {
+  it('are not allocated twice by two profiles at once', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 6 }) })
     const profiles = ['one', 'two'].map(schedulerName => ({ schedulerName }))
     const [apiVersion, kind] = ['kubescheduler.config.k8s.io/v1', 'KubeSchedulerConfiguration']

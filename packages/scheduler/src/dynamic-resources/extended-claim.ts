@@ -8,11 +8,11 @@ import type { ClaimTracker } from './claim-tracker.ts'
 import { type ClaimView, nameOf } from './device-id.ts'
 import type { RequestMapping } from './extended-resources.ts'
 
-/** How often, and how long, the cache is asked for a claim that was created, in milliseconds. */
-const lookPeriod = 100
-const longestLook = 120_000
+/** Poll period and timeout for a created claim to appear in the cache, in milliseconds. */
+const pollPeriod = 100
+const pollTimeout = 120_000
 
-/** Makes the claim for extended resources that was only thought of. */
+/** Creates the claim for extended resources, which existed only in memory. */
 export async function writeExtendedClaim({ client }: SchedulerHandle, claim: ClaimView): Promise<ClaimView> {
   const { namespace = '', generateName = '', ownerReferences, annotations } = claim.metadata
   const metadata = { namespace, generateName, ownerReferences, annotations }
@@ -26,18 +26,18 @@ export async function writeExtendedClaim({ client }: SchedulerHandle, claim: Cla
   }
 }
 
-/** Until the cache has it, nobody would know that its devices are taken. */
+/** Until the cache has it, its devices would not count as allocated. */
 export async function untilCached(
   { env: { clock } }: SchedulerHandle,
   tracker: ClaimTracker,
   { metadata }: ClaimView,
 ): Promise<void> {
   const key = { namespace: metadata.namespace ?? '', name: metadata.name }
-  const deadline = clock.monotonic() + longestLook
-  while (!tracker.get(key) && clock.monotonic() < deadline) await clock.sleep(lookPeriod)
+  const deadline = clock.monotonic() + pollTimeout
+  while (!tracker.get(key) && clock.monotonic() < deadline) await clock.sleep(pollPeriod)
 }
 
-/** Tells the kubelet which devices are for which container. */
+/** Records for the kubelet which devices belong to which container. */
 export async function writeMappings(
   { client }: SchedulerHandle,
   { metadata }: PodView,
@@ -50,7 +50,7 @@ export async function writeMappings(
   await client.patch(Pod, { namespace, name }, patch, { type: 'strategic', subresource: 'status' })
 }
 
-/** The claim goes with its devices: it was of use for one attempt only. */
+/** Deletes the claim and its allocation: it was created for one attempt only. */
 export async function deleteExtendedClaim(handle: SchedulerHandle, claim: ClaimView): Promise<void> {
   const { client } = handle
   const key = { namespace: claim.metadata.namespace ?? '', name: claim.metadata.name }

@@ -13,7 +13,7 @@ const classPrefix = 'deviceclass.resource.kubernetes.io/'
 /** Which device request serves which container. */
 export type RequestMapping = ContainerExtendedResourceRequest
 
-/** Devices instead of what a device plug-in would offer: the requests of one claim for the whole pod. */
+/** Device requests for extended resources: the requests of one claim for the whole pod. */
 export interface ExtendedRequests {
   readonly requests: readonly DeviceRequest[]
   readonly mappings: readonly RequestMapping[]
@@ -24,7 +24,7 @@ function isExtendedName(name: string): boolean {
   return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.')
 }
 
-/** The class of the devices that stand for an extended resource: the one that is named so, or the newest that names it. */
+/** The class for an extended resource: the one whose implicit name it is, or the newest that names it. */
 export function findClassOf(resource: string, handle: SchedulerHandle): ClassView | undefined {
   if (!isExtendedName(resource)) return undefined
   if (resource.startsWith(classPrefix))
@@ -42,7 +42,7 @@ function isBetter(one: ClassView, other: ClassView): boolean {
   return order > 0 || (order === 0 && a.name < b.name)
 }
 
-/** Whether a pod asks for something that devices may stand for. */
+/** Whether a pod requests a resource that devices may provide. */
 export function hasExtendedResources({ requests }: PodInfo, handle: SchedulerHandle): boolean {
   for (const [name, amount] of requests.scalars) if (amount > 0 && findClassOf(name, handle)) return true
   return false
@@ -53,7 +53,7 @@ export function isDelegated(resource: string, { allocatable }: NodeInfo, handle:
   return !((allocatable.scalars.get(resource) ?? 0) > 0) && findClassOf(resource, handle) !== undefined
 }
 
-/** The claim that was made for the pod in an earlier attempt. */
+/** The claim that was created for the pod in an earlier attempt. */
 export function findExtendedClaim(pod: PodView, handle: SchedulerHandle): ClaimView | undefined {
   return handle
     .list(ResourceClaim, pod.metadata.namespace ?? '')
@@ -62,7 +62,7 @@ export function findExtendedClaim(pod: PodView, handle: SchedulerHandle): ClaimV
     )
 }
 
-/** A claim that is not there yet, without requests: they depend on the node. */
+/** A claim that does not exist yet, without requests: they depend on the node. */
 export function createExtendedClaim({ metadata }: PodView, uid: string): ClaimView {
   const { name, namespace = '', uid: owner } = metadata
   return {
@@ -70,7 +70,7 @@ export function createExtendedClaim({ metadata }: PodView, uid: string): ClaimVi
     kind: 'ResourceClaim',
     metadata: {
       namespace,
-      name: '<extended-resources>', // which no claim can be called
+      name: '<extended-resources>', // not a valid claim name
       uid,
       generateName: `${name}-extended-resources-`,
       ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid: owner, controller: true }],
@@ -81,7 +81,7 @@ export function createExtendedClaim({ metadata }: PodView, uid: string): ClaimVi
   } as unknown as ClaimView
 }
 
-/** What of the pod's extended resources a node has to offer as devices; a reason where it has not got one at all. */
+/** The pod's extended resources that a node provides as devices; a reason if it lacks one entirely. */
 export function resourcesToDelegate(
   { requests }: PodInfo,
   node: NodeInfo,
@@ -97,8 +97,8 @@ export function resourcesToDelegate(
 }
 
 /**
- * Requests for these resources. Init containers use what later containers have asked for; what they need besides they
- * share, for they run one after the other.
+ * Requests for these resources. Init containers reuse the devices of later containers, and share their additional ones, since
+ * they run sequentially.
  */
 export function createExtendedRequests(
   { spec }: PodView,
@@ -141,15 +141,15 @@ export function createExtendedRequests(
 
 const countOf = ({ exactly }: DeviceRequest): number => exactly?.count ?? 0
 
-/** What a container needs beyond what it can use of others. */
+/** What a container needs beyond the reusable devices. */
 function request(
   { name: containerName, resources }: DeepReadonly<Container>,
   index: number,
   { resource, deviceClassName }: { readonly resource: string; readonly deviceClassName: string },
   reusable: readonly DeviceRequest[],
 ): { readonly own?: DeviceRequest; readonly mappings: readonly RequestMapping[] } {
-  const wanted = resources?.requests ?? {}
-  const count = Number(parseAmount(wanted[resource] ?? '0').value)
+  const requested = resources?.requests ?? {}
+  const count = Number(parseAmount(requested[resource] ?? '0').value)
   const mappings: RequestMapping[] = []
   if (count === 0) return { mappings }
   let sum = 0
@@ -159,7 +159,7 @@ function request(
     map(other.name)
     if (sum >= count) return { mappings }
   }
-  const name = `container-${index}-request-${Object.keys(wanted).sort().indexOf(resource)}`
+  const name = `container-${index}-request-${Object.keys(requested).sort().indexOf(resource)}`
   map(name)
   const exactly = { deviceClassName, allocationMode: 'ExactCount' as const, count: count - sum }
   return { own: { name, exactly }, mappings }

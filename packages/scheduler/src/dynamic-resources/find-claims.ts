@@ -5,7 +5,7 @@ import type { ClaimView } from './device-id.ts'
 
 type PodClaim = NonNullable<PodView['spec']['resourceClaims']>[number]
 
-/** The claims of a pod that are there, or why one is not; a pod may need none after all. */
+/** The existing claims of a pod, or why one is missing; a pod may need none after all. */
 export function findPodClaims(pod: PodView, tracker: ClaimTracker): readonly ClaimView[] | string {
   const { namespace = '', name: podName } = pod.metadata
   const claims: ClaimView[] = []
@@ -24,7 +24,7 @@ export function findPodClaims(pod: PodView, tracker: ClaimTracker): readonly Cla
   return claims
 }
 
-/** Whether a pod names that claim. */
+/** Whether a pod refers to that claim. */
 export function usesClaim(pod: PodView, { metadata }: ClaimView): boolean {
   return (
     metadata.namespace === pod.metadata.namespace &&
@@ -37,7 +37,7 @@ export function usesClaim(pod: PodView, { metadata }: ClaimView): boolean {
 
 type ClaimName =
   | { readonly problem: string }
-  /** Without a name: it was found that none is needed. */
+  /** Without a name if no claim is needed. */
   | { readonly name: string | undefined; readonly isGenerated: boolean }
 
 function claimNameOf(

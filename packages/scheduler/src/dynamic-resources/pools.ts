@@ -2,19 +2,19 @@ import { matchesNodeSelector, type NodeView } from '@coxswain/kinds'
 import type { DeviceView, SliceView } from './device-id.ts'
 import type { CounterSet, NodeSelector } from './types.ts'
 
-/** The devices of one driver that are published together, as far as one node can reach them. */
+/** A resource pool: the devices of one driver that are published together, as far as one node can access them. */
 export interface Pool {
   /** `driver/pool`. */
   readonly id: string
-  /** `incomplete`: not all slices have been seen. `invalid`: they contradict each other. */
+  /** `incomplete`: not all slices have been observed. `invalid`: they contradict each other. */
   readonly state: 'usable' | 'incomplete' | 'invalid'
   readonly slices: readonly SliceView[]
-  /** Slices for other nodes, whose devices may take from the same counters. */
+  /** Slices for other nodes, whose devices may consume the same counters. */
   readonly otherSlices: readonly SliceView[]
   readonly counterSets: ReadonlyMap<string, CounterSet>
 }
 
-/** What slices and devices say about where they can be used. */
+/** The node constraints of slices and devices. */
 interface Reach {
   readonly nodeName?: string | undefined
   readonly allNodes?: boolean | undefined
@@ -27,10 +27,10 @@ export function isReachable({ nodeName, allNodes, nodeSelector }: Reach, node: N
   return nodeSelector !== undefined && matchesNodeSelector(nodeSelector, node)
 }
 
-/** All slices, those for one node at hand. */
+/** All slices, indexed by node. */
 export interface SliceIndex {
   readonly all: readonly SliceView[]
-  /** Those that may have something for the node. */
+  /** Those that may have devices for the node. */
   of(node: string): readonly SliceView[]
 }
 
@@ -55,7 +55,7 @@ export function gatherPools({ all: slices, of }: SliceIndex, node: NodeView): Po
     let all: readonly SliceView[] = members
     if (members.length !== resourceSliceCount) {
       const inPool = slices.filter(slice => idOf(slice) === id)
-      // A newer generation is on its way that has nothing for this node.
+      // A newer generation, still incomplete, has nothing for this node.
       if (inPool.some(({ spec }) => spec.pool.generation > generation)) continue
       all = inPool.filter(({ spec }) => spec.pool.generation === generation)
     }
@@ -66,7 +66,7 @@ export function gatherPools({ all: slices, of }: SliceIndex, node: NodeView): Po
   return pools.sort((a, b) => Number(hasConditions(a)) - Number(hasConditions(b)) || compareIds(a.id, b.id))
 }
 
-/** Drivers have no slashes in their names. */
+/** Driver names contain no slashes. */
 function compareIds(a: string, b: string): number {
   const [left, right] = [a.indexOf('/'), b.indexOf('/')]
   return compare(a.slice(0, left), b.slice(0, right)) || compare(a.slice(left + 1), b.slice(right + 1))

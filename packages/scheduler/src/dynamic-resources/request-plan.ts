@@ -13,7 +13,7 @@ import {
 import { matchesSelectors } from './device-selectors.ts'
 import { isReachable, type Pool } from './pools.ts'
 
-/** A device that might be given to a request. */
+/** A device that may be allocated to a request. */
 export interface Candidate {
   readonly id: DeviceId
   readonly device: DeviceView
@@ -33,17 +33,17 @@ export interface RequestPlan {
   readonly capacity: Readonly<Record<string, string>> | undefined
   readonly adminAccess: boolean
   readonly count: number
-  /** The devices, where all are asked for. */
+  /** The devices, if all are requested. */
   readonly all?: readonly Candidate[]
-  /** What was found out about devices. */
+  /** Cached results of selectors. */
   readonly matches: Map<DeviceId, boolean>
 }
 
-/** The alternatives of a request, the best first; one where it has none. */
+/** The alternatives of a request, the preferred first; one if it has none. */
 export interface Alternatives {
   readonly plans: readonly RequestPlan[]
   readonly isList: boolean
-  /** Which of them got its devices. */
+  /** The index of the one that was satisfied. */
   chosen: number
 }
 
@@ -59,7 +59,7 @@ export function fullNameOf({ request, subRequest }: RequestPlan): string {
   return subRequest === undefined ? request : `${request}/${subRequest}`
 }
 
-/** Throws an Error for a request that cannot be understood, or that cannot be answered at the moment. */
+/** Throws an Error for a request that is invalid, or cannot be satisfied at the moment. */
 export function planRequest(
   claim: ClaimView,
   request: DeepReadonly<DeviceRequest>,
@@ -74,13 +74,13 @@ export function planRequest(
   return { plans, isList: true, chosen: 0 }
 }
 
-type Wanted = DeepReadonly<NonNullable<DeviceRequest['exactly']>> & {
+type RequestFields = DeepReadonly<NonNullable<DeviceRequest['exactly']>> & {
   readonly request: string
   readonly subRequest?: string
 }
 
-function createPlan(claim: ClaimView, wanted: Wanted, context: PlanContext): RequestPlan {
-  const { request, subRequest, deviceClassName, allocationMode = 'ExactCount' } = wanted
+function createPlan(claim: ClaimView, requested: RequestFields, context: PlanContext): RequestPlan {
+  const { request, subRequest, deviceClassName, allocationMode = 'ExactCount' } = requested
   const place = `claim ${nameOf(claim)}, request ${subRequest ?? request}`
   const found = context.findClass(deviceClassName)
   if (!found)
@@ -92,11 +92,11 @@ function createPlan(claim: ClaimView, wanted: Wanted, context: PlanContext): Req
     request,
     ...(subRequest !== undefined && { subRequest }),
     class: found,
-    selectors: wanted.selectors ?? [],
-    tolerations: wanted.tolerations,
-    capacity: wanted.capacity?.requests,
-    adminAccess: wanted.adminAccess ?? false,
-    count: wanted.count ?? 1,
+    selectors: requested.selectors ?? [],
+    tolerations: requested.tolerations,
+    capacity: requested.capacity?.requests,
+    adminAccess: requested.adminAccess ?? false,
+    count: requested.count ?? 1,
     matches: new Map(),
   }
   if (allocationMode === 'ExactCount') return plan
@@ -112,7 +112,7 @@ function createPlan(claim: ClaimView, wanted: Wanted, context: PlanContext): Req
   return { ...plan, all, count: all.length }
 }
 
-/** Whether class and request choose the device, and the node can reach it. Throws when a selector cannot be asked. */
+/** Whether class and request select the device, and the node can access it. Throws if a selector cannot be evaluated. */
 export function isSelectable(plan: RequestPlan, { id, device, slice }: Candidate, node: NodeView): boolean {
   let matches = plan.matches.get(id)
   if (matches === undefined) {

@@ -5,7 +5,7 @@ import { findUntoleratedTaint } from '@coxswain/kinds'
 type TaintView = DeepReadonly<DeviceTaint>
 type TolerationView = DeepReadonly<DeviceToleration>
 
-/** Whether a request puts up with all that a device has against being used. */
+/** Whether a request tolerates all taints of a device. */
 export function isTolerated(
   taints: readonly TaintView[] = [],
   tolerations: readonly TolerationView[] = [],

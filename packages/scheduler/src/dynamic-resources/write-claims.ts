@@ -7,10 +7,10 @@ import { type ClaimState, type Claims, isWritten } from './cycle-claims.ts'
 import type { ClaimView } from './device-id.ts'
 import { deleteExtendedClaim, untilCached, writeExtendedClaim, writeMappings } from './extended-claim.ts'
 
-/** How often devices are looked at that have to become ready. */
+/** Milliseconds between two checks for prepared devices. */
 const pollPeriod = 5_000
 
-/** Writes what was found for a claim, and makes the claim before where it is not there yet. */
+/** Writes the allocation of a claim, and creates the claim first if it does not exist yet. */
 export async function writeClaim(handle: SchedulerHandle, pod: PodView, state: ClaimState): Promise<void> {
   const tracker = trackerOf(handle)
   let written: ClaimView | undefined
@@ -25,15 +25,15 @@ export async function writeClaim(handle: SchedulerHandle, pod: PodView, state: C
   if (state.isExtended) await writeMappings(handle, pod, state.claim, state.mappings ?? [])
 }
 
-/** The pod does not get to the node after all: others may have the devices. */
-export async function giveBack(handle: SchedulerHandle, pod: PodView, state: ClaimState): Promise<void> {
+/** The pod could not be bound: releases its devices. */
+export async function releaseClaims(handle: SchedulerHandle, pod: PodView, state: ClaimState): Promise<void> {
   const { claim, uid, isExtended } = state
   if (state.allocation) trackerOf(handle).settle(uid)
   if (isExtended && isWritten(claim)) await deleteExtendedClaim(handle, claim)
   else if (claim.status?.allocation && isReservedFor(claim, pod)) await releaseClaim(handle, pod, claim)
 }
 
-/** Drivers make devices ready; the pod is bound when they have. */
+/** Waits until drivers have prepared the devices. */
 export async function waitUntilReady(
   handle: SchedulerHandle,
   claims: Claims,

@@ -1,7 +1,7 @@
 import { highestScore, type SchedulerPlugin, skip } from '../plugin.ts'
 import { amountOf, cpuAndMemory, otherResource, type ResourceWeight } from './scored-resources.ts'
 
-/** Prefers nodes whose resources the pod would use up evenly. */
+/** Prefers nodes whose resources would be used evenly. */
 export function createBalancedAllocation(given: readonly ResourceWeight[] = cpuAndMemory): SchedulerPlugin {
   const resources = given.length > 0 ? given : cpuAndMemory
   return {
@@ -27,7 +27,7 @@ export function createBalancedAllocation(given: readonly ResourceWeight[] = cpuA
   }
 }
 
-/** 100 when all fractions are the same. */
+/** 100 if all fractions are equal. */
 function evenness(fractions: readonly number[]): number {
   const mean = fractions.reduce((sum, fraction) => sum + fraction, 0) / (fractions.length || 1)
   const variance =

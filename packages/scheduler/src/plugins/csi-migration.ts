@@ -1,6 +1,4 @@
-/**
- * Volumes of plug-ins that Kubernetes once had itself, as the CSI drivers see them that look after them now.
- */
+/** In-tree volumes as seen by the CSI drivers that replace them. */
 
 import type { CSINode } from '@coxswain/api/storage/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
@@ -17,12 +15,12 @@ type Source = InlineVolume | NonNullable<VolumeView['spec']>
 type Affinity = NonNullable<NonNullable<VolumeView['spec']>['nodeAffinity']>['required']
 
 interface Migration {
-  /** What the plug-in was called. */
+  /** The name of the in-tree plug-in. */
   readonly plugin: string
   readonly driver: string
-  /** What the driver calls the zone of a node. */
+  /** The driver's topology key for zones. */
   readonly zoneKey?: string
-  /** Of a source of this plug-in. `zones`: those that the volume's labels name. */
+  /** For a source of this plug-in. `zones` are those in the volume's labels. */
   readonly handleOf: (source: Source, zones: readonly string[]) => string | undefined
 }
 
@@ -64,7 +62,7 @@ const region = 'topology.kubernetes.io/region'
 const separator = '__'
 const unspecified = 'UNSPECIFIED'
 
-/** @throws Error in upstream's words, for an id that no such volume has */
+/** @throws Error in upstream's words, for an invalid volume id */
 function ebsId(volumeId: string): string {
   if (!volumeId.startsWith('aws://')) return volumeId
   const [, ...path] = volumeId.slice('aws://'.length).split('/')
@@ -83,7 +81,7 @@ function gceId(disk: string, zones: readonly string[]): string | undefined {
   return `projects/${unspecified}/regions/${[...regions][0]}/disks/${disk}`
 }
 
-/** Of a volume in the spec of a pod; undefined when no driver has taken over. */
+/** For an inline volume of a pod; undefined if it is not migrated. */
 export function translateInline(volume: InlineVolume): CsiVolume | undefined {
   for (const { driver, handleOf } of migrations)
     try {
@@ -96,13 +94,13 @@ export function translateInline(volume: InlineVolume): CsiVolume | undefined {
   return undefined
 }
 
-/** Whether a driver has taken over what the volume in the spec of a pod is. */
+/** Whether an inline volume of a pod is migrated to CSI. */
 export function isMigrated(volume: InlineVolume): boolean {
   const { awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume } = volume
   return Boolean(awsElasticBlockStore ?? gcePersistentDisk ?? azureDisk ?? cinder ?? portworxVolume)
 }
 
-/** Of a persistent volume, be it of a driver or of what it has taken over; undefined when there is none, or its id is wrong. */
+/** For a persistent volume, CSI or migrated; undefined if it is neither, or its id is invalid. */
 export function csiOf({ metadata, spec }: VolumeView): CsiVolume | undefined {
   if (!spec || spec.csi) return spec?.csi
   const label = metadata.labels?.[zoneLabels[1]] || metadata.labels?.[zoneLabels[0]] || ''
@@ -116,12 +114,12 @@ export function csiOf({ metadata, spec }: VolumeView): CsiVolume | undefined {
   return undefined
 }
 
-/** The driver that makes volumes for a provisioner. */
+/** The CSI driver for a provisioner. */
 export function driverOf(provisioner: string): string {
   return migrations.find(({ plugin }) => plugin === provisioner)?.driver ?? provisioner
 }
 
-/** Where a volume can be reached from, in the words of the driver that has taken over on the node. */
+/** The node affinity of a volume, in terms of the CSI driver that it is migrated to on the node. */
 export function affinityOf(volume: VolumeView, csiNode: DeepReadonly<CSINode> | undefined): Affinity {
   const required = volume.spec?.nodeAffinity?.required
   const migrated = csiNode?.metadata.annotations?.['storage.alpha.kubernetes.io/migrated-plugins']
@@ -131,7 +129,7 @@ export function affinityOf(volume: VolumeView, csiNode: DeepReadonly<CSINode> | 
   return found?.zoneKey === undefined ? required : translateAffinity(volume, required, found.zoneKey)
 }
 
-/** Zones of the affinity get the driver's name; where there are none, those of the labels are added. */
+/** Renames zone keys to the driver's; without any, adds the zones of the labels. */
 function translateAffinity({ metadata }: VolumeView, required: Affinity, zoneKey: string): Affinity {
   const terms = required?.nodeSelectorTerms ?? []
   const isUsed = (key: string) =>

@@ -1,7 +1,7 @@
 import { Pod } from '@coxswain/api/core/v1'
 import type { SchedulerPlugin } from '../plugin.ts'
 
-/** Tells the API server where the pod goes. */
+/** Creates the Binding of the pod. */
 export const defaultBinder: SchedulerPlugin = {
   name: 'DefaultBinder',
   bind: async ({ pod: { pod }, handle }, node) => {

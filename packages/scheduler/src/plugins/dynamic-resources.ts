@@ -18,7 +18,7 @@ import {
 import { type ClaimView, nameOf } from '../dynamic-resources/device-id.ts'
 import { deleteExtendedClaim } from '../dynamic-resources/extended-claim.ts'
 import { findPodClaims, usesClaim } from '../dynamic-resources/find-claims.ts'
-import { giveBack, waitUntilReady, writeClaim } from '../dynamic-resources/write-claims.ts'
+import { releaseClaims, waitUntilReady, writeClaim } from '../dynamic-resources/write-claims.ts'
 import type { NodeInfo } from '../node-info.ts'
 import {
   type ClusterEvent,
@@ -33,17 +33,18 @@ import {
 import { recorderOf } from '../pod-status.ts'
 
 const noClaims = new Claims([])
-/** A request has no more alternatives. */
+/** The maximum number of alternatives of a request. */
 const mostAlternatives = 8
 
+/** The arguments of the DynamicResources plug-in. */
 export interface DynamicResourcesArgs {
-  /** How long the search for devices on one node may take; 0 sets no limit. @default `10s` */
+  /** Time limit for allocating devices on one node; 0 sets no limit. @default `10s` */
   readonly filterTimeout?: string
-  /** How long devices may take to become ready before a pod is bound. @default `10m` */
+  /** Time limit for devices to become ready before a pod is bound. @default `10m` */
   readonly bindingTimeout?: string
 }
 
-/** Gives resource claims devices that the pod's node can use. */
+/** Allocates devices that the pod's node can use to its resource claims. */
 export function createDynamicResources(args: DynamicResourcesArgs = {}): SchedulerPlugin {
   const filterTimeout = durationToMilliseconds(parseDuration(args.filterTimeout ?? '10s'))
   const bindingTimeout = durationToMilliseconds(parseDuration(args.bindingTimeout ?? '10m'))
@@ -66,7 +67,7 @@ export function createDynamicResources(args: DynamicResourcesArgs = {}): Schedul
     },
     filter: (cycle, node) => {
       const claims = claimsOf(cycle)!
-      // It was made for another node, or for devices that others have by now.
+      // It was created for another node, or for devices that are allocated to others by now.
       if (claims.extended && isWritten(claims.extended.claim))
         return unresolvable('cannot schedule extended resource claim')
       const unavailable = claims.states.filter(
@@ -120,7 +121,7 @@ export function createDynamicResources(args: DynamicResourcesArgs = {}): Schedul
       const { handle, pod } = cycle
       for (const state of claimsOf(cycle)?.states ?? [])
         try {
-          await giveBack(handle, pod.pod, state)
+          await releaseClaims(handle, pod.pod, state)
         } catch (error) {
           // The next attempt will.
           handle.env.log.warn('resource claim not released', { claim: nameOf(state.claim), error })
@@ -143,18 +144,18 @@ export function createDynamicResources(args: DynamicResourcesArgs = {}): Schedul
       await waitUntilReady(handle, claims, { timeout: bindingTimeout, signal })
       return undefined
     },
-    wakesOn: isHelpful,
+    wakesOn: mayHelp,
   }
 }
 
-/** Whether an event may let a pod pass that could not have its devices. */
-function isHelpful(event: ClusterEvent, pod: PodView, handle: SchedulerHandle): boolean {
+/** Whether an event may make a pod schedulable that lacked devices. */
+function mayHelp(event: ClusterEvent, pod: PodView, handle: SchedulerHandle): boolean {
   const { resource, action } = event
   if (resource === 'DeviceClass' || resource === 'ResourceSlice') return action !== 'delete'
   if (resource === 'Node') return nodesOf(event, 'labels', 'allocatable') !== undefined
   const isThere = () => typeof findPodClaims(pod, trackerOf(handle)) !== 'string'
   if (resource !== 'ResourceClaim') return isChangeOf(event, pod, 'claims') && isThere()
-  // The one that was made for it in an earlier attempt is out of the way.
+  // The claim created for it in an earlier attempt was deleted.
   if (action === 'delete') return isControlledBy(event.old as ClaimView, pod)
   if (!isThere()) return false
   const [old, claim] = [event.old as ClaimView | undefined, event.object as ClaimView]
@@ -162,7 +163,7 @@ function isHelpful(event: ClusterEvent, pod: PodView, handle: SchedulerHandle): 
   return usesClaim(pod, claim) && !(old && deepEqual(old.status, claim.status))
 }
 
-/** The earlier an alternative stands in its list, the better. */
+/** Earlier alternatives in a list score higher. */
 function rateAlternatives(claims: Claims, { name: node }: NodeInfo): number {
   const found = claims.found.get(node) ?? []
   let score = 0

@@ -6,13 +6,13 @@ const mostPerContainer = 1000 * mebibyte
 
 const name = 'ImageLocality'
 
-/** An image of the pod, and the share of nodes that have it. */
-interface Wanted {
+/** An image of the pod, and the fraction of nodes that have it. */
+interface RequestedImage {
   readonly image: string
   readonly share: number
 }
 
-/** Prefers nodes that have large images of the pod already, the less so the fewer nodes have them. */
+/** Prefers nodes that already have large images of the pod, weighted by how many nodes have them. */
 export const imageLocality: SchedulerPlugin = {
   name,
   preScore: ({ pod: { pod }, nodes, data }) => {
@@ -21,19 +21,19 @@ export const imageLocality: SchedulerPlugin = {
       ...[...initContainers, ...containers].map(({ image = '' }) => image),
       ...volumes.flatMap(({ image }) => (image?.reference ? [image.reference] : [])),
     ]
-    const wanted: Wanted[] = []
+    const requested: RequestedImage[] = []
     for (const image of images.map(withTag)) {
       let holders = 0
       for (const node of nodes) if (node.images.has(image)) holders++
-      if (holders > 0) wanted.push({ image, share: holders / nodes.length })
+      if (holders > 0) requested.push({ image, share: holders / nodes.length })
     }
-    if (wanted.length === 0) return skip
-    data.set(name, wanted)
+    if (requested.length === 0) return skip
+    data.set(name, requested)
     return undefined
   },
   score: ({ pod: { pod }, data }, node) => {
     let sum = 0
-    for (const { image, share } of data.get(name) as readonly Wanted[]) {
+    for (const { image, share } of data.get(name) as readonly RequestedImage[]) {
       const size = node.images.get(image)
       if (size !== undefined) sum += Math.trunc(size * share)
     }

@@ -22,22 +22,22 @@ import { Counts } from './topology-counts.ts'
 type Labels = Readonly<Record<string, string>>
 
 export interface InterPodAffinityArgs {
-  /** What a required term of another pod counts for when nodes are compared. @default 1 */
+  /** The weight of other pods' required terms in scoring. @default 1 */
   readonly hardPodAffinityWeight?: number
   /** @default false */
   readonly ignorePreferredTermsOfExistingPods?: boolean
 }
 
-/** How many pods match which terms, by topology label and value. */
+/** The number of pods that match terms, by topology key and value. */
 class Matches implements CycleData {
   readonly pod: PodInfo
   readonly ownLabels: Labels
   readonly labelsOf: (namespace: string) => Labels
-  /** Pods that the new pod wants to be near. */
+  /** Existing pods that match the affinity terms of the incoming pod. */
   affinity = new Counts()
-  /** Pods that the new pod wants to be away from. */
+  /** Existing pods that match the anti-affinity terms of the incoming pod. */
   antiAffinity = new Counts()
-  /** Pods that want the new pod to be away. */
+  /** Existing pods whose anti-affinity terms match the incoming pod. */
   existing = new Counts()
 
   constructor(pod: PodInfo, labelsOf: (namespace: string) => Labels) {
@@ -81,7 +81,7 @@ class Matches implements CycleData {
       if (term.matches(other.pod, labels)) this.antiAffinity.add(term.topologyKey, node.labels, delta)
   }
 
-  /** With nobody to be near anywhere, a pod that would be its own neighbour may begin. */
+  /** If no pod matches anywhere, a pod that matches its own affinity terms may be the first. */
   isNearEnough(node: NodeInfo): boolean {
     let isNear = true
     for (const { topologyKey } of this.pod.requiredAffinity) {
@@ -119,7 +119,7 @@ class Scores {
   }
 }
 
-/** Pods that want to be near others, and away from others. */
+/** Pods with affinity, and with anti-affinity. */
 export function createInterPodAffinity(args: InterPodAffinityArgs = {}): SchedulerPlugin {
   const { hardPodAffinityWeight = 1, ignorePreferredTermsOfExistingPods = false } = args
   return {
@@ -195,7 +195,7 @@ function isSameIn({ topologyKey }: AffinityTerm, old: NodeView, node: NodeView):
   return old.metadata.labels?.[topologyKey] === node.metadata.labels?.[topologyKey]
 }
 
-/** A neighbour came that was wanted, or one went that was not, in either direction. */
+/** Whether a matching pod was added, or one matching an anti-affinity term removed, in either direction. */
 function isHelpedByPod(
   waiting: PodInfo,
   { old, object }: ClusterEvent,

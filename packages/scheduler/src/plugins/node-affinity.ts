@@ -17,7 +17,7 @@ import {
 } from '../plugin.ts'
 
 export interface NodeAffinityArgs {
-  /** What every pod of the profile asks for besides its own. */
+  /** Additional affinity of every pod of the profile. */
   readonly addedAffinity?: DeepReadonly<NodeAffinity>
 }
 
@@ -28,7 +28,7 @@ export function createNodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Sc
     ...(addedAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
     ...(pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
   ]
-  const isWelcome = (pod: PodView, node: NodeView) =>
+  const matchesAddedAffinity = (pod: PodView, node: NodeView) =>
     (!enforced || matchesNodeSelector(enforced, node)) && matchesRequiredNodeAffinity(pod.spec, node)
   return {
     name: 'NodeAffinity',
@@ -57,12 +57,12 @@ export function createNodeAffinity({ addedAffinity }: NodeAffinityArgs = {}): Sc
     wakesOn: (event, pod) => {
       const nodes = nodesOf(event, 'labels')
       if (!nodes) return isTaintChange(event)
-      return isWelcome(pod, nodes.node) && !(nodes.old && isWelcome(pod, nodes.old))
+      return matchesAddedAffinity(pod, nodes.node) && !(nodes.old && matchesAddedAffinity(pod, nodes.old))
     },
   }
 }
 
-/** The only nodes that come into question when every term names its nodes; undefined when one does not. */
+/** The only eligible nodes if every term names its nodes; undefined otherwise. */
 function namedNodes(
   terms: readonly {
     readonly matchFields?: readonly {

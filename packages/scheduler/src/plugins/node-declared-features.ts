@@ -1,7 +1,7 @@
 import type { NodeView, PodView } from '@coxswain/kinds'
 import { nodesOf, type SchedulerPlugin, skip, unresolvable } from '../plugin.ts'
 
-/** What a kubelet has to be able to do for a pod, by the names under which nodes declare it. */
+/** The kubelet features that a pod requires, by the names under which nodes declare them. */
 const requirements: Readonly<Record<string, (spec: PodView['spec']) => boolean>> = {
   RestartAllContainersOnContainerExits: ({ containers, initContainers = [] }) =>
     [...containers, ...initContainers].some(({ restartPolicyRules = [] }) =>
@@ -19,7 +19,7 @@ function declares({ status }: NodeView, features: readonly string[]): boolean {
   return features.every(feature => status?.declaredFeatures?.includes(feature))
 }
 
-/** Keeps pods from nodes whose kubelet does not know what they ask for. */
+/** Rejects nodes whose kubelet lacks features that the pod requires. */
 export const nodeDeclaredFeatures: SchedulerPlugin = {
   name: 'NodeDeclaredFeatures',
   preFilter: ({ pod }) => (requiredBy(pod.pod).length === 0 ? skip : undefined),
@@ -27,6 +27,6 @@ export const nodeDeclaredFeatures: SchedulerPlugin = {
     declares(node, requiredBy(pod.pod))
       ? undefined
       : unresolvable("node(s) didn't match Pod's required features"),
-  // What a pod requires stays as it is.
+  // The requirements of a pod are immutable.
   wakesOn: event => nodesOf(event, 'features') !== undefined,
 }

@@ -1,11 +1,11 @@
 import { nodesOf, type SchedulerPlugin, unresolvable } from '../plugin.ts'
 
-/** A pod that names its node goes there or nowhere. */
+/** A pod that names its node runs only there. */
 export const nodeName: SchedulerPlugin = {
   name: 'NodeName',
   filter: ({ pod }, { name }) => {
-    const wanted = pod.pod.spec.nodeName
-    return wanted && wanted !== name
+    const requested = pod.pod.spec.nodeName
+    return requested && requested !== name
       ? unresolvable("node(s) didn't match the requested node name")
       : undefined
   },

@@ -1,7 +1,7 @@
 import { HostPorts, hostPortsOf } from '../host-ports.ts'
-import { leaverOf, nodesOf, type SchedulerPlugin, skip, unschedulable } from '../plugin.ts'
+import { nodesOf, removedPodOf, type SchedulerPlugin, skip, unschedulable } from '../plugin.ts'
 
-/** Ports of the node itself are given out once. */
+/** Host ports are allocated once per node. */
 export const nodePorts: SchedulerPlugin = {
   name: 'NodePorts',
   preFilter: ({ pod }) => (hostPortsOf(pod.pod).length === 0 ? skip : undefined),
@@ -10,10 +10,10 @@ export const nodePorts: SchedulerPlugin = {
       ? unschedulable("node(s) didn't have free ports for the requested pod ports")
       : undefined,
   wakesOn: (event, pod) => {
-    const leaver = leaverOf(event)
-    if (!leaver) return nodesOf(event, 'taints') !== undefined
+    const removedPod = removedPodOf(event)
+    if (!removedPod) return nodesOf(event, 'taints') !== undefined
     const freed = new HostPorts()
-    freed.count(leaver, 1)
+    freed.count(removedPod, 1)
     return hostPortsOf(pod).some(port => freed.conflictsWith(port))
   },
 }

@@ -6,12 +6,12 @@ import { allowedPodsOf, type NodeInfo } from '../node-info.ts'
 import {
   type ClusterEvent,
   type Cycle,
+  freesResources,
   highestScore,
   isChangeOf,
-  isRoomMade,
   isTaintChange,
-  leaverOf,
   nodesOf,
+  removedPodOf,
   type SchedulerPlugin,
   type Verdict,
 } from '../plugin.ts'
@@ -19,7 +19,7 @@ import { type Amounts, computeRequests, parseAmounts } from '../resources.ts'
 import { amountOf, cpuAndMemory, otherResource, type ResourceWeight } from './scored-resources.ts'
 
 export interface NodeResourcesFitArgs {
-  /** Extended resources that somebody else looks after. */
+  /** Extended resources that extenders handle. */
   readonly ignoredResources?: readonly string[]
   readonly ignoredResourceGroups?: readonly string[]
   readonly scoringStrategy?: {
@@ -31,7 +31,7 @@ export interface NodeResourcesFitArgs {
   }
 }
 
-/** A node has to have what the pod asks for; by default the emptier node is the better one. */
+/** A node must have the requested resources; by default the least allocated node is preferred. */
 export function createNodeResourcesFit(args: NodeResourcesFitArgs = {}): SchedulerPlugin {
   const { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy = {} } = args
   const isIgnored = (name: string) =>
@@ -51,7 +51,7 @@ export function createNodeResourcesFit(args: NodeResourcesFitArgs = {}): Schedul
         const { name, weight } = weights[index]!
         let capacity: number
         let used: number
-        // Unsaid cpu and memory count with what is usual.
+        // Missing cpu and memory requests count with their defaults.
         if (name === 'cpu') {
           capacity = node.allocatable.milliCpu
           used = node.nonZero.milliCpu + pod.scored.milliCpu
@@ -71,9 +71,9 @@ export function createNodeResourcesFit(args: NodeResourcesFitArgs = {}): Schedul
     },
     wakesOn: (event, pod) => {
       if (event.resource === 'DeviceClass') return offersDevices(event, pod)
-      if (isChangeOf(event, pod, 'scaleDown') || leaverOf(event) || isTaintChange(event)) return true
+      if (isChangeOf(event, pod, 'scaleDown') || removedPodOf(event) || isTaintChange(event)) return true
       const { requests } = computeRequests(pod)
-      if (isRoomMade(event)) {
+      if (freesResources(event)) {
         const { requests: before } = computeRequests(event.old as PodView)
         return hasMore(before, computeRequests(event.object as PodView).requests, requests)
       }
@@ -88,7 +88,7 @@ export function createNodeResourcesFit(args: NodeResourcesFitArgs = {}): Schedul
   }
 }
 
-/** Whether a class of devices now stands for something that the pod asks for. */
+/** Whether a device class now provides a resource that the pod requests. */
 function offersDevices({ action, old, object }: ClusterEvent, pod: PodView): boolean {
   if (action === 'delete') return false
   const [before, now] = [old as ClassView | undefined, object as ClassView]
@@ -106,10 +106,10 @@ function findShortage(
   const reasons: string[] = []
   let isResolvable = true
   const { allocatable, requested } = node
-  const check = (name: string, wanted: number, has: number, used: number) => {
-    if (wanted === 0 || wanted <= has - used) return
+  const check = (name: string, request: number, has: number, used: number) => {
+    if (request === 0 || request <= has - used) return
     reasons.push(`Insufficient ${name}`)
-    if (wanted > has) isResolvable = false
+    if (request > has) isResolvable = false
   }
   if (node.podCount + 1 > node.allowedPods) reasons.push('Too many pods')
   check('cpu', requests.milliCpu, allocatable.milliCpu, requested.milliCpu)
@@ -120,27 +120,27 @@ function findShortage(
     allocatable.ephemeralStorage,
     requested.ephemeralStorage,
   )
-  for (const [name, wanted] of requests.scalars) {
+  for (const [name, request] of requests.scalars) {
     if (name.includes('/') && (isIgnored(name) || isDelegated(name, node, handle))) continue
-    check(name, wanted, allocatable.scalars.get(name) ?? 0, requested.scalars.get(name) ?? 0)
+    check(name, request, allocatable.scalars.get(name) ?? 0, requested.scalars.get(name) ?? 0)
   }
   if (reasons.length === 0) return undefined
   return { code: isResolvable ? 'Unschedulable' : 'UnschedulableAndUnresolvable', reasons }
 }
 
-function fits(wanted: Amounts, has: Amounts): boolean {
-  if (wanted.milliCpu > has.milliCpu || wanted.memory > has.memory) return false
-  if (wanted.ephemeralStorage > has.ephemeralStorage) return false
-  for (const [name, amount] of wanted.scalars) if (amount > (has.scalars.get(name) ?? 0)) return false
+function fits(request: Amounts, has: Amounts): boolean {
+  if (request.milliCpu > has.milliCpu || request.memory > has.memory) return false
+  if (request.ephemeralStorage > has.ephemeralStorage) return false
+  for (const [name, amount] of request.scalars) if (amount > (has.scalars.get(name) ?? 0)) return false
   return true
 }
 
-/** More of anything that is asked for. */
-function hasMore(one: Amounts, other: Amounts, wanted: Amounts): boolean {
-  if (wanted.milliCpu > 0 && one.milliCpu > other.milliCpu) return true
-  if (wanted.memory > 0 && one.memory > other.memory) return true
-  if (wanted.ephemeralStorage > 0 && one.ephemeralStorage > other.ephemeralStorage) return true
-  for (const [name, amount] of wanted.scalars)
+/** Whether any requested resource has increased. */
+function hasMore(one: Amounts, other: Amounts, request: Amounts): boolean {
+  if (request.milliCpu > 0 && one.milliCpu > other.milliCpu) return true
+  if (request.memory > 0 && one.memory > other.memory) return true
+  if (request.ephemeralStorage > 0 && one.ephemeralStorage > other.ephemeralStorage) return true
+  for (const [name, amount] of request.scalars)
     if (amount > 0 && (one.scalars.get(name) ?? 0) > (other.scalars.get(name) ?? 0)) return true
   return false
 }

@@ -3,7 +3,7 @@ import { isChangeOf, nodesOf, type SchedulerPlugin, unresolvable } from '../plug
 
 const unschedulableTaint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const
 
-/** Cordoned nodes take no pods, except those that tolerate it. */
+/** Cordoned nodes accept only pods that tolerate it. */
 export const nodeUnschedulable: SchedulerPlugin = {
   name: 'NodeUnschedulable',
   filter: ({ pod }, { node }) => {

@@ -1,11 +1,11 @@
 import { PersistentVolume } from '@coxswain/api/core/v1'
 import { CSINode, StorageClass, VolumeAttachment } from '@coxswain/api/storage/v1'
 import type { PodView } from '@coxswain/kinds'
-import { leaverOf, type SchedulerHandle, type SchedulerPlugin, skip, unschedulable } from '../plugin.ts'
+import { removedPodOf, type SchedulerHandle, type SchedulerPlugin, skip, unschedulable } from '../plugin.ts'
 import { type CsiVolume, csiOf, driverOf, isMigrated, translateInline } from './csi-migration.ts'
 import { claimNamesOf, findClaim, isClaimOf } from './pod-claims.ts'
 
-/** A CSI driver attaches only so many volumes to one node. */
+/** Limits the volumes that a CSI driver attaches to a node. */
 export const nodeVolumeLimits: SchedulerPlugin = {
   name: 'NodeVolumeLimits',
   kinds: [VolumeAttachment],
@@ -23,19 +23,19 @@ export const nodeVolumeLimits: SchedulerPlugin = {
     const attached = new Map<string, string>()
     for (const other of node.pods())
       for (const { driver, id } of attachmentsOf(other.pod, handle)) attached.set(id, driver)
-    const wanted = new Map<string, string>()
-    for (const { driver, id } of own) if (!attached.has(id)) wanted.set(id, driver)
+    const requested = new Map<string, string>()
+    for (const { driver, id } of own) if (!attached.has(id)) requested.set(id, driver)
     for (const { driver, id } of leftOn(node.name, handle)) attached.set(id, driver)
     for (const [driver, limit] of limits) {
-      const more = countOf(driver, wanted)
+      const more = countOf(driver, requested)
       if (more > 0 && countOf(driver, attached) + more > limit)
         return unschedulable('node(s) exceed max volume count')
     }
     return undefined
   },
   wakesOn: (event, pod) => {
-    const leaver = leaverOf(event)
-    if (leaver) return hasAttachable(leaver)
+    const removedPod = removedPodOf(event)
+    if (removedPod) return hasAttachable(removedPod)
     const { resource, action, old, object } = event
     if (resource === 'CSINode' && action !== 'delete')
       return old === undefined || hasHigherLimit(old as CSINode, object as CSINode)
@@ -55,7 +55,7 @@ interface Attachment {
   readonly id: string
 }
 
-/** What is still attached to a node, whether or not a pod there uses it. */
+/** Volumes still attached to a node, whether or not a pod there uses them. */
 function leftOn(node: string, handle: SchedulerHandle): Attachment[] {
   return handle.list(VolumeAttachment).flatMap(({ spec }) => {
     if (spec?.nodeName !== node) return []
@@ -82,7 +82,7 @@ function hasHigherLimit(old: CSINode, node: CSINode): boolean {
   )
 }
 
-/** What would be attached for a pod; a claim that has no volume yet counts for the driver that will make it. */
+/** The volumes of a pod that would be attached; an unbound claim counts for its provisioner's driver. */
 function attachmentsOf(pod: PodView, handle: SchedulerHandle): Attachment[] {
   const found: Attachment[] = []
   for (const volume of pod.spec.volumes ?? []) {

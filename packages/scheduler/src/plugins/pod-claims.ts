@@ -8,11 +8,11 @@ export type VolumeView = DeepReadonly<PersistentVolume>
 
 export interface ClaimName {
   readonly name: string
-  /** Made for this pod by the controller of ephemeral volumes. */
+  /** Created for this pod by the ephemeral volume controller. */
   readonly ephemeral: boolean
 }
 
-/** The claims a pod uses, by name. */
+/** The claims that a pod uses, by name. */
 export function claimNamesOf({ metadata, spec }: PodView): ClaimName[] {
   const names: ClaimName[] = []
   for (const { name, persistentVolumeClaim, ephemeral } of spec.volumes ?? []) {
@@ -26,7 +26,7 @@ export function findClaim(handle: SchedulerHandle, pod: PodView, name: string): 
   return handle.get(PersistentVolumeClaim, { namespace: pod.metadata.namespace ?? '', name })
 }
 
-/** The volumes that the pod's bound claims stand for; those that are missing are left out. */
+/** The volumes of the pod's bound claims; missing ones are omitted. */
 export function volumesOf(handle: SchedulerHandle, pod: PodView): VolumeView[] {
   return claimNamesOf(pod).flatMap(({ name }) => {
     const volumeName = findClaim(handle, pod, name)?.spec?.volumeName
@@ -35,7 +35,7 @@ export function volumesOf(handle: SchedulerHandle, pod: PodView): VolumeView[] {
   })
 }
 
-/** Whether the event is about a claim that the pod uses. */
+/** Whether the event concerns a claim that the pod uses. */
 export function isClaimOf({ resource, action, object }: ClusterEvent, pod: PodView): boolean {
   if (resource !== 'PersistentVolumeClaim' || action === 'delete') return false
   const { metadata } = object as ClaimView
@@ -45,7 +45,7 @@ export function isClaimOf({ resource, action, object }: ClusterEvent, pod: PodVi
   )
 }
 
-/** Changes of these may let a pod pass that lacked a volume. */
+/** Kinds whose changes may make a pod schedulable that lacked a volume. */
 export function isStorageEvent({ resource }: { readonly resource: string }): boolean {
   return storageKinds.has(resource)
 }

@@ -1,6 +1,6 @@
 import type { SchedulerPlugin } from '../plugin.ts'
 
-/** The more important pod first, of equals the one that has waited longer. */
+/** Higher priority first, then longer waiting time. */
 export const prioritySort: SchedulerPlugin = {
   name: 'PrioritySort',
   before: (a, b) => (a.pod.priority === b.pod.priority ? a.since < b.since : a.pod.priority > b.pod.priority),

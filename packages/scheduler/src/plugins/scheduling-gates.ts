@@ -1,6 +1,6 @@
 import { isChangeOf, type SchedulerPlugin } from '../plugin.ts'
 
-/** Pods with gates stay out of the queue until the last one is lifted. */
+/** Pods with scheduling gates are not queued until the last one is removed. */
 export const schedulingGates: SchedulerPlugin = {
   name: 'SchedulingGates',
   preEnqueue: ({ spec }) => {

@@ -21,15 +21,15 @@ export function amountOf(amounts: Readonly<Amounts>, name: string): number {
   return amounts.scalars.get(name) ?? 0
 }
 
-/** What of a node's resource is used. */
+/** The usage of a node's resource. */
 export interface ScoredResource {
   readonly capacity: number
   readonly used: number
 }
 
 /**
- * Another resource than cpu and memory, of devices where the node has it as such. Nothing when it does not count: the node
- * has none, or it is one of those that only some pods ask for and this one does not.
+ * A resource other than cpu and memory, provided by devices if the node has it only as such. Undefined if it does not count: the
+ * node has none, or it is an extended resource that this pod does not request.
  */
 export function otherResource(cycle: Cycle, node: NodeInfo, name: string): ScoredResource | undefined {
   if (name === 'ephemeral-storage') {

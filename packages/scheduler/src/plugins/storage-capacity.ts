@@ -8,17 +8,20 @@ import type { ClaimView } from './pod-claims.ts'
 
 type CapacityView = DeepReadonly<CSIStorageCapacity>
 
-/** Whether a volume for the claim can be made for the node. Drivers that do not say how much they have are believed. */
+/**
+ * Whether a volume for the claim can be provisioned for the node. Drivers that do not publish their capacity are assumed to have
+ * enough.
+ */
 export function hasStorageCapacity(
   claim: ClaimView,
   { metadata, provisioner }: DeepReadonly<StorageClass>,
   node: NodeInfo,
   handle: SchedulerHandle,
 ): boolean {
-  const wanted = claim.spec?.resources?.requests?.storage
-  if (wanted === undefined) return true
+  const request = claim.spec?.resources?.requests?.storage
+  if (request === undefined) return true
   if (!handle.get(CSIDriver, { name: provisioner })?.spec?.storageCapacity) return true
-  const size = parseAmount(wanted).value
+  const size = parseAmount(request).value
   return handle.list(CSIStorageCapacity).some(capacity => {
     const limit = limitOf(capacity)
     return (
@@ -31,13 +34,13 @@ export function hasStorageCapacity(
   })
 }
 
-/** The size of one volume tells more than what is left altogether. */
+/** The maximum volume size is more precise than the total capacity. */
 function limitOf({ maximumVolumeSize, capacity }: CapacityView): bigint | undefined {
   const text = maximumVolumeSize ?? capacity
   return text === undefined ? undefined : parseAmount(text).value
 }
 
-/** Whether an event says that there is room for larger volumes than before. */
+/** Whether an event increases the size of volumes that can be provisioned. */
 export function isCapacityGained({ resource, action, old, object }: ClusterEvent): boolean {
   if (resource !== 'CSIStorageCapacity' || action === 'delete') return false
   if (old === undefined) return true

@@ -1,7 +1,7 @@
 import { findTaintAgainstScheduling, tolerates } from '@coxswain/kinds'
 import { isChangeOf, nodesOf, normalizeToHighest, type SchedulerPlugin, unresolvable } from '../plugin.ts'
 
-/** Keeps pods away from nodes whose taints they do not tolerate, and prefers nodes with few that only advise. */
+/** Rejects nodes whose taints the pod does not tolerate, and prefers nodes with few PreferNoSchedule taints. */
 export const taintToleration: SchedulerPlugin = {
   name: 'TaintToleration',
   filter: ({ pod }, { node }) =>

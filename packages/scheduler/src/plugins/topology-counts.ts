@@ -1,6 +1,6 @@
 import { labelOf } from '@coxswain/kinds'
 
-/** Counts by topology label and value. A count that comes to zero is forgotten. */
+/** Counts by topology key and value. Counts of zero are removed. */
 export class Counts {
   readonly #byKey = new Map<string, Map<string, number>>()
 
@@ -8,7 +8,7 @@ export class Counts {
     return this.#byKey.size === 0
   }
 
-  /** Nothing happens where the node lacks the label. */
+  /** Does nothing if the node lacks the label. */
   add(key: string, labels: Readonly<Record<string, string>>, delta: number): void {
     const value = labelOf(labels, key)
     if (value === undefined) return

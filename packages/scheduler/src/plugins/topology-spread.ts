@@ -33,9 +33,9 @@ import type { PodInfo } from '../pod-info.ts'
 type ConstraintView = DeepReadonly<TopologySpreadConstraint>
 
 export interface TopologySpreadArgs {
-  /** For pods that say nothing. @default hosts (skew 3) and zones (skew 5), preferred only */
+  /** For pods without constraints. @default hosts (skew 3) and zones (skew 5), preferred only */
   readonly defaultConstraints?: readonly ConstraintView[]
-  /** `List`: none but those above. @default `System` where there are none */
+  /** `List` uses only the constraints above. @default `System` if there are none */
   readonly defaultingType?: 'System' | 'List'
 }
 
@@ -58,7 +58,7 @@ interface Constraint {
 const name = 'PodTopologySpread'
 const scoreName = `${name}/score`
 
-/** How many matching pods each domain has. */
+/** The number of matching pods in each domain. */
 class Domains implements CycleData {
   readonly pod: PodView
   readonly constraints: readonly Constraint[]
@@ -72,7 +72,7 @@ class Domains implements CycleData {
     this.#minima = []
   }
 
-  /** The fewest in any domain; nothing where there are fewer domains than there should be. */
+  /** The minimum of all domains; 0 if there are fewer domains than `minDomains`. */
   least(index: number): number {
     const counts = this.counts[index]!
     if (counts.size < this.constraints[index]!.minDomains) return 0
@@ -120,7 +120,7 @@ class Spread {
   }
 }
 
-/** Keeps pods of a kind evenly spread over zones, hosts or whatever nodes are labelled with. */
+/** Spreads matching pods evenly over zones, hosts or other topology domains. */
 export function createTopologySpread(args: TopologySpreadArgs = {}): SchedulerPlugin {
   const { defaultingType, defaultConstraints = defaultingType === 'List' ? [] : undefined } = args
   const defaults = defaultConstraints ?? systemDefaults
@@ -131,10 +131,10 @@ export function createTopologySpread(args: TopologySpreadArgs = {}): SchedulerPl
   ) => {
     const own = pod.spec.topologySpreadConstraints ?? []
     if (own.length > 0) return compile(own, pod, action)
-    const wanted = compile(defaults, pod, action)
-    if (wanted.length === 0) return wanted
+    const compiled = compile(defaults, pod, action)
+    if (compiled.length === 0) return compiled
     const selector = defaultSelector(pod, handle)
-    return selector.isEmpty ? [] : wanted.map(constraint => ({ ...constraint, selector }))
+    return selector.isEmpty ? [] : compiled.map(constraint => ({ ...constraint, selector }))
   }
   return {
     name,
@@ -202,7 +202,7 @@ export function createTopologySpread(args: TopologySpreadArgs = {}): SchedulerPl
   }
 }
 
-/** A pod that counts came or went, or began to count or ceased to. */
+/** Whether a matching pod was added or removed, or started or stopped to match. */
 function isHelpedByPod(
   constraints: readonly Constraint[],
   { metadata }: PodView,
@@ -218,7 +218,7 @@ function isHelpedByPod(
   return constraints.every(({ selector }) => selector.matches((now ?? before)?.metadata.labels))
 }
 
-/** A domain came or went, or a node changed its domain or its taints. */
+/** Whether a domain was added or removed, or a node changed its domain or taints. */
 function isHelpedByNode(constraints: readonly Constraint[], { old, object, changes }: ClusterEvent): boolean {
   const labelsIn = (node: unknown) => (node as NodeView).metadata.labels ?? {}
   const isCounted = (node: unknown) =>
@@ -330,14 +330,14 @@ function measureSpread(
   return spread
 }
 
-/** Who counts as of a kind with a pod that does not say: what its services and its owner select. */
+/** The default selector of a pod: the selectors of its services and its owner. */
 function defaultSelector(pod: PodView, handle: SchedulerHandle): Selector {
   const { namespace = '', labels = {} } = pod.metadata
   const merged: Record<string, string> = {}
   for (const { spec } of handle.list(Service, namespace)) {
-    const wanted = spec?.selector
-    if (wanted && Object.keys(wanted).length > 0 && selectorFromLabels(wanted).matches(labels))
-      Object.assign(merged, wanted)
+    const selected = spec?.selector
+    if (selected && Object.keys(selected).length > 0 && selectorFromLabels(selected).matches(labels))
+      Object.assign(merged, selected)
   }
   let selector = Object.keys(merged).length > 0 ? selectorFromLabels(merged) : Selector.everything
   const owner = getControllerOf(pod)

@@ -30,12 +30,12 @@ const selectedNode = 'volume.kubernetes.io/selected-node'
 const bindCompleted = 'pv.kubernetes.io/bind-completed'
 const boundByController = 'pv.kubernetes.io/bound-by-controller'
 const noProvisioner = 'kubernetes.io/no-provisioner'
-/** How often claims are looked at that have to be bound before the pod is. */
+/** Milliseconds between two checks of claims that have to be bound first. */
 const pollPeriod = 1_000
 const defaultBindTimeout = 600
 const noVolume = "node(s) didn't find available persistent volumes to bind"
 
-/** What the pod's claims come to on one node. */
+/** How the pod's claims would be bound on one node. */
 interface Plan {
   readonly bindings: readonly { readonly claim: ClaimView; readonly volume: VolumeView }[]
   readonly provisions: readonly ClaimView[]
@@ -52,11 +52,11 @@ class Claims {
 export interface VolumeBindingArgs {
   /** @default 600 */
   readonly bindTimeoutSeconds?: number
-  /** Off by default upstream, and refused here. */
+  /** Off by default upstream, and rejected here. */
   readonly shape?: readonly { readonly utilization?: number; readonly score?: number }[]
 }
 
-/** Volumes that pods claim: bound ones say where they can be reached, others are found or made on the node chosen. */
+/** Checks that bound volumes are accessible from the node, and finds or provisions the others on the chosen node. */
 export function createVolumeBinding({
   bindTimeoutSeconds = defaultBindTimeout,
 }: VolumeBindingArgs = {}): SchedulerPlugin {
@@ -86,7 +86,7 @@ export function createVolumeBinding({
         else if (!isReachable(volume, node, handle))
           reasons.add("node(s) didn't match PersistentVolume's node affinity")
       }
-      const plan = planBindings(claims.waiting, node, handle, promisedBy(handle))
+      const plan = planBindings(claims.waiting, node, handle, assumedBy(handle))
       if (typeof plan === 'string') reasons.add(plan)
       if (reasons.size > 0 || typeof plan === 'string') return unresolvable(...reasons)
       claims.plans.set(node.name, plan)
@@ -94,10 +94,10 @@ export function createVolumeBinding({
     },
     reserve: ({ data, handle }, node) => {
       for (const { claim, volume } of planOf(data, node)?.bindings ?? [])
-        promisedBy(handle).set(volume.metadata.name, keyOf(claim))
+        assumedBy(handle).set(volume.metadata.name, keyOf(claim))
       return undefined
     },
-    unreserve: takeBack,
+    unreserve: releaseVolumes,
     willPreBind: ({ data }, node) => {
       const plan = planOf(data, node)
       return plan !== undefined && plan.bindings.length + plan.provisions.length > 0
@@ -105,13 +105,13 @@ export function createVolumeBinding({
     preBind: async (cycle, node, signal): Promise<Verdict | undefined> => {
       const plan = planOf(cycle.data, node)
       if (!plan || plan.bindings.length + plan.provisions.length === 0) return undefined
-      await carryOut(cycle, plan, node.name)
+      await writeBindings(cycle, plan, node.name)
       return await waitUntilBound(cycle, plan, node.name, {
         timeout: bindTimeoutSeconds * 1_000,
         signal,
       })
     },
-    postBind: takeBack,
+    postBind: releaseVolumes,
     wakesOn: (event, pod) => {
       const { resource, action, old, object } = event
       if (resource === 'StorageClass' && old !== undefined && object !== undefined)
@@ -126,21 +126,21 @@ export function createVolumeBinding({
   }
 }
 
-/** Volumes promised to claims by pods that are not bound yet: claim's `namespace/name` by volume. */
-const promises = new WeakMap<SchedulerHandle, Map<string, string>>()
+/** Volumes assumed for claims of pods that are not bound yet: the claim's `namespace/name` by volume. */
+const assumptions = new WeakMap<SchedulerHandle, Map<string, string>>()
 
-/** All profiles of a scheduler keep them together. */
-function promisedBy(handle: SchedulerHandle): Map<string, string> {
-  let promised = promises.get(handle)
-  if (!promised) {
-    promised = new Map()
-    promises.set(handle, promised)
+/** Shared by all profiles of a scheduler. */
+function assumedBy(handle: SchedulerHandle): Map<string, string> {
+  let assumed = assumptions.get(handle)
+  if (!assumed) {
+    assumed = new Map()
+    assumptions.set(handle, assumed)
   }
-  return promised
+  return assumed
 }
 
-function takeBack({ data, handle }: Cycle, node: NodeInfo): void {
-  for (const { volume } of planOf(data, node)?.bindings ?? []) promisedBy(handle).delete(volume.metadata.name)
+function releaseVolumes({ data, handle }: Cycle, node: NodeInfo): void {
+  for (const { volume } of planOf(data, node)?.bindings ?? []) assumedBy(handle).delete(volume.metadata.name)
 }
 
 function planOf(data: ReadonlyMap<string, object>, node: NodeInfo): Plan | undefined {
@@ -194,19 +194,19 @@ function isReachable(
   return !required || matchesNodeSelector(required, node)
 }
 
-/** The smallest first: it gets the smallest volume. */
+/** Smallest request first: it gets the smallest volume. */
 function bySize(a: ClaimView, b: ClaimView): number {
   return sizeOf(a).compare(sizeOf(b))
 }
 
 const sizeOf = ({ spec }: ClaimView) => parseAmount(spec?.resources?.requests?.storage ?? '0')
 
-/** A volume for every claim, or a provisioner that can make one here; else why not. */
+/** A volume for every claim, or a provisioner for this node; otherwise why not. */
 function planBindings(
   claims: readonly ClaimView[],
   node: NodeInfo,
   handle: SchedulerHandle,
-  promised: ReadonlyMap<string, string>,
+  assumed: ReadonlyMap<string, string>,
 ): Plan | string {
   const bindings: { claim: ClaimView; volume: VolumeView }[] = []
   const provisions: ClaimView[] = []
@@ -214,7 +214,7 @@ function planBindings(
   for (const claim of claims.toSorted(bySize)) {
     const chosenBefore = claim.metadata.annotations?.[selectedNode]
     if (chosenBefore !== undefined && chosenBefore !== node.name) return noVolume
-    const volume = chosenBefore === undefined ? findVolume(claim, node, handle, promised, taken) : undefined
+    const volume = chosenBefore === undefined ? findVolume(claim, node, handle, assumed, taken) : undefined
     if (volume) {
       taken.add(volume.metadata.name)
       bindings.push({ claim, volume })
@@ -228,15 +228,15 @@ function planBindings(
   return { bindings, provisions }
 }
 
-/** The smallest that will do. */
+/** The smallest matching volume. */
 function findVolume(
   claim: ClaimView,
   node: NodeInfo,
   handle: SchedulerHandle,
-  promised: ReadonlyMap<string, string>,
+  assumed: ReadonlyMap<string, string>,
   taken: ReadonlySet<string>,
 ): VolumeView | undefined {
-  const wanted = sizeOf(claim)
+  const requestedSize = sizeOf(claim)
   const selector = claim.spec?.selector
     ? labelSelectorAsSelector(claim.spec.selector as LabelSelector)
     : undefined
@@ -244,7 +244,7 @@ function findVolume(
   for (const volume of handle.list(PersistentVolume)) {
     const { capacity, claimRef, storageClassName = '', accessModes = [], volumeMode } = volume.spec ?? {}
     if (taken.has(volume.metadata.name) || volume.metadata.deletionTimestamp) continue
-    const holder = promised.get(volume.metadata.name)
+    const holder = assumed.get(volume.metadata.name)
     if (holder !== undefined && holder !== keyOf(claim)) continue
     if (claimRef && `${claimRef.namespace}/${claimRef.name}` !== keyOf(claim)) continue
     if (claimRef?.uid && claimRef.uid !== claim.metadata.uid) continue
@@ -254,13 +254,13 @@ function findVolume(
     if (selector && !selector.matches(volume.metadata.labels)) continue
     if (!(claim.spec?.accessModes ?? []).every(mode => accessModes.includes(mode))) continue
     const size = parseAmount(capacity?.storage ?? '0')
-    if (size.compare(wanted) < 0 || !isReachable(volume, node, handle)) continue
+    if (size.compare(requestedSize) < 0 || !isReachable(volume, node, handle)) continue
     if (!best || size.compare(parseAmount(best.spec?.capacity?.storage ?? '0')) < 0) best = volume
   }
   return best
 }
 
-/** The class of the claim, if volumes of it can be made for this node. */
+/** The class of the claim, if it can provision volumes for this node. */
 function findProvisioner(
   claim: ClaimView,
   node: NodeInfo,
@@ -277,8 +277,8 @@ function findProvisioner(
   return isAllowed ? found : undefined
 }
 
-/** Writes who belongs together; the volume controller does the rest. */
-async function carryOut({ handle: { client } }: Cycle, plan: Plan, node: string): Promise<void> {
+/** Writes the bindings; the persistent volume controller completes them. */
+async function writeBindings({ handle: { client } }: Cycle, plan: Plan, node: string): Promise<void> {
   for (const { claim, volume } of plan.bindings) {
     const claimRef = {
       kind: 'PersistentVolumeClaim',
@@ -307,7 +307,7 @@ async function carryOut({ handle: { client } }: Cycle, plan: Plan, node: string)
   }
 }
 
-/** Asks the server each time: what was written a moment ago may not be in the cache. */
+/** Reads from the server: the cache may not have recent writes yet. */
 async function waitUntilBound(
   { handle }: Cycle,
   { bindings, provisions }: Plan,
@@ -319,13 +319,13 @@ async function waitUntilBound(
   const claims = [...bindings.map(({ claim }) => ({ claim })), ...provisions.map(claim => ({ claim, node }))]
   for (;;) {
     let bound = 0
-    for (const { claim, ...wanted } of claims) {
+    for (const { claim, ...provision } of claims) {
       const { namespace = '', name: claimName } = claim.metadata
       const now = await handle.client.get(PersistentVolumeClaim, { namespace, name: claimName })
       if (!now) return unresolvable(`persistentvolumeclaim ${JSON.stringify(claimName)} not found`)
       if (now.status?.phase === 'Bound') bound++
-      else if ('node' in wanted && now.metadata.annotations?.[selectedNode] !== node)
-        return { code: 'Error', reasons: [`the provisioner of ${claimName} has given node ${node} up`] }
+      else if ('node' in provision && now.metadata.annotations?.[selectedNode] !== node)
+        return { code: 'Error', reasons: [`the provisioner of ${claimName} rejected node ${node}`] }
     }
     if (bound === claims.length) return undefined
     if (clock.monotonic() >= deadline) return { code: 'Error', reasons: ['binding volumes: timed out'] }

@@ -2,8 +2,8 @@ import type { PodView } from '@coxswain/kinds'
 import type { NodeInfo } from '../node-info.ts'
 import {
   type CycleData,
-  leaverOf,
   nodesOf,
+  removedPodOf,
   type SchedulerHandle,
   type SchedulerPlugin,
   skip,
@@ -15,7 +15,7 @@ import { claimNamesOf, findClaim, isClaimOf } from './pod-claims.ts'
 
 const name = 'VolumeRestrictions'
 
-/** Claims for one pod alone that the pod shares with others; preemption looks what it would be without some of them. */
+/** ReadWriteOncePod claims that the pod shares with others; preemption simulates removing some of them. */
 class SharedClaims implements CycleData {
   readonly #claims: readonly string[]
   #uses: number
@@ -46,7 +46,7 @@ class SharedClaims implements CycleData {
   }
 }
 
-/** Disks that one node can use at a time, and claims that one pod can. */
+/** Disks that only one node can use at a time, and claims that only one pod can. */
 export const volumeRestrictions: SchedulerPlugin = {
   name,
   preFilter: ({ pod: { pod }, nodes, handle, data }) => {
@@ -54,7 +54,7 @@ export const volumeRestrictions: SchedulerPlugin = {
       if (!findClaim(handle, pod, claim))
         return unresolvable(`persistentvolumeclaim ${JSON.stringify(claim)} not found`)
     const claims = exclusiveClaims(pod, handle)
-    // Each counts once, for there ought to be no more than one pod that uses it.
+    // Each counts once, since at most one pod should use it.
     const uses = claims.filter(claim => nodes.some(node => usesClaim(node, pod, claim))).length
     if (uses === 0 && exclusiveDisks(pod).length === 0) return skip
     data.set(name, new SharedClaims(claims, uses))
@@ -71,13 +71,13 @@ export const volumeRestrictions: SchedulerPlugin = {
       : undefined
   },
   wakesOn: (event, pod) => {
-    const leaver = leaverOf(event)
-    if (!leaver)
+    const removedPod = removedPodOf(event)
+    if (!removedPod)
       return nodesOf(event, 'taints') !== undefined || (event.action === 'add' && isClaimOf(event, pod))
-    if (leaver.metadata.namespace !== pod.metadata.namespace) return false
-    const claims = new Set(claimNamesOf(leaver).map(({ name }) => name))
+    if (removedPod.metadata.namespace !== pod.metadata.namespace) return false
+    const claims = new Set(claimNamesOf(removedPod).map(({ name }) => name))
     return (
-      conflictsWith(leaver, exclusiveDisks(pod)) || claimNamesOf(pod).some(({ name }) => claims.has(name))
+      conflictsWith(removedPod, exclusiveDisks(pod)) || claimNamesOf(pod).some(({ name }) => claims.has(name))
     )
   },
 }

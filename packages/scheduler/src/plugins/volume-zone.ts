@@ -17,10 +17,10 @@ const topologyLabels = [
   'failure-domain.beta.kubernetes.io/region',
 ]
 
-/** Labels of a volume may list several zones. */
+/** Volume labels may list several zones. */
 const separator = '__'
 
-/** Volumes with a zone of their own are used there. */
+/** Volumes with zone labels are used only there. */
 export const volumeZone: SchedulerPlugin = {
   name: 'VolumeZone',
   preFilter: ({ pod: { pod }, handle }) => {
@@ -40,9 +40,9 @@ export const volumeZone: SchedulerPlugin = {
     if (!hasZones) return undefined
     for (const volume of volumesOf(handle, pod)) {
       for (const label of topologyLabels) {
-        const wanted = volume.metadata.labels?.[label]
+        const zones = volume.metadata.labels?.[label]
         const actual = labels[label]
-        if (wanted !== undefined && (actual === undefined || !wanted.split(separator).includes(actual)))
+        if (zones !== undefined && (actual === undefined || !zones.split(separator).includes(actual)))
           return unresolvable('node(s) had no available volume zone')
       }
     }

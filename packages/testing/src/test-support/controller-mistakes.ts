@@ -23,7 +23,7 @@ export const mistakes: readonly Mistake[] = [
       ],
     ],
     suite: 'controllers/src/persistent-volume/persistent-volumes',
-    scenario: 'a claim gets the smallest volume that will do',
+    scenario: 'a claim is bound to the smallest volume that matches',
     needsTorture: true,
   },
   {
@@ -31,14 +31,14 @@ export const mistakes: readonly Mistake[] = [
     file: 'runtime/src/own-writes.ts',
     edits: [['if (isAhead(written, cached, progress)) return', 'if (progress.epoch < 0) return']],
     suite: 'controllers/src/replica-set/replica-set-scenarios',
-    scenario: 'make each pod once, however late their caches are',
+    scenario: 'create each pod once, however stale their caches are',
   },
   {
     name: 'a job controller that lets go of pods before it has listed them',
     file: 'controllers/src/job/tracking.ts',
     edits: [['  await flush()\n  onWritten()\n', '  onWritten()\n']],
     suite: 'controllers/src/job/jobs',
-    scenario: 'several completions, a few at a time',
+    scenario: 'several completions with limited parallelism',
     needsTorture: true,
   },
   {
@@ -46,7 +46,7 @@ export const mistakes: readonly Mistake[] = [
     file: 'controllers/src/job/tracking.ts',
     edits: [['if (!indexes && !uncounted.succeeded.includes(uid))', 'if (!indexes)']],
     suite: 'controllers/src/job/jobs',
-    scenario: 'several completions, a few at a time',
+    scenario: 'several completions with limited parallelism',
     needsTorture: true,
   },
   {
@@ -54,7 +54,7 @@ export const mistakes: readonly Mistake[] = [
     file: 'controllers/src/cron-job/jobs-of.ts',
     edits: [['name: jobNameAt(cronJob, time),', "generateName: 'tick-',"]],
     suite: 'controllers/src/cron-job/cron-jobs',
-    scenario: 'jobs run side by side',
+    scenario: 'jobs run concurrently',
     needsTorture: true,
   },
   {
@@ -68,7 +68,7 @@ export const mistakes: readonly Mistake[] = [
       ["event.type !== 'update' || !deepEqual(evicting", "event.type === 'update' && !deepEqual(evicting"],
     ],
     suite: 'controllers/src/pod-gc/pod-clean-up',
-    scenario: 'drives out what does not tolerate a taint, at once or after a while',
+    scenario: 'evicts pods that do not tolerate a taint, at once or after a while',
     needsTorture: true,
   },
   {
@@ -81,14 +81,14 @@ export const mistakes: readonly Mistake[] = [
       ],
     ],
     suite: 'controllers/src/node-housekeeping',
-    scenario: 'are cut out of the cluster’s, each only once',
+    scenario: 'are allocated from the cluster CIDR, each once',
   },
   {
     name: 'a node controller that writes taints whether they changed or not',
     file: 'controllers/src/node-lifecycle/node-lifecycle-controller.ts',
-    edits: [['if (!deepEqual(wanted, present)) {', 'if (wanted !== present) {']],
+    edits: [['if (!deepEqual(desired, present)) {', 'if (desired !== present) {']],
     suite: 'controllers/src/node-lifecycle/node-lifecycle',
-    scenario: 'that are ready lose the taint they came with',
+    scenario: 'that are ready lose their initial taint',
   },
   {
     name: 'a load balancer that is made before the finalizer that remembers it',
@@ -104,7 +104,7 @@ export const mistakes: readonly Mistake[] = [
       ],
     ],
     suite: 'controllers/src/cloud/cloud',
-    scenario: 'that are deleted at once leave nothing behind',
+    scenario: 'that are deleted at once leave no load balancer behind',
     needsTorture: true,
   },
   {
@@ -112,8 +112,8 @@ export const mistakes: readonly Mistake[] = [
     file: 'scheduler/src/scheduler.ts',
     edits: [
       [
-        '    this.#queue.failed(uid, refusedBy, pending)\n',
-        '    if (refusedBy.length > 0) this.#queue.failed(uid, refusedBy, pending)\n',
+        '    this.#queue.failed(uid, rejectedBy, pending)\n',
+        '    if (rejectedBy.length > 0) this.#queue.failed(uid, rejectedBy, pending)\n',
       ],
     ],
     suite: 'scheduler/src/scheduling-volumes',

@@ -1,14 +1,13 @@
 /**
- * What a queue knows of one item. It exists while the item waits, is ready, or is being processed; at other times the
- * queue remembers nothing of it.
+ * The state of one item. It exists while the item is waiting, ready or being processed; otherwise the queue keeps nothing.
  */
 export interface Entry<T> {
   readonly item: T
-  /** The item is to be processed (again). While `inFlight` it stands in no list: `done` puts it there. */
+  /** The item is to be processed (again). While `inFlight` it is in no list: `done` adds it. */
   wanted: boolean
-  /** Some worker has the item and has not called `done`. */
+  /** A worker has the item and has not called `done`. */
   inFlight: boolean
-  /** Of the next processing: the highest that was asked for since the last `get`. */
+  /** Of the next processing: the highest since the last `get`. */
   priority: number
   /** Of the processing in flight. */
   givenPriority: number
@@ -22,7 +21,7 @@ export interface Entry<T> {
   sequence: number
   /** The place in the heap of waiting entries; -1 when it does not wait. */
   heapIndex: number
-  /** The list of ready entries it stands in. Undefined exactly when it is not ready. */
+  /** The list of ready entries that it is in. Undefined exactly when it is not ready. */
   list: EntryList<T> | undefined
   previous: Entry<T> | undefined
   next: Entry<T> | undefined
@@ -46,7 +45,7 @@ export function createEntry<T>(item: T): Entry<T> {
   }
 }
 
-/** First in, first out, linked through the entries themselves: no allocation, and any entry leaves in one step. */
+/** First in, first out, linked through the entries themselves: no allocation, and removal in constant time. */
 export class EntryList<T> {
   #first: Entry<T> | undefined
   #last: Entry<T> | undefined

@@ -1,11 +1,11 @@
 import { type Entry, EntryList } from './entry.ts'
 
-/** Which of the ready entries is next. */
+/** Chooses the next of the ready entries. */
 export interface Order<T> {
   push(entry: Entry<T>): void
-  /** The entry's priority has changed while it was ready. */
+  /** The priority of a ready entry has changed. */
   raise(entry: Entry<T>): void
-  /** Takes the next entry out. */
+  /** Removes and returns the next entry. */
   pop(): Entry<T> | undefined
 }
 
@@ -23,7 +23,7 @@ export function createFifoOrder<T>(): Order<T> {
   }
 }
 
-/** One in this many is taken from the lowest priority, so that a flood of urgent work delays the rest but cannot stop it. */
+/** One in this many is taken from the lowest priority, so that urgent work delays the rest but cannot starve it. */
 const lowestTurn = 16
 
 /** Highest priority first; in the order of arrival within a priority. */

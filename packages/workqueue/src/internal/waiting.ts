@@ -3,7 +3,7 @@ import type { Entry } from './entry.ts'
 const isBefore = <T>(a: Entry<T>, b: Entry<T>): boolean =>
   a.due < b.due || (a.due === b.due && a.sequence < b.sequence)
 
-/** Entries that become wanted later: a binary heap by `due`, each entry knowing its place. */
+/** Entries that become ready later: a binary heap by `due`; each entry knows its index. */
 export class Waiting<T> {
   readonly #heap: Entry<T>[] = []
   #sequence = 0
@@ -23,7 +23,7 @@ export class Waiting<T> {
     this.#up(entry)
   }
 
-  /** Moves an entry that waits to an earlier time. */
+  /** Moves a waiting entry to an earlier time. */
   hasten(entry: Entry<T>, due: number): void {
     entry.due = due
     this.#up(entry)

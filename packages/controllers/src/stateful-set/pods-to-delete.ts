@@ -1,22 +1,21 @@
 import { isPodAvailable, type PodView, scaleIntOrPercent } from '@coxswain/kinds'
 import type { Member } from './claims.ts'
-import { podRevision, replicasOf, type SetView, startOf } from './identity.ts'
+import { podRevision, replicasOf, type StatefulSetView, startOf } from './identity.ts'
 
-/** Not there, going, or not ready for long enough. */
-export function isUnavailable({ spec }: SetView, pod: PodView | undefined, now: number): boolean {
+/** Missing, terminating, or not ready for `minReadySeconds`. */
+export function isUnavailable({ spec }: StatefulSetView, pod: PodView | undefined, now: number): boolean {
   if (!pod || pod.metadata.deletionTimestamp) return true
   return !isPodAvailable(pod, spec?.minReadySeconds ?? 0, now)
 }
 
 /**
- * The pods of old revisions that may be deleted now, the highest first; they come back with the new revision. Without
- * `maxUnavailable`, which servers drop unless told otherwise, it is one pod at a time, even when it is not well itself.
+ * The pods of old revisions that may be deleted now, highest ordinal first; they are recreated at the new revision. Without
+ * `maxUnavailable`, which servers drop unless the feature is enabled, one pod at a time, even if it is unhealthy itself.
  */
-export function choosePodsToUpdate(
-  set: SetView,
+export function choosePodsToDelete(
+  set: StatefulSetView,
   replicas: ReadonlyMap<number, PodView>,
-  revision: string,
-  now: number,
+  { revision, now }: { readonly revision: string; readonly now: number },
 ): Member[] {
   const { partition = 0, maxUnavailable } = set.spec?.updateStrategy?.rollingUpdate ?? {}
   const ordinals = Array.from({ length: replicasOf(set) }, (_, index) => startOf(set) + index)

@@ -1,10 +1,10 @@
 import type { Clock } from '@coxswain/kit'
 import type { Verdict } from './plugin.ts'
 
-/** The longest anybody waits, in milliseconds. */
+/** The upper limit of a wait, in milliseconds. */
 const longestWait = 15 * 60_000
 
-/** As Go prints durations: `1m30s`, `500ms`. */
+/** In Go's format: `1m30s`, `500ms`. */
 function formatDuration(ms: number): string {
   if (ms < 1_000) return `${ms}ms`
   const minutes = Math.floor(ms / 60_000)
@@ -12,14 +12,14 @@ function formatDuration(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}` : seconds
 }
 
-/** How long who lets a pod wait. */
+/** How long a plug-in makes a pod wait. */
 export interface PermitWait {
   readonly ms: number
   readonly plugin: string
 }
 
-/** Where pods wait for somebody's permission to be bound. */
-export class PermitRoom {
+/** Pods that wait for the permission of permit plug-ins to be bound. */
+export class WaitingPods {
   readonly #clock: Clock
   readonly #waiting = new Map<string, (verdict: Verdict | undefined) => void>()
 
@@ -27,8 +27,8 @@ export class PermitRoom {
     this.#clock = clock
   }
 
-  /** Resolves with nothing when the pod is allowed, with a verdict when it is rejected or the shortest wait is over. */
-  enter(uid: string, waits: readonly PermitWait[]): Promise<Verdict | undefined> {
+  /** Resolves with undefined when the pod is allowed, or with a verdict when it is rejected or the shortest wait times out. */
+  wait(uid: string, waits: readonly PermitWait[]): Promise<Verdict | undefined> {
     const { ms, plugin } = waits.reduce((shortest, wait) => (wait.ms < shortest.ms ? wait : shortest))
     const limit = Math.min(ms, longestWait)
     return new Promise(resolve => {
@@ -46,14 +46,14 @@ export class PermitRoom {
     this.#waiting.get(uid)?.(undefined)
   }
 
-  /** Whether it was waiting. `plugin`: who refuses it. */
+  /** Returns whether it was waiting. `plugin` is the one that rejects it. */
   reject(uid: string, reason: string, plugin?: string): boolean {
     const answer = this.#waiting.get(uid)
     answer?.({ code: 'Unschedulable', reasons: [reason], ...(plugin !== undefined && { plugin }) })
     return answer !== undefined
   }
 
-  /** Whether it was waiting. It may be tried again at once. */
+  /** Returns whether it was waiting. It may be retried at once. */
   preempt(uid: string): boolean {
     const answer = this.#waiting.get(uid)
     answer?.({ code: 'Error', reasons: ['waiting on permit for pod: preempted'] })

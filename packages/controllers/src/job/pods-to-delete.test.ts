@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { PodView } from '@coxswain/kinds'
 import type { JobView } from './job-pods.ts'
-import { chooseSurplus } from './surplus.ts'
+import { choosePodsToDelete } from './pods-to-delete.ts'
 
 interface Traits {
   readonly node?: string
@@ -33,8 +33,8 @@ const podOf = (name: string, { node = 'n', phase = 'Running', ready, created = '
 
 const namesOf = (pods: readonly PodView[]) => pods.map(({ metadata }) => metadata.name)
 
-describe('pods that are too many', () => {
-  it('are those that have got least far', () => {
+describe('surplus pods of a job', () => {
+  it('are those with the least progress', () => {
     const pods = [
       podOf('oldest-ready', { ready: '01:00' }),
       podOf('ready', { ready: '02:00' }),
@@ -44,7 +44,7 @@ describe('pods that are too many', () => {
       podOf('unscheduled', { phase: 'Pending', node: '' }),
     ]
     const job = { spec: {} } as JobView
-    assert.deepEqual(namesOf(chooseSurplus(job, pods, 6)), [
+    assert.deepEqual(namesOf(choosePodsToDelete(job, pods, 6)), [
       'unscheduled',
       'pending',
       'young',
@@ -52,11 +52,11 @@ describe('pods that are too many', () => {
       'ready',
       'oldest-ready',
     ])
-    assert.deepEqual(namesOf(chooseSurplus(job, pods, 1)), ['unscheduled'])
-    assert.deepEqual(chooseSurplus(job, pods, 0), [])
+    assert.deepEqual(namesOf(choosePodsToDelete(job, pods, 1)), ['unscheduled'])
+    assert.deepEqual(choosePodsToDelete(job, pods, 0), [])
   })
 
-  it('are those whose index another has, is out of range or is none', () => {
+  it('are those whose index is taken, out of range or missing', () => {
     const job = { spec: { completionMode: 'Indexed', completions: 2 } } as unknown as JobView
     const pods = [
       podOf('worse', { index: 0 }),
@@ -65,7 +65,7 @@ describe('pods that are too many', () => {
       podOf('beyond', { index: 2 }),
       podOf('none', {}),
     ]
-    assert.deepEqual(namesOf(chooseSurplus(job, pods, 0)).sort(), ['beyond', 'none', 'worse'])
-    assert.deepEqual(namesOf(chooseSurplus(job, pods, 4)).sort(), ['beyond', 'none', 'one', 'worse'])
+    assert.deepEqual(namesOf(choosePodsToDelete(job, pods, 0)).sort(), ['beyond', 'none', 'worse'])
+    assert.deepEqual(namesOf(choosePodsToDelete(job, pods, 4)).sort(), ['beyond', 'none', 'one', 'worse'])
   })
 })

@@ -7,8 +7,8 @@ const badName =
 const args = (name: string, text: string) => `profiles: [{pluginConfig: [{name: ${name}, args: ${text}}]}]`
 const atArgs = 'profiles[0].pluginConfig[0].args'
 
-/** Documents without their heads, and what kube-scheduler 1.36 says of them. */
-export const refusals: readonly (readonly [string, string])[] = [
+/** Documents without their headers, and kube-scheduler 1.36's errors. */
+export const rejections: readonly (readonly [string, string])[] = [
   ['foo: 1', 'strict decoding error: unknown field "foo"'],
   [
     'profiles: [{plugins: {filterx: {}}, x: 2}]',

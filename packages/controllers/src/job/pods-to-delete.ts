@@ -3,8 +3,8 @@ import { indexOf, isIndexed, isTracked, type JobView } from './job-pods.ts'
 
 const phases = ['Pending', 'Unknown', 'Running']
 
-/** At least `count` of the active pods, those that have got least far, and of an indexed job all without an index of their own. */
-export function chooseSurplus(job: JobView, active: readonly PodView[], count: number): PodView[] {
+/** Chooses at least `count` active pods with the least progress, and all pods of an indexed job without a unique index. */
+export function choosePodsToDelete(job: JobView, active: readonly PodView[], count: number): PodView[] {
   if (!isIndexed(job)) return active.toSorted(byProgress).slice(0, count)
   const surplus: PodView[] = []
   const left: PodView[] = []
@@ -20,8 +20,8 @@ export function chooseSurplus(job: JobView, active: readonly PodView[], count: n
 }
 
 /**
- * Those that were let go of already come first, since nobody would count them; then those without a node, not running, not
- * ready, ready for a shorter time, restarted more often, younger.
+ * Untracked pods first, since they would not be counted; then unassigned, not running, not ready, ready for a shorter time, more
+ * restarts, created later.
  */
 function byProgress(a: PodView, b: PodView): number {
   const createdAt = ({ metadata }: PodView) => Date.parse(metadata.creationTimestamp ?? '')
