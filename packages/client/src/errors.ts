@@ -16,6 +16,10 @@ export type ClientErrorCode =
   | 'BadKubeconfig'
   /** A credential plug-in or token endpoint that gives no credentials. */
   | 'NoCredentials'
+  /** A write through a client that only reads. */
+  | 'ReadOnly'
+  /** A node that cannot be drained, or not without another option. */
+  | 'CannotDrain'
   /** A stream in both directions over a transport that has none. */
   | 'NoUpgrade'
 

@@ -9,13 +9,27 @@
 export type {
   Client,
   DeleteResult,
+  ObjectChange,
+  ObjectClient,
+  PatchFromOptions,
+  PatchMethods,
   QueryOptions,
+  Readable,
+  StatusOf,
   StreamOptions,
   Subresource,
   SubresourceTarget,
   UpdateOf,
 } from './client.ts'
 export { type ClientOptions, createClient, type Impersonation } from './create-client.ts'
+export {
+  createOrPatch,
+  createOrUpdate,
+  type Mutate,
+  type ObjectTarget,
+  type Operation,
+  type OperationResult,
+} from './create-or-update.ts'
 export { createDiscovery, type Discovery } from './discovery.ts'
 export { ClientError, type ClientErrorCode, isClientError } from './errors.ts'
 export {
@@ -45,6 +59,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './options.ts'
+export { patchMethods } from './patch-from.ts'
 export type { RateLimitOptions } from './rate-limit.ts'
 export type { CallRecord, RestClient } from './rest-client.ts'
 export type { QueryValues, RestRequest } from './rest-request.ts'
@@ -62,3 +77,11 @@ export { canUpgrade, type MessageChannel, type UpgradingTransport } from './stre
 export { forwardPort, type PortConnection } from './streams/port-forward.ts'
 export type { RemoteProcess, TerminalSize } from './streams/remote-process.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'
+export { type ClientHooks, type WrappableClient, wrapClient } from './wrap-client.ts'
+export {
+  dryRun,
+  namespaced,
+  readOnly,
+  withFieldOwner,
+  withStrictValidation,
+} from './wrappers.ts'
