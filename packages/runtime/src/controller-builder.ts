@@ -6,6 +6,8 @@ import type { Predicate } from './predicates.ts'
 import type { Reconciler } from './reconcile.ts'
 import {
   type Channel,
+  type CustomSource,
+  type EventHandlers,
   type KindSource,
   type Lookup,
   type MapFunction,
@@ -51,6 +53,8 @@ export interface FinalizerDefinition {
   /** A qualified name: `network.example.com/clean-up`. */
   readonly name: string
   readonly cleanUp: Reconciler
+  /** Added only by the code that needs it, not to every object. @default false */
+  readonly onDemand?: boolean
 }
 
 /** A controller as data: what it watches, and what it does. */
@@ -60,7 +64,8 @@ export interface ControllerDefinition {
   readonly sources: readonly KindSource[]
   readonly channels: readonly Channel[]
   readonly timers: readonly TimerSource[]
-  readonly finalizer: FinalizerDefinition | undefined
+  readonly customSources: readonly CustomSource[]
+  readonly finalizers: readonly FinalizerDefinition[]
   readonly options: ControllerOptions
   readonly reconcile: Reconciler
 }
@@ -71,24 +76,40 @@ export interface ControllerBuilder {
   for<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>>): ControllerBuilder
   /** A kind whose objects belong to those of `for`: whatever happens to one is a reason for its owner. */
   owns<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>> & OwnsOptions): ControllerBuilder
-  /** Any other kind, and which keys its objects concern. They may be in another cluster that the host knows. */
+  /**
+   * Any other kind, and which keys its objects concern: a function of the object, or one for each type of event that sees
+   * the old object too. They may be in another cluster that the host knows.
+   */
   watches<K extends Kind>(
     kind: K,
-    map: MapFunction<KindOf<K>>,
+    map: MapFunction<KindOf<K>> | EventHandlers<KindOf<K>>,
     options?: WatchOptions<KindOf<K>> & ClusterChoice,
   ): ControllerBuilder
   /** Events from outside. */
   channel(channel: Channel): ControllerBuilder
+  /** Events from anywhere, found by a function that runs as long as the controller: see {@link CustomSource}. */
+  source(run: CustomSource): ControllerBuilder
+  /** Only events that every one of these lets through matter, whichever kind they are of (`for`, `owns`, `watches`). */
+  withEventFilter(...predicates: readonly Predicate[]): ControllerBuilder
   /** Looks at these objects each `every` milliseconds. @default all objects of the `for` kind */
   timer(every: number, keys?: (lookup: Lookup) => readonly ObjectKey[]): ControllerBuilder
   /**
    * Adds a finalizer to every object of `for` before it is reconciled, calls `cleanUp` in place of the reconcile when it
-   * is being deleted, and takes the finalizer off when that has succeeded.
+   * is being deleted, and takes the finalizer off when that has succeeded. Several may be given: each is called, in this
+   * order, and taken off by its own success.
    */
   finalizer(name: string, cleanUp: FinalizerDefinition['cleanUp']): ControllerBuilder
   options(options: ControllerOptions): ControllerBuilder
   reconcile(reconciler: Reconciler): void
 }
+
+interface SourceOptions extends ClusterChoice {
+  readonly predicates?: unknown
+  readonly delay?: number
+  readonly handlers?: EventHandlers
+}
+
+const noKeys: MapFunction = () => []
 
 export function createControllerBuilder(
   name: string,
@@ -96,7 +117,9 @@ export function createControllerBuilder(
 ): ControllerBuilder {
   let subject: Kind | undefined
   let owned = false
-  let finalizer: FinalizerDefinition | undefined
+  const finalizers: FinalizerDefinition[] = []
+  const filters: Predicate[] = []
+  const customSources: CustomSource[] = []
   let settings: ControllerOptions = {}
   const sources: KindSource[] = []
   const channels: Channel[] = []
@@ -110,13 +133,14 @@ export function createControllerBuilder(
     role: KindSource['role'],
     kind: Kind,
     map: unknown,
-    options: { readonly predicates?: unknown; readonly cluster?: string; readonly delay?: number } = {},
+    options: SourceOptions = {},
   ): void => {
-    const { predicates, cluster, delay } = options
+    const { predicates, cluster, delay, handlers } = options
     sources.push({
       role,
       kind,
-      map: map as MapFunction,
+      map: (map ?? noKeys) as MapFunction,
+      ...(handlers && { handlers }),
       predicates: (predicates ?? []) as readonly Predicate[],
       ...(cluster !== undefined && { cluster }),
       ...(delay !== undefined && { delay }),
@@ -142,7 +166,16 @@ export function createControllerBuilder(
       return builder
     },
     watches(kind, map, options) {
-      addSource('watches', kind, map, options)
+      if (typeof map === 'function') addSource('watches', kind, map, options)
+      else addSource('watches', kind, undefined, { ...options, handlers: map as unknown as EventHandlers })
+      return builder
+    },
+    source(run) {
+      customSources.push(run)
+      return builder
+    },
+    withEventFilter(...predicates) {
+      for (const predicate of predicates) filters.push(predicate)
       return builder
     },
     channel(channel) {
@@ -154,7 +187,9 @@ export function createControllerBuilder(
       return builder
     },
     finalizer(finalizerName, cleanUp) {
-      finalizer = { name: finalizerName, cleanUp }
+      if (finalizers.some(known => known.name === finalizerName))
+        throw new RuntimeError('BadDefinition', `controller ${name} has finalizer ${finalizerName} twice`)
+      finalizers.push({ name: finalizerName, cleanUp })
       return builder
     },
     options(options) {
@@ -162,17 +197,21 @@ export function createControllerBuilder(
       return builder
     },
     reconcile(reconciler) {
-      if (owned || finalizer || timers.some(({ keys }) => !keys)) subjectOf()
+      if (owned || finalizers.length > 0 || timers.some(({ keys }) => !keys)) subjectOf()
       onDefined({
         name,
         for: subject,
-        sources,
+        sources:
+          filters.length === 0
+            ? sources
+            : sources.map(source => ({ ...source, predicates: [...filters, ...source.predicates] })),
         channels,
+        customSources,
         timers: timers.map(({ every, keys }) => ({
           every,
           keys: keys ?? (lookup => lookup.list(subjectOf()).map(object => keyOf(object as ApiObject))),
         })),
-        finalizer,
+        finalizers,
         options: settings,
         reconcile: reconciler,
       })

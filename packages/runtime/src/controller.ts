@@ -9,7 +9,7 @@ import { Attempt } from './internal/attempt.ts'
 import { EventSources } from './internal/event-sources.ts'
 import { HotLoopDetector } from './internal/hot-loop.ts'
 import { Pace } from './internal/pace.ts'
-import { withFinalizer } from './internal/with-finalizer.ts'
+import { withFinalizers } from './internal/with-finalizers.ts'
 import type { Reconciler, Result } from './reconcile.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import { type Trigger, TriggerLog } from './trigger.ts'
@@ -27,12 +27,12 @@ export class Controller {
   readonly #underWay = new Set<Attempt>()
 
   constructor(definition: ControllerDefinition, deps: ControllerDependencies) {
-    const { for: kind, finalizer, reconcile, options } = definition
+    const { for: kind, finalizers, reconcile, options } = definition
     const { cache, metrics } = deps
     const env = { ...deps.env, log: deps.env.log.child({ controller: definition.name }) }
     this.definition = definition
     this.#deps = { ...deps, env }
-    this.#reconciler = kind && finalizer ? withFinalizer(kind, finalizer, reconcile) : reconcile
+    this.#reconciler = kind && finalizers.length > 0 ? withFinalizers(kind, finalizers, reconcile) : reconcile
     this.#hotLoops = new HotLoopDetector(env.clock)
     this.#pace = new Pace(env.clock, options.minInterval)
     this.#queue = new WorkQueue({
@@ -88,6 +88,7 @@ export class Controller {
     const group = new TaskGroup()
     for (let i = 0; i < concurrency; i++) group.spawn(() => this.#work(signal, hardStop))
     await group.join()
+    await this.#sources.stopped()
     hardStop.removeEventListener('abort', onHardStop)
   }
 
