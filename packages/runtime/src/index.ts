@@ -22,6 +22,17 @@ export type {
   FinalizerDefinition,
   WatchOptions,
 } from './controller-builder.ts'
+export type {
+  DefineDependent,
+  Dependent,
+  DependentContext,
+  DependentOptions,
+  DependentPhase,
+  DependentState,
+  DependentsOptions,
+  DependentsResult,
+  Desired,
+} from './dependents/dependent.ts'
 export { isRuntimeError, RuntimeError, type RuntimeErrorCode, TerminalError } from './errors.ts'
 export type { EventRecorder, EventSource, EventSubject } from './event-recorder.ts'
 export { Expectations, slowStart } from './expectations.ts'

@@ -84,6 +84,8 @@ export interface KindSource {
   readonly cluster?: string
   /** Milliseconds for which events are gathered. @default 0 */
   readonly delay?: number
+  /** Watched only when a reconcile asks for it. @default false */
+  readonly lazy?: boolean
 }
 
 /** Events from outside the cluster. Whoever holds the channel sends the keys of what has to be looked at. */

@@ -1,3 +1,4 @@
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Registration } from '@coxswain/informers'
 import { createBackoff, type Env, TaskGroup, type Timer } from '@coxswain/kit'
@@ -7,6 +8,7 @@ import type { ControllerDefinition } from '../controller-builder.ts'
 import type { ObjectEvent } from '../predicates.ts'
 import { type CustomSource, type KindSource, keysOfEvent, type TimerSource } from '../source.ts'
 import { objectTrigger, type Trigger } from '../trigger.ts'
+import { kindKey } from './kind-key.ts'
 
 export interface EventSourcesOptions {
   readonly definition: ControllerDefinition
@@ -27,6 +29,8 @@ export class EventSources {
   readonly #options: EventSourcesOptions
   readonly #registrations: Registration[] = []
   readonly #undo: (() => void)[] = []
+  /** The kinds that are watched on demand. */
+  readonly #activated = new Set<string>()
   /** The custom sources. */
   readonly #tasks = new TaskGroup()
   readonly #ready: Promise<void>[] = []
@@ -37,12 +41,21 @@ export class EventSources {
 
   start(): void {
     const { definition, onKey } = this.#options
-    for (const source of definition.sources) this.#watch(source)
+    for (const source of definition.sources) if (!source.lazy) this.#watch(source)
     for (const channel of definition.channels) {
       this.#undo.push(channel.subscribe(key => onKey(key, { type: 'Channel' }, 0)))
     }
     for (const timer of definition.timers) this.#repeat(timer)
     for (const source of definition.customSources) this.#start(source)
+  }
+
+  /** Begins to watch a kind whose source is lazy; once. */
+  watch(kind: Kind): void {
+    const id = kindKey(kind)
+    if (this.#activated.has(id)) return
+    this.#activated.add(id)
+    for (const source of this.#options.definition.sources)
+      if (source.lazy && kindKey(source.kind) === id) this.#watch(source)
   }
 
   /** Resolves when everything that was there has been passed on, or `signal` aborts. */
