@@ -6,6 +6,8 @@
  * `@coxswain/client/node` reads kubeconfig files and makes the transport.
  * @module
  */
+
+export { type AppliedAll, type ApplyAllOptions, applyAll, type Manifest } from './apply-all.ts'
 export type {
   Client,
   DeleteResult,
@@ -31,7 +33,9 @@ export {
   type OperationResult,
 } from './create-or-update.ts'
 export { createDiscovery, type Discovery } from './discovery.ts'
+export { cordon, type DrainOptions, drain, type EvictOptions, evict, uncordon } from './drain.ts'
 export { ClientError, type ClientErrorCode, isClientError } from './errors.ts'
+export { type Extractable, type ExtractOptions, extractApply } from './extract-apply.ts'
 export {
   type DynamicInput,
   type DynamicKind,
@@ -63,6 +67,7 @@ export { patchMethods } from './patch-from.ts'
 export type { RateLimitOptions } from './rate-limit.ts'
 export type { CallRecord, RestClient } from './rest-client.ts'
 export type { QueryValues, RestRequest } from './rest-request.ts'
+export { restart } from './restart.ts'
 export { type RetryOnConflictOptions, retryOnConflict } from './retry-on-conflict.ts'
 export {
   type AttachOptions,
@@ -76,6 +81,7 @@ export { type LogOptions, readLog } from './streams/log.ts'
 export { canUpgrade, type MessageChannel, type UpgradingTransport } from './streams/message-channel.ts'
 export { forwardPort, type PortConnection } from './streams/port-forward.ts'
 export type { RemoteProcess, TerminalSize } from './streams/remote-process.ts'
+export { type PollOptions, type UntilOptions, wait } from './wait.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'
 export { type ClientHooks, type WrappableClient, wrapClient } from './wrap-client.ts'
 export {

@@ -38,14 +38,22 @@ export {
 } from '@coxswain/apimachinery/status'
 export { formatTime, parseTime } from '@coxswain/apimachinery/time'
 export {
+  applyAll,
   type Client,
+  cordon,
   createClient,
   createOrPatch,
   createOrUpdate,
+  drain,
   dryRun,
+  evict,
+  extractApply,
   namespaced,
   readOnly,
+  restart,
   retryOnConflict,
+  uncordon,
+  wait,
   waitFor,
   withFieldOwner,
   withStrictValidation,
