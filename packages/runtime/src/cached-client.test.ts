@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { dryRun, namespaced } from '@coxswain/client'
 import { defineOperator, type OperatorBuilder, type OperatorClient } from './index.ts'
 import {
   podKind,
@@ -258,6 +259,22 @@ describe('what is cached', () => {
         before: sim => sim.createWidget('a', 1, { annotations: { large: 'x' } }),
       },
     )
+  })
+
+  it('is read through wrappers of the client too, whose writes are changed, those of `direct` included', async () => {
+    const sim = await inOperator(
+      async client => {
+        const careful = dryRun(namespaced(client, 'default'))
+        assert.ok(await careful.get(widgetKind, { name: 'a' }))
+        await careful.create(widgetKind, { metadata: { name: 'b' }, spec: { size: 1 } })
+        await careful.direct.create(widgetKind, { metadata: { name: 'c' }, spec: { size: 1 } })
+        assert.equal((await careful.list(widgetKind)).items.length, 1)
+      },
+      { before: simulation => simulation.createWidget('a') },
+    )
+    assert.deepEqual(gets(sim), [], 'the read was answered by the cache')
+    assert.equal(sim.server.writes().length, 2)
+    assert.equal(sim.server.object(widgetPath('b')) ?? sim.server.object(widgetPath('c')), undefined)
   })
 
   it('takes options for each namespace of a kind, and defaults for kinds without options', async () => {
