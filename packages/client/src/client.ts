@@ -19,7 +19,7 @@ import type { QueryValues } from './rest-request.ts'
  * A typed client of one API server. A get that finds nothing is `undefined`; whatever else the server refuses is a
  * thrown `StatusError`, and no answer at all a `TransportError`. Objects are the caller's own to change.
  */
-export interface Client {
+export interface Client extends PatchMethods {
   get<K extends Kind>(kind: K, key: ObjectKey, options?: GetOptions): Promise<KindOf<K> | undefined>
   /** One page, or everything when there is no `limit`. Items carry apiVersion and kind, also where the server leaves them out. */
   list<K extends Kind>(kind: K, options?: ListOptions): Promise<ApiList<KindOf<K>>>
@@ -65,6 +65,58 @@ export interface Client {
   /** Any path, any body. */
   readonly raw: RestClient
 }
+
+/** What a client makes of its own `patch`. */
+export interface PatchMethods {
+  /**
+   * Sends what differs between `change.old` and `change.new` as a merge patch. Nothing is sent when they are equal, and
+   * `old` is the answer then.
+   */
+  patchFrom<K extends Kind>(
+    kind: K,
+    change: ObjectChange<K>,
+    options?: PatchFromOptions,
+  ): Promise<Readable<K>>
+  /** Sets these members of the object's status; others stay. Nothing is sent when the object as given has them already. */
+  patchStatus<K extends Kind>(
+    kind: K,
+    object: Readable<K>,
+    status: Partial<StatusOf<K>>,
+  ): Promise<Readable<K>>
+}
+
+/** An object as a client returns it: the caller's own, or shared and read-only when it comes from a cache. */
+export type Readable<K extends Kind> = KindOf<K> | DeepReadonly<KindOf<K>>
+
+/** What helpers need of a client. Both a `Client` and the client of a reconcile have it. */
+export interface ObjectClient {
+  get<K extends Kind>(kind: K, key: ObjectKey, options?: CallOptions): Promise<Readable<K> | undefined>
+  create<K extends Kind>(
+    kind: K,
+    object: DeepReadonly<CreateOf<K>>,
+    options?: WriteOptions,
+  ): Promise<Readable<K>>
+  update<K extends Kind>(kind: K, object: UpdateOf<K>, options?: WriteOptions): Promise<Readable<K>>
+  patch<K extends Kind>(kind: K, ...rest: PatchArguments): Promise<Readable<K>>
+  apply<K extends Kind>(kind: K, object: ApplyOf<K>, options?: ApplyOptions): Promise<Readable<K>>
+}
+
+type PatchArguments = [key: ObjectKey, patch: unknown, options?: PatchOptions & SubresourceTarget]
+
+/** An object as it was read, and as it is to be. */
+export interface ObjectChange<K extends Kind> {
+  readonly old: Readable<K>
+  readonly new: Readable<K>
+}
+
+export interface PatchFromOptions extends WriteOptions, SubresourceTarget {
+  /** The patch is rejected (409) unless the object still has the resourceVersion of `old`. @default false */
+  readonly optimisticLock?: boolean
+}
+
+/** The members of a kind's status. */
+export type StatusOf<K extends Kind> =
+  KindOf<K> extends { status?: infer S } ? DeepReadonly<NonNullable<S>> : Record<string, unknown>
 
 /** What may be sent to replace an object: what was read, changed. */
 export type UpdateOf<K extends Kind> =

@@ -8,7 +8,7 @@ export type ClientErrorCode =
   | 'BadOptions'
   /** An answer of a form that no API server sends: not JSON, a watch line too long. */
   | 'BadAnswer'
-  /** `waitFor` did not see its condition in time. */
+  /** `waitFor`, `wait.poll` or `drain` did not see its condition in time. */
   | 'WaitTimeout'
   /** The call took longer than its `timeout`. */
   | 'CallTimeout'
@@ -16,6 +16,10 @@ export type ClientErrorCode =
   | 'BadKubeconfig'
   /** A credential plug-in or token endpoint that gives no credentials. */
   | 'NoCredentials'
+  /** A write through a client that only reads. */
+  | 'ReadOnly'
+  /** Pods of a node that `drain` may not evict with the options it has. */
+  | 'CannotDrain'
   /** A stream in both directions over a transport that has none. */
   | 'NoUpgrade'
 

@@ -16,6 +16,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './options.ts'
+import { patchMethods } from './patch-from.ts'
 import type { PathParts } from './path.ts'
 import { resourcePath } from './path.ts'
 import { collectionQuery, deleteBody, listQuery, patchContentTypes, watchQuery, writeQuery } from './query.ts'
@@ -129,7 +130,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     })
   }
 
-  return {
+  const client: Client = {
     async get(kind, key, call = {}) {
       const request = about(kind, key, call)
       const query = { resourceVersion: call.resourceVersion }
@@ -152,6 +153,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
         contentType: patchContentTypes[call.type ?? 'merge'],
       })
     },
+    ...patchMethods(() => client),
     async delete<K extends Kind>(kind: K, key: ObjectKey, call: DeleteOptions = {}) {
       const answer = await unlessMissing(
         answerOf(kind, { ...about(kind, key, call), method: 'DELETE', ...bodyOf(deleteBody(call)) }),
@@ -171,6 +173,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     },
     raw: rest,
   }
+  return client
 }
 
 function acceptOf(kind: Kind, collection: boolean): string {

@@ -28,6 +28,7 @@ export {
   setStatusCondition,
 } from '@coxswain/apimachinery/meta'
 export { applyStrategicMergePatch } from '@coxswain/apimachinery/patch'
+export { parseQuantity, Quantity } from '@coxswain/apimachinery/quantity'
 export {
   isAlreadyExists,
   isConflict,
@@ -36,18 +37,51 @@ export {
   StatusError,
 } from '@coxswain/apimachinery/status'
 export { formatTime, parseTime } from '@coxswain/apimachinery/time'
-export { type Client, createClient, retryOnConflict, waitFor } from '@coxswain/client'
+export {
+  applyAll,
+  type Client,
+  cordon,
+  createClient,
+  createOrPatch,
+  createOrUpdate,
+  drain,
+  dryRun,
+  evict,
+  extractApply,
+  namespaced,
+  readOnly,
+  restart,
+  retryOnConflict,
+  uncordon,
+  wait,
+  waitFor,
+  withFieldOwner,
+  withStrictValidation,
+} from '@coxswain/client'
 export {
   type AdmissionContext,
+  addFinalizer,
+  and,
+  annotationsChanged,
   createChannel,
+  type DependentContext,
   defineOperator,
+  Expectations,
   generationChanged,
+  hasFinalizer,
+  hasLabels,
   type Incoming,
+  labelsChanged,
+  not,
   type Operator,
   type OperatorClient,
+  or,
+  type Predicate,
   type ReconcileContext,
   type Result,
+  removeFinalizer,
   requeueAfter,
+  resourceVersionChanged,
   runOperator,
   slowStart,
   TerminalError,

@@ -39,13 +39,26 @@ export class InformerFactory {
     return [...this.#informers.values()]
   }
 
-  /** The informer for a resource and scope: always the same one. Starts at once if the factory is running. */
-  informerFor<K extends Kind>(kind: K, scope: Scope = {}): Informer<KindOf<K> & ApiObject> {
+  /**
+   * The informer for a resource and scope: always the same one, with the options of the first call. Starts at once if the
+   * factory is running.
+   */
+  informerFor<K extends Kind>(
+    kind: K,
+    scope: Scope = {},
+    options: Pick<InformerOptions<ApiObject>, 'transform'> = {},
+  ): Informer<KindOf<K> & ApiObject> {
     const key = scopeKey(kind, scope)
     let informer = this.#informers.get(key)
     if (!informer) {
       const { env, listerWatcherFor, informers } = this.#options
-      informer = new Informer({ ...informers, env, name: key, source: listerWatcherFor(kind, scope) })
+      informer = new Informer({
+        ...informers,
+        ...options,
+        env,
+        name: key,
+        source: listerWatcherFor(kind, scope),
+      })
       this.#informers.set(key, informer)
       this.#start(informer)
     }

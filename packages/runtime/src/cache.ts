@@ -9,6 +9,7 @@ import {
   InformerFactory,
   type Scope,
   stripManagedFields,
+  type Transform,
 } from '@coxswain/informers'
 import type { Env } from '@coxswain/kit'
 import { RuntimeError } from './errors.ts'
@@ -24,10 +25,33 @@ export interface CacheOptions {
   /** Freeze cached objects. @default false */
   readonly freeze?: boolean
   readonly kinds?: readonly KindCacheOptions[]
+  /** For kinds whose own options do not say otherwise. */
+  readonly defaults?: CacheDefaults
+}
+
+/** Which objects are cached, and in which form. */
+export interface CacheScope {
+  /** Only these objects are cached and watched; cached reads do not see others. */
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  /**
+   * What is done to every object before it is cached: drop what is not read, to save memory. Own writes are read in the same
+   * form. @default stripManagedFields
+   */
+  readonly transform?: Transform<ApiObject>
+}
+
+/** What holds for every kind that has no options of its own for it. */
+export interface CacheDefaults extends CacheScope {
+  /**
+   * Namespaced kinds are cached in these namespaces only; as a record, with options of their own in each.
+   * @default the host's namespaces, or all
+   */
+  readonly namespaces?: readonly string[] | Readonly<Record<string, CacheScope>>
 }
 
 /** How one kind is cached. */
-export interface KindCacheOptions {
+export interface KindCacheOptions extends CacheDefaults {
   readonly kind: Kind
   /** Reads go to the server each time. @default true for Secrets, false for others */
   readonly uncached?: boolean
@@ -36,9 +60,6 @@ export interface KindCacheOptions {
    * server. @default true for Secrets, false for others
    */
   readonly metadataOnly?: boolean
-  /** Only these objects are cached and watched; cached reads do not see others. */
-  readonly labelSelector?: string
-  readonly fieldSelector?: string
 }
 
 export interface CachedListOptions {
@@ -56,6 +77,7 @@ interface Part {
   readonly namespace: string | undefined
   readonly informer: Informer
   readonly writes: OwnWrites
+  readonly transform: Transform<ApiObject> | undefined
 }
 
 /** Local copies of the kinds a program reads, which show its own writes. */
@@ -83,10 +105,9 @@ export class Cache {
 
   /** Whether a namespace is among those that are cached. Without one: always, and what is there is what is cached. */
   covers(kind: Kind, namespace: string | undefined): boolean {
-    const { namespaces } = this.#options
-    return (
-      !kind.namespaced || !namespaces?.length || namespace === undefined || namespaces.includes(namespace)
-    )
+    if (!kind.namespaced || namespace === undefined) return true
+    const namespaces = this.#namespacesOf(kind)
+    return !namespaces || Object.hasOwn(namespaces, namespace)
   }
 
   /** Whether there is an informer of this kind. */
@@ -167,10 +188,11 @@ export class Cache {
   wrote(kind: Kind, object: ApiObject): void {
     const part = this.#existingPart(kind, object.metadata.namespace)
     if (!part) return
-    stripManagedFields(object)
-    if (this.#options.freeze) deepFreeze(object)
-    const { writes, informer } = part
-    writes.wrote(formatKey(keyOfObject(object)), object as DeepReadonly<ApiObject>, informer)
+    const { writes, informer, transform } = part
+    // The answer is the caller's to read as well: what the transform drops is dropped from a copy.
+    const kept = transform ? transform(structuredClone(object)) : stripManagedFields(object)
+    if (this.#options.freeze) deepFreeze(kept)
+    writes.wrote(formatKey(keyOfObject(object)), kept as DeepReadonly<ApiObject>, informer)
     writes.prune(key => informer.store.get(key), informer)
   }
 
@@ -234,33 +256,46 @@ export class Cache {
     const id = kindKey(kind)
     let parts = this.#parts.get(id)
     if (!parts) {
-      const { namespaces } = this.#options
-      const wanted = kind.namespaced && namespaces?.length ? namespaces : [undefined]
-      parts = wanted.map(namespace => this.#createPart(kind, namespace))
+      const namespaces = kind.namespaced ? this.#namespacesOf(kind) : undefined
+      parts = namespaces
+        ? Object.entries(namespaces).map(([namespace, scope]) => this.#createPart(kind, namespace, scope))
+        : [this.#createPart(kind, undefined)]
       this.#parts.set(id, parts)
     }
     return parts
   }
 
-  #createPart(kind: Kind, namespace: string | undefined): Part {
-    const { labelSelector, fieldSelector, metadataOnly } = this.#settings(kind)
+  /** The namespaces in which a namespaced kind is cached; undefined for all. */
+  #namespacesOf(kind: Kind): Readonly<Record<string, CacheScope>> | undefined {
+    const namespaces = this.#settings(kind).namespaces ?? this.#options.namespaces
+    if (!namespaces) return undefined
+    const named = isList(namespaces) ? Object.fromEntries(namespaces.map(name => [name, {}])) : namespaces
+    return Object.keys(named).length > 0 ? named : undefined
+  }
+
+  #createPart(kind: Kind, namespace: string | undefined, own: CacheScope = {}): Part {
+    const { labelSelector, fieldSelector, metadataOnly, transform } = { ...this.#settings(kind), ...own }
     const scope: Scope = {
       ...(namespace !== undefined && { namespace }),
       ...(labelSelector !== undefined && { labelSelector }),
       ...(fieldSelector !== undefined && { fieldSelector }),
       ...(metadataOnly && { metadataOnly }),
     }
-    const informer = this.#factory.informerFor(kind, scope)
+    const informer = this.#factory.informerFor(kind, scope, transform && { transform })
     for (const [field, valuesOf] of this.#indexes.get(kindKey(kind)) ?? []) informer.addIndex(field, valuesOf)
-    return { namespace, informer, writes: new OwnWrites() }
+    return { namespace, informer, writes: new OwnWrites(), transform }
   }
 
   #settings(kind: Kind): Omit<KindCacheOptions, 'kind'> {
     const id = kindKey(kind)
     const given = this.#options.kinds?.find(options => kindKey(options.kind) === id)
     const isSecret = kind.group === '' && kind.resource === 'secrets'
-    return given ?? (isSecret ? { metadataOnly: true } : {})
+    return { ...this.#options.defaults, ...(given ?? (isSecret ? { metadataOnly: true } : {})) }
   }
+}
+
+function isList<T>(value: readonly string[] | T): value is readonly string[] {
+  return Array.isArray(value)
 }
 
 function keyOfObject({ metadata }: DeepReadonly<ApiObject>): ObjectKey {

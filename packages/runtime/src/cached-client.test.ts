@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { dryRun, namespaced } from '@coxswain/client'
 import { defineOperator, type OperatorBuilder, type OperatorClient } from './index.ts'
 import {
   podKind,
@@ -230,6 +231,93 @@ describe('what is cached', () => {
     const error = await sim.world.run(stopped.catch(failure => failure))
     assert.equal((error as { code?: string }).code, 'CacheNotSynced')
     assert.equal(sim.world.clock.monotonic(), 120_000)
+  })
+
+  it('keeps what a transform makes of objects, own writes too, and the answer to a write is whole', async () => {
+    await inOperator(
+      async (client, { server }) => {
+        const found = await client.get(widgetKind, key)
+        assert.deepEqual(found?.spec, { size: 1 })
+        assert.equal(found?.metadata.annotations, undefined)
+        server.holdWatches()
+        const changed = { metadata: { annotations: { large: 'y' } } }
+        const answer = await client.patch(widgetKind, key, changed)
+        assert.deepEqual(answer.metadata.annotations, { large: 'y' })
+        const again = await client.get(widgetKind, key)
+        assert.equal(again?.metadata.resourceVersion, answer.metadata.resourceVersion, 'it is the own write')
+        assert.equal(again?.metadata.annotations, undefined)
+        server.releaseWatches()
+      },
+      {
+        setup: operator =>
+          operator.cache(widgetKind, {
+            transform: widget => {
+              delete widget.metadata.annotations
+              return widget
+            },
+          }),
+        before: sim => sim.createWidget('a', 1, { annotations: { large: 'x' } }),
+      },
+    )
+  })
+
+  it('is read through wrappers of the client too, whose writes are changed, those of `direct` included', async () => {
+    const sim = await inOperator(
+      async client => {
+        const careful = dryRun(namespaced(client, 'default'))
+        assert.ok(await careful.get(widgetKind, { name: 'a' }))
+        await careful.create(widgetKind, { metadata: { name: 'b' }, spec: { size: 1 } })
+        await careful.direct.create(widgetKind, { metadata: { name: 'c' }, spec: { size: 1 } })
+        assert.equal((await careful.list(widgetKind)).items.length, 1)
+      },
+      { before: simulation => simulation.createWidget('a') },
+    )
+    assert.deepEqual(gets(sim), [], 'the read was answered by the cache')
+    assert.equal(sim.server.writes().length, 2)
+    assert.equal(sim.server.object(widgetPath('b')) ?? sim.server.object(widgetPath('c')), undefined)
+  })
+
+  it('takes options for each namespace of a kind, and defaults for kinds without options', async () => {
+    const sim = await inOperator(
+      async client => {
+        const pods = await client.list(podKind)
+        assert.deepEqual(pods.items.map(({ metadata }) => metadata.namespace).sort(), ['one', 'two'])
+        assert.deepEqual((await client.list(widgetKind)).items, [])
+        assert.ok(await client.get(widgetKind, key), 'what is not cached is read from the server')
+      },
+      {
+        manager: { namespaces: ['default', 'two'] },
+        setup: operator => {
+          operator.cacheDefaults({ namespaces: ['elsewhere'], labelSelector: 'team=a' })
+          operator.cache(podKind, {
+            namespaces: { one: { labelSelector: 'app=x' }, two: { fieldSelector: 'status.phase=Running' } },
+          })
+        },
+        before: ({ server }) => {
+          for (const namespace of ['default', 'one', 'two'])
+            server.put(podPath('a').replace('default', namespace), {
+              apiVersion: 'v1',
+              kind: 'Pod',
+              metadata: { name: 'a' },
+            })
+          server.put(widgetPath('a'), {
+            apiVersion: 'example.com/v1',
+            kind: 'Widget',
+            metadata: { name: 'a' },
+          })
+        },
+      },
+    )
+    const watched = sim.server.calls
+      .filter(({ method, query }) => method === 'GET' && query.includes('Selector'))
+      .map(
+        ({ path, query }) => `${path} ${decodeURIComponent(query).match(/(?:label|field)Selector=[^&]*/g)}`,
+      )
+    assert.deepEqual([...new Set(watched)].sort(), [
+      '/api/v1/namespaces/one/pods labelSelector=app=x',
+      '/api/v1/namespaces/two/pods labelSelector=team=a,fieldSelector=status.phase=Running',
+      '/apis/example.com/v1/namespaces/elsewhere/widgets labelSelector=team=a',
+    ])
   })
 
   it('can be limited to some namespaces', async () => {

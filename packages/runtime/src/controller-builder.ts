@@ -1,11 +1,22 @@
 import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
 import { type ApiObject, keyOf, type ObjectKey } from '@coxswain/apimachinery/meta'
 import type { RateLimiter } from '@coxswain/workqueue'
+import {
+  type DefineDependent,
+  type Dependent,
+  type DependentsDefinition,
+  type DependentsOptions,
+  defineDependents,
+} from './dependents/dependent.ts'
+import { readOwner } from './dependents/marks.ts'
 import { RuntimeError } from './errors.ts'
+import { kindKey } from './internal/kind-key.ts'
 import type { Predicate } from './predicates.ts'
 import type { Reconciler } from './reconcile.ts'
 import {
   type Channel,
+  type CustomSource,
+  type EventHandlers,
   type KindSource,
   type Lookup,
   type MapFunction,
@@ -51,6 +62,8 @@ export interface FinalizerDefinition {
   /** A qualified name: `network.example.com/clean-up`. */
   readonly name: string
   readonly cleanUp: Reconciler
+  /** Added only by the code that needs it, not to every object. @default false */
+  readonly onDemand?: boolean
 }
 
 /** A controller as data: what it watches, and what it does. */
@@ -60,35 +73,63 @@ export interface ControllerDefinition {
   readonly sources: readonly KindSource[]
   readonly channels: readonly Channel[]
   readonly timers: readonly TimerSource[]
-  readonly finalizer: FinalizerDefinition | undefined
+  readonly customSources: readonly CustomSource[]
+  readonly finalizers: readonly FinalizerDefinition[]
+  readonly dependents: DependentsDefinition | undefined
   readonly options: ControllerOptions
   readonly reconcile: Reconciler
 }
 
 /** Describes a controller step by step; `reconcile` ends the description. */
-export interface ControllerBuilder {
+export interface ControllerBuilder<T extends ApiObject = ApiObject> {
   /** The kind whose objects are reconciled: whatever happens to one is a reason. Once. */
-  for<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>>): ControllerBuilder
+  for<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>>): ControllerBuilder<KindOf<K>>
   /** A kind whose objects belong to those of `for`: whatever happens to one is a reason for its owner. */
-  owns<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>> & OwnsOptions): ControllerBuilder
-  /** Any other kind, and which keys its objects concern. They may be in another cluster that the host knows. */
+  owns<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>> & OwnsOptions): ControllerBuilder<T>
+  /**
+   * Any other kind, and which keys its objects concern: a function of the object, or one for each type of event that sees
+   * the old object too. They may be in another cluster that the host knows.
+   */
   watches<K extends Kind>(
     kind: K,
-    map: MapFunction<KindOf<K>>,
+    map: MapFunction<KindOf<K>> | EventHandlers<KindOf<K>>,
     options?: WatchOptions<KindOf<K>> & ClusterChoice,
-  ): ControllerBuilder
+  ): ControllerBuilder<T>
   /** Events from outside. */
-  channel(channel: Channel): ControllerBuilder
+  channel(channel: Channel): ControllerBuilder<T>
+  /** Events from anywhere, found by a function that runs as long as the controller: see {@link CustomSource}. */
+  source(run: CustomSource): ControllerBuilder<T>
+  /** Only events that every one of these lets through matter, whichever kind they are of (`for`, `owns`, `watches`). */
+  withEventFilter(...predicates: readonly Predicate[]): ControllerBuilder<T>
   /** Looks at these objects each `every` milliseconds. @default all objects of the `for` kind */
-  timer(every: number, keys?: (lookup: Lookup) => readonly ObjectKey[]): ControllerBuilder
+  timer(every: number, keys?: (lookup: Lookup) => readonly ObjectKey[]): ControllerBuilder<T>
   /**
    * Adds a finalizer to every object of `for` before it is reconciled, calls `cleanUp` in place of the reconcile when it
-   * is being deleted, and takes the finalizer off when that has succeeded.
+   * is being deleted, and takes the finalizer off when that has succeeded. Several may be given: each is called, in this
+   * order, and taken off by its own success.
    */
-  finalizer(name: string, cleanUp: FinalizerDefinition['cleanUp']): ControllerBuilder
-  options(options: ControllerOptions): ControllerBuilder
-  reconcile(reconciler: Reconciler): void
+  finalizer(name: string, cleanUp: FinalizerDefinition['cleanUp']): ControllerBuilder<T>
+  /**
+   * What the controller keeps for each object of `for`, as functions of it: applied in order before the reconcile, pruned,
+   * summed up in a condition of the object's status, and deleted with it. Their kinds need no `owns`.
+   */
+  dependents(
+    define: (dependent: DefineDependent<T>) => readonly Dependent[],
+    options?: DependentsOptions,
+  ): ControllerBuilder<T>
+  options(options: ControllerOptions): ControllerBuilder<T>
+  /** A controller with dependents may do without a function of its own. */
+  reconcile(reconciler?: Reconciler): void
 }
+
+interface SourceOptions extends ClusterChoice {
+  readonly predicates?: unknown
+  readonly delay?: number
+  readonly handlers?: EventHandlers
+  readonly lazy?: boolean
+}
+
+const noKeys: MapFunction = () => []
 
 export function createControllerBuilder(
   name: string,
@@ -96,7 +137,10 @@ export function createControllerBuilder(
 ): ControllerBuilder {
   let subject: Kind | undefined
   let owned = false
-  let finalizer: FinalizerDefinition | undefined
+  const finalizers: FinalizerDefinition[] = []
+  const filters: Predicate[] = []
+  let dependents: DependentsDefinition | undefined
+  const customSources: CustomSource[] = []
   let settings: ControllerOptions = {}
   const sources: KindSource[] = []
   const channels: Channel[] = []
@@ -110,17 +154,25 @@ export function createControllerBuilder(
     role: KindSource['role'],
     kind: Kind,
     map: unknown,
-    options: { readonly predicates?: unknown; readonly cluster?: string; readonly delay?: number } = {},
+    options: SourceOptions = {},
   ): void => {
-    const { predicates, cluster, delay } = options
+    const { predicates, cluster, delay, handlers, lazy } = options
     sources.push({
       role,
       kind,
-      map: map as MapFunction,
+      map: (map ?? noKeys) as MapFunction,
+      ...(handlers && { handlers }),
       predicates: (predicates ?? []) as readonly Predicate[],
       ...(cluster !== undefined && { cluster }),
       ...(delay !== undefined && { delay }),
+      ...(lazy && { lazy }),
     })
+  }
+
+  /** The owner of a dependent: by its marks, or by its owner references. */
+  const ownersOfDependent: MapFunction = (object, lookup) => {
+    const owner = readOwner(object)
+    return owner?.controller === name ? [owner.key] : ownersOf(subjectOf())(object, lookup)
   }
 
   const builder: ControllerBuilder = {
@@ -128,7 +180,7 @@ export function createControllerBuilder(
       if (subject) throw new RuntimeError('BadDefinition', `controller ${name} says for(...) twice`)
       subject = kind
       addSource('for', kind, (object: ApiObject) => [keyOf(object)], options)
-      return builder
+      return builder as never
     },
     owns(kind, options) {
       owned = true
@@ -142,7 +194,16 @@ export function createControllerBuilder(
       return builder
     },
     watches(kind, map, options) {
-      addSource('watches', kind, map, options)
+      if (typeof map === 'function') addSource('watches', kind, map, options)
+      else addSource('watches', kind, undefined, { ...options, handlers: map as unknown as EventHandlers })
+      return builder
+    },
+    source(run) {
+      customSources.push(run)
+      return builder
+    },
+    withEventFilter(...predicates) {
+      for (const predicate of predicates) filters.push(predicate)
       return builder
     },
     channel(channel) {
@@ -154,7 +215,25 @@ export function createControllerBuilder(
       return builder
     },
     finalizer(finalizerName, cleanUp) {
-      finalizer = { name: finalizerName, cleanUp }
+      if (finalizers.some(known => known.name === finalizerName))
+        throw new RuntimeError('BadDefinition', `controller ${name} has finalizer ${finalizerName} twice`)
+      finalizers.push({ name: finalizerName, cleanUp })
+      return builder
+    },
+    dependents(define, options) {
+      if (dependents) throw new RuntimeError('BadDefinition', `controller ${name} says dependents(...) twice`)
+      dependents = defineDependents(
+        name,
+        define((dependent, kind, given) => ({ name: dependent, kind, options: given as never })),
+        options,
+      )
+      const kinds = new Map(dependents.dependents.map(({ kind }) => [kindKey(kind), kind]))
+      for (const [id, kind] of kinds) {
+        const lazy = dependents.dependents.every(
+          each => kindKey(each.kind) !== id || each.options.activeWhen !== undefined,
+        )
+        addSource('owns', kind, ownersOfDependent, { lazy })
+      }
       return builder
     },
     options(options) {
@@ -162,19 +241,26 @@ export function createControllerBuilder(
       return builder
     },
     reconcile(reconciler) {
-      if (owned || finalizer || timers.some(({ keys }) => !keys)) subjectOf()
+      if (!reconciler && !dependents)
+        throw new RuntimeError('BadDefinition', `controller ${name} has neither a reconcile nor dependents`)
+      if (owned || dependents || finalizers.length > 0 || timers.some(({ keys }) => !keys)) subjectOf()
       onDefined({
         name,
         for: subject,
-        sources,
+        sources:
+          filters.length === 0
+            ? sources
+            : sources.map(source => ({ ...source, predicates: [...filters, ...source.predicates] })),
         channels,
+        customSources,
         timers: timers.map(({ every, keys }) => ({
           every,
           keys: keys ?? (lookup => lookup.list(subjectOf()).map(object => keyOf(object as ApiObject))),
         })),
-        finalizer,
+        finalizers,
+        dependents,
         options: settings,
-        reconcile: reconciler,
+        reconcile: reconciler ?? (() => {}),
       })
     },
   }

@@ -1,15 +1,18 @@
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { formatKey, type ObjectKey } from '@coxswain/apimachinery/meta'
 import { isConflict, isStatusError } from '@coxswain/apimachinery/status'
 import { isAbort, isReported, TaskGroup } from '@coxswain/kit'
 import { WorkQueue } from '@coxswain/workqueue'
 import type { ControllerDefinition } from './controller-builder.ts'
 import type { ControllerDependencies } from './controller-dependencies.ts'
+import { indexByOwner, ownerIndex } from './dependents/marks.ts'
+import { Workflow } from './dependents/workflow.ts'
 import { isRuntimeError } from './errors.ts'
 import { Attempt } from './internal/attempt.ts'
 import { EventSources } from './internal/event-sources.ts'
 import { HotLoopDetector } from './internal/hot-loop.ts'
 import { Pace } from './internal/pace.ts'
-import { withFinalizer } from './internal/with-finalizer.ts'
+import { withFinalizers } from './internal/with-finalizers.ts'
 import type { Reconciler, Result } from './reconcile.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import { type Trigger, TriggerLog } from './trigger.ts'
@@ -27,12 +30,12 @@ export class Controller {
   readonly #underWay = new Set<Attempt>()
 
   constructor(definition: ControllerDefinition, deps: ControllerDependencies) {
-    const { for: kind, finalizer, reconcile, options } = definition
+    const { options } = definition
     const { cache, metrics } = deps
     const env = { ...deps.env, log: deps.env.log.child({ controller: definition.name }) }
     this.definition = definition
     this.#deps = { ...deps, env }
-    this.#reconciler = kind && finalizer ? withFinalizer(kind, finalizer, reconcile) : reconcile
+    this.#reconciler = this.#createReconciler()
     this.#hotLoops = new HotLoopDetector(env.clock)
     this.#pace = new Pace(env.clock, options.minInterval)
     this.#queue = new WorkQueue({
@@ -48,6 +51,18 @@ export class Controller {
     this.#sources = new EventSources({ definition, cache, clusters: deps.clusters, env, onKey })
   }
 
+  /** What the definition says around its own reconcile: dependents before it, finalizers around both. */
+  #createReconciler(): Reconciler {
+    const { name, for: kind, dependents, finalizers, reconcile } = this.definition
+    if (!kind) return reconcile
+    if (!dependents) return finalizers.length > 0 ? withFinalizers(kind, finalizers, reconcile) : reconcile
+    for (const dependent of dependents.dependents)
+      this.#deps.cache.addIndex(dependent.kind, ownerIndex, indexByOwner)
+    const watch = (lazy: Kind): void => this.#sources.watch(lazy)
+    const workflow = new Workflow({ controller: name, kind, definition: dependents, watch })
+    return withFinalizers(kind, [workflow.finalizer, ...finalizers], workflow.before(reconcile))
+  }
+
   /** How many objects wait for a worker now. */
   get depth(): number {
     return this.#queue.size
@@ -56,7 +71,8 @@ export class Controller {
   /** Makes the informers it needs, so that they fill before it runs. */
   prepare(): void {
     const { cache, clusters } = this.#deps
-    for (const { kind, cluster } of this.definition.sources) {
+    for (const { kind, cluster, lazy } of this.definition.sources) {
+      if (lazy) continue
       const holder = cluster === undefined ? cache : clusters.get(cluster).cache
       holder.informersFor(kind)
     }
@@ -88,6 +104,7 @@ export class Controller {
     const group = new TaskGroup()
     for (let i = 0; i < concurrency; i++) group.spawn(() => this.#work(signal, hardStop))
     await group.join()
+    await this.#sources.stopped()
     hardStop.removeEventListener('abort', onHardStop)
   }
 

@@ -17,8 +17,21 @@ export async function addFinalizer(
   object: DeepReadonly<ApiObject>,
   finalizer: string,
 ): Promise<void> {
-  if (hasFinalizer(object, finalizer)) return
-  await writeFinalizers(client, kind, object, [...(object.metadata.finalizers ?? []), finalizer])
+  await addFinalizers(client, kind, { object, finalizers: [finalizer] })
+}
+
+/** As {@link addFinalizer} for several, in one write. */
+export async function addFinalizers(
+  client: OperatorClient,
+  kind: Kind,
+  {
+    object,
+    finalizers,
+  }: { readonly object: DeepReadonly<ApiObject>; readonly finalizers: readonly string[] },
+): Promise<void> {
+  const missing = finalizers.filter(finalizer => !hasFinalizer(object, finalizer))
+  if (missing.length === 0) return
+  await writeFinalizers(client, kind, object, [...(object.metadata.finalizers ?? []), ...missing])
 }
 
 /** Lets `object` go as far as `finalizer` is concerned. Only call it when the clean-up is done. */

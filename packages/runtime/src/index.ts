@@ -5,7 +5,14 @@
  *
  * @module
  */
-export { Cache, type CachedListOptions, type CacheOptions, type KindCacheOptions } from './cache.ts'
+export {
+  Cache,
+  type CacheDefaults,
+  type CachedListOptions,
+  type CacheOptions,
+  type CacheScope,
+  type KindCacheOptions,
+} from './cache.ts'
 export type { OtherCluster } from './clusters.ts'
 export type {
   ClusterChoice,
@@ -15,10 +22,21 @@ export type {
   FinalizerDefinition,
   WatchOptions,
 } from './controller-builder.ts'
+export type {
+  DefineDependent,
+  Dependent,
+  DependentContext,
+  DependentOptions,
+  DependentPhase,
+  DependentState,
+  DependentsOptions,
+  DependentsResult,
+  Desired,
+} from './dependents/dependent.ts'
 export { isRuntimeError, RuntimeError, type RuntimeErrorCode, TerminalError } from './errors.ts'
 export type { EventRecorder, EventSource, EventSubject } from './event-recorder.ts'
 export { Expectations, slowStart } from './expectations.ts'
-export { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
+export { addFinalizer, addFinalizers, hasFinalizer, removeFinalizer } from './finalizer.ts'
 export { formatHealth, type HealthReport } from './health.ts'
 export {
   findKindsToInstall,
@@ -44,6 +62,7 @@ export {
   MetricsRegistry,
 } from './metrics/registry.ts'
 export {
+  type CacheOptionsOf,
   defineOperator,
   describeOperator,
   type HealthCheck,
@@ -83,12 +102,15 @@ export {
 export type { ReconcileRecord } from './reconcile-record.ts'
 export {
   type Channel,
+  type CustomSource,
   createChannel,
+  type EventHandlers,
   type KindSource,
   type Lookup,
   type MapFunction,
   type OwnsOptions,
   ownersOf,
+  type SourceContext,
   type TimerSource,
 } from './source.ts'
 export type { Trigger, TriggerType } from './trigger.ts'

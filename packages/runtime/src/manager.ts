@@ -98,6 +98,7 @@ export class Manager {
       client: this.#client,
       env: this.#env,
       kinds: definition.caches,
+      defaults: definition.cacheDefaults,
       ...(options.freeze && { freeze: true }),
       ...(options.namespaces && { namespaces: options.namespaces }),
     })

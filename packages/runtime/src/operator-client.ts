@@ -7,7 +7,11 @@ import type {
   DeleteAllOptions,
   DeleteOptions,
   DeleteResult,
+  ObjectChange,
+  PatchFromOptions,
   PatchOptions,
+  Readable,
+  StatusOf,
   SubresourceTarget,
   UpdateOf,
   WriteOptions,
@@ -56,6 +60,18 @@ export interface OperatorClient {
     key: ObjectKey,
     patch: unknown,
     options?: PatchOptions & SubresourceTarget,
+  ): Promise<DeepReadonly<KindOf<K>>>
+  /** Sends what differs between the two as a merge patch; nothing when they are equal. */
+  patchFrom<K extends Kind>(
+    kind: K,
+    change: ObjectChange<K>,
+    options?: PatchFromOptions,
+  ): Promise<DeepReadonly<KindOf<K>>>
+  /** Sets these members of the object's status; others stay. Nothing is sent when the object as given has them already. */
+  patchStatus<K extends Kind>(
+    kind: K,
+    object: Readable<K>,
+    status: Partial<StatusOf<K>>,
   ): Promise<DeepReadonly<KindOf<K>>>
   apply<K extends Kind>(kind: K, object: ApplyOf<K>, options?: ApplyOptions): Promise<DeepReadonly<KindOf<K>>>
   applyStatus<K extends Kind>(

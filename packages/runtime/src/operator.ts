@@ -1,8 +1,8 @@
 import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
 import type { ApiObject } from '@coxswain/apimachinery/meta'
-import type { IndexFunction } from '@coxswain/informers'
+import type { IndexFunction, Transform } from '@coxswain/informers'
 import type { Env } from '@coxswain/kit'
-import type { KindCacheOptions } from './cache.ts'
+import type { CacheDefaults, CacheScope, KindCacheOptions } from './cache.ts'
 import {
   type ControllerBuilder,
   type ControllerDefinition,
@@ -47,6 +47,16 @@ export interface TaskOptions {
 /** Throws, or rejects, when something is wrong. */
 export type HealthCheck = () => Promise<void> | void
 
+/** {@link KindCacheOptions} with transforms over the kind's own type. */
+export type CacheOptionsOf<K extends Kind> = Omit<KindCacheOptions, 'kind' | 'namespaces' | 'transform'> & {
+  readonly transform?: Transform<KindOf<K>>
+  readonly namespaces?: readonly string[] | Readonly<Record<string, CacheScopeOf<K>>>
+}
+
+type CacheScopeOf<K extends Kind> = Omit<CacheScope, 'transform'> & {
+  readonly transform?: Transform<KindOf<K>>
+}
+
 export interface OperatorBuilder {
   /** Describes a controller; its `reconcile` ends the description. */
   controller(name: string): ControllerBuilder
@@ -54,8 +64,10 @@ export interface OperatorBuilder {
   webhook<K extends Kind>(kind: K): WebhookBuilder<K>
   /** Makes cached lists of `kind` by this field possible: `client.list(kind, { fields: { [field]: value } })`. */
   index<K extends Kind>(kind: K, field: string, valuesOf: IndexFunction<KindOf<K>>): void
-  /** How a kind is cached, when the default will not do. */
-  cache<K extends Kind>(kind: K, options: Omit<KindCacheOptions, 'kind'>): void
+  /** How a kind is cached, when the default will not do: which objects, in which namespaces, in which form. */
+  cache<K extends Kind>(kind: K, options: CacheOptionsOf<K>): void
+  /** How kinds are cached that have no options of their own. */
+  cacheDefaults(defaults: CacheDefaults): void
   /** Something that runs as long as the operator does. When it fails, the operator fails. */
   task(name: string, task: Task, options?: TaskOptions): void
   /** A check of `/healthz`. */
@@ -75,6 +87,7 @@ export interface OperatorDefinition {
     readonly valuesOf: IndexFunction<ApiObject>
   }[]
   readonly caches: readonly KindCacheOptions[]
+  readonly cacheDefaults: CacheDefaults
   readonly tasks: readonly { readonly name: string; readonly task: Task; readonly needsLeader: boolean }[]
   readonly healthChecks: ReadonlyMap<string, HealthCheck>
   readonly readyChecks: ReadonlyMap<string, HealthCheck>
@@ -92,6 +105,7 @@ export function describeOperator(operator: Operator): OperatorDefinition {
   const webhooks = new Map<string, DraftWebhook>()
   const indexes: { kind: Kind; field: string; valuesOf: IndexFunction<ApiObject> }[] = []
   const caches: KindCacheOptions[] = []
+  let cacheDefaults: CacheDefaults = {}
   const tasks: { name: string; task: Task; needsLeader: boolean }[] = []
   const healthChecks = new Map<string, HealthCheck>()
   const readyChecks = new Map<string, HealthCheck>()
@@ -112,7 +126,10 @@ export function describeOperator(operator: Operator): OperatorDefinition {
       indexes.push({ kind, field, valuesOf: valuesOf as unknown as IndexFunction<ApiObject> })
     },
     cache: (kind, options) => {
-      caches.push({ ...options, kind })
+      caches.push({ ...(options as unknown as KindCacheOptions), kind })
+    },
+    cacheDefaults: defaults => {
+      cacheDefaults = { ...cacheDefaults, ...defaults }
     },
     task: (name, task, { needsLeader = true } = {}) => {
       tasks.push({ name, task, needsLeader })
@@ -134,6 +151,7 @@ export function describeOperator(operator: Operator): OperatorDefinition {
     webhooks: [...webhooks.values()],
     indexes,
     caches,
+    cacheDefaults,
     tasks,
     healthChecks,
     readyChecks,

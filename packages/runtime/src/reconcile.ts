@@ -1,5 +1,6 @@
 import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Clock, Logger, Random } from '@coxswain/kit'
+import type { DependentsResult } from './dependents/dependent.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import type { MetricsRegistry } from './metrics/registry.ts'
 import type { OperatorClient } from './operator-client.ts'
@@ -23,6 +24,8 @@ export interface ReconcileContext {
   readonly signal: AbortSignal
   /** Why this reconcile runs: what happened since the last one, oldest first. */
   readonly triggers: readonly Trigger[]
+  /** How the controller's dependents are; undefined when it has none, or the object is deleted or being deleted. */
+  readonly dependents?: DependentsResult
   /** How often reconciling this object has failed in a row. */
   readonly failures: number
 }

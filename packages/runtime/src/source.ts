@@ -5,8 +5,9 @@ import {
   type ObjectKey,
   parseGroupVersion,
 } from '@coxswain/apimachinery/meta'
+import type { Clock, Logger } from '@coxswain/kit'
 import type { CachedListOptions } from './cache.ts'
-import type { Predicate } from './predicates.ts'
+import type { ObjectEvent, Predicate } from './predicates.ts'
 
 /** Reads of the cache at one moment, for mapping functions. */
 export interface Lookup {
@@ -20,16 +21,71 @@ export type MapFunction<T extends ApiObject = ApiObject> = (
   lookup: Lookup,
 ) => readonly ObjectKey[]
 
+/** An event of one type. */
+type EventOf<T extends ApiObject, Type extends ObjectEvent['type']> = Extract<
+  ObjectEvent<T>,
+  { readonly type: Type }
+>
+
+/**
+ * Which objects have to be reconciled, by type of event; an update has the object as it is (`object`) and as it was
+ * (`old`). Events of a type without a function are ignored.
+ */
+export interface EventHandlers<T extends ApiObject = ApiObject> {
+  create?(event: EventOf<T, 'create'>, lookup: Lookup): readonly ObjectKey[]
+  update?(event: EventOf<T, 'update'>, lookup: Lookup): readonly ObjectKey[]
+  delete?(event: EventOf<T, 'delete'>, lookup: Lookup): readonly ObjectKey[]
+}
+
+/** The keys that `handlers` have for an event. */
+export function keysOfEvent(
+  handlers: EventHandlers,
+  event: ObjectEvent,
+  lookup: Lookup,
+): readonly ObjectKey[] {
+  switch (event.type) {
+    case 'create':
+      return handlers.create?.(event, lookup) ?? []
+    case 'update':
+      return handlers.update?.(event, lookup) ?? []
+    case 'delete':
+      return handlers.delete?.(event, lookup) ?? []
+  }
+}
+
+/** What a custom source works with. */
+export interface SourceContext {
+  /** This object has to be reconciled. */
+  send(key: ObjectKey, options?: { readonly priority?: number; readonly after?: number }): void
+  /** Everything that was there at the start has been sent: reconciles begin when every source has said so. */
+  ready(): void
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly log: Logger
+  /** Aborts when the controller stops. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Finds events anywhere: a queue, a webhook, another system. Runs until the signal aborts. One that returns earlier has no
+ * more events; one that throws is logged and called again, later and later (1 s doubling to 1 min).
+ */
+export type CustomSource = (context: SourceContext) => Promise<void>
+
 /** Events of one kind, and what they mean for a controller. */
 export interface KindSource {
   readonly role: 'for' | 'owns' | 'watches'
   readonly kind: Kind
   readonly map: MapFunction
+  /** In place of `map`. */
+  readonly handlers?: EventHandlers
   readonly predicates: readonly Predicate[]
   /** Where its objects are. @default the operator's own cluster */
   readonly cluster?: string
   /** Milliseconds for which events are gathered. @default 0 */
   readonly delay?: number
+  /** Watched only when a reconcile asks for it. @default false */
+  readonly lazy?: boolean
 }
 
 /** Events from outside the cluster. Whoever holds the channel sends the keys of what has to be looked at. */

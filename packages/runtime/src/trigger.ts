@@ -11,6 +11,8 @@ export type TriggerType =
   | 'Resync'
   /** Something outside the cluster. */
   | 'Channel'
+  /** A custom source sent the key. */
+  | 'Generic'
   | 'Timer'
   /** The last reconcile asked for it. */
   | 'RequeueAfter'

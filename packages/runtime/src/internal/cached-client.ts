@@ -7,17 +7,23 @@ import {
   type ObjectKey,
 } from '@coxswain/apimachinery/meta'
 import { reasonOf } from '@coxswain/apimachinery/status'
-import type {
-  ApplyOptions,
-  CallOptions,
-  Client,
-  DeleteAllOptions,
-  DeleteOptions,
-  DeleteResult,
-  PatchOptions,
-  SubresourceTarget,
-  UpdateOf,
-  WriteOptions,
+import {
+  type ApplyOptions,
+  type CallOptions,
+  type Client,
+  type DeleteAllOptions,
+  type DeleteOptions,
+  type DeleteResult,
+  type ObjectChange,
+  type PatchFromOptions,
+  type PatchMethods,
+  type PatchOptions,
+  patchMethods,
+  type Readable,
+  type StatusOf,
+  type SubresourceTarget,
+  type UpdateOf,
+  type WriteOptions,
 } from '@coxswain/client'
 import type { Clock } from '@coxswain/kit'
 import type { Cache } from '../cache.ts'
@@ -148,6 +154,26 @@ class CachedClient implements OperatorClient {
   ): Promise<DeepReadonly<KindOf<K>>> {
     const verb = given?.subresource ? `patch ${given.subresource}` : 'patch'
     return this.#write({ verb, kind, key }, given, (client, sent) => client.patch(kind, key, patch, sent))
+  }
+
+  patchFrom<K extends Kind>(
+    kind: K,
+    change: ObjectChange<K>,
+    given?: PatchFromOptions,
+  ): Promise<DeepReadonly<KindOf<K>>> {
+    return this.#patches.patchFrom(kind, change, given) as Promise<DeepReadonly<KindOf<K>>>
+  }
+
+  patchStatus<K extends Kind>(
+    kind: K,
+    object: Readable<K>,
+    status: Partial<StatusOf<K>>,
+  ): Promise<DeepReadonly<KindOf<K>>> {
+    return this.#patches.patchStatus(kind, object, status) as Promise<DeepReadonly<KindOf<K>>>
+  }
+
+  get #patches(): PatchMethods {
+    return patchMethods(() => this)
   }
 
   apply<K extends Kind>(kind: K, object: ApplyOf<K>, given?: ApplyOptions): Promise<DeepReadonly<KindOf<K>>> {

@@ -1,12 +1,14 @@
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Registration } from '@coxswain/informers'
-import type { Env, Timer } from '@coxswain/kit'
+import { createBackoff, type Env, TaskGroup, type Timer } from '@coxswain/kit'
 import type { Cache } from '../cache.ts'
 import type { Clusters } from '../clusters.ts'
 import type { ControllerDefinition } from '../controller-builder.ts'
 import type { ObjectEvent } from '../predicates.ts'
-import type { KindSource, TimerSource } from '../source.ts'
+import { type CustomSource, type KindSource, keysOfEvent, type TimerSource } from '../source.ts'
 import { objectTrigger, type Trigger } from '../trigger.ts'
+import { kindKey } from './kind-key.ts'
 
 export interface EventSourcesOptions {
   readonly definition: ControllerDefinition
@@ -27,6 +29,11 @@ export class EventSources {
   readonly #options: EventSourcesOptions
   readonly #registrations: Registration[] = []
   readonly #undo: (() => void)[] = []
+  /** The kinds that are watched on demand. */
+  readonly #activated = new Set<string>()
+  /** The custom sources. */
+  readonly #tasks = new TaskGroup()
+  readonly #ready: Promise<void>[] = []
 
   constructor(options: EventSourcesOptions) {
     this.#options = options
@@ -34,21 +41,68 @@ export class EventSources {
 
   start(): void {
     const { definition, onKey } = this.#options
-    for (const source of definition.sources) this.#watch(source)
+    for (const source of definition.sources) if (!source.lazy) this.#watch(source)
     for (const channel of definition.channels) {
       this.#undo.push(channel.subscribe(key => onKey(key, { type: 'Channel' }, 0)))
     }
     for (const timer of definition.timers) this.#repeat(timer)
+    for (const source of definition.customSources) this.#start(source)
+  }
+
+  /** Begins to watch a kind whose source is lazy; once. */
+  watch(kind: Kind): void {
+    const id = kindKey(kind)
+    if (this.#activated.has(id)) return
+    this.#activated.add(id)
+    for (const source of this.#options.definition.sources)
+      if (source.lazy && kindKey(source.kind) === id) this.#watch(source)
   }
 
   /** Resolves when everything that was there has been passed on, or `signal` aborts. */
   async synced(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#registrations.map(registration => registration.synced(signal)))
+    await Promise.all(this.#ready)
   }
 
   stop(): void {
     for (const registration of this.#registrations) registration.remove()
     for (const undo of this.#undo) undo()
+    this.#tasks.abort()
+  }
+
+  /** Resolves when the custom sources have ended after `stop`. */
+  stopped(): Promise<void> {
+    return this.#tasks.join()
+  }
+
+  #start(source: CustomSource): void {
+    const { cache, env, onKey } = this.#options
+    const { clock, log, random } = env
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#ready.push(promise)
+    this.#tasks.spawn(async signal => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      const backoff = createBackoff({ clock, random, initial: 1_000, cap: 60_000, resetAfter: 120_000 })
+      while (!signal.aborted) {
+        try {
+          await source({
+            send: (key, { priority = 0, after } = {}) => {
+              if (!signal.aborted) onKey(key, { type: 'Generic' }, priority, after)
+            },
+            ready: resolve,
+            lookup: cache,
+            clock,
+            log,
+            signal,
+          })
+          return resolve()
+        } catch (error) {
+          if (signal.aborted) return
+          log.error('a source failed, will start it again', { error })
+        }
+        await clock.sleep(backoff.next(), { signal }).catch(() => {})
+      }
+    })
   }
 
   #watch(source: KindSource): void {
@@ -91,9 +145,11 @@ export class EventSources {
   #handle(source: KindSource, event: ObjectEvent): void {
     if (!source.predicates.every(predicate => predicate(event))) return
     const { cache, onKey } = this.#options
-    const keys = source.map(event.object, cache)
-    // What an object concerned before it changed has to hear of it as well.
-    const mayHaveLeft = event.type === 'update' && source.role !== 'for' && event.old !== event.object
+    const { handlers } = source
+    const keys = handlers ? keysOfEvent(handlers, event, cache) : source.map(event.object, cache)
+    // What an object concerned before it changed has to hear of it as well. Handlers see the old object themselves.
+    const mayHaveLeft =
+      !handlers && event.type === 'update' && source.role !== 'for' && event.old !== event.object
     const others = mayHaveLeft ? source.map(event.old, cache) : noKeys
     if (keys.length === 0 && others.length === 0) return
     const trigger = triggerOf(event, source.kind.kind)

@@ -35,6 +35,7 @@ export interface LoggedCall {
   readonly time: number
   readonly method: string
   readonly path: string
+  readonly query: string
   readonly agent: string
   readonly body: unknown
 }
@@ -69,7 +70,8 @@ export class FakeServer {
   readonly handler: Handler = async request => {
     const body = request.body?.length ? JSON.parse(decodeText(request.body)) : undefined
     const agent = String(request.headers['user-agent'] ?? '')
-    const call = { time: this.#env.clock.now(), method: request.method, path: request.path, agent, body }
+    const { method, path, query } = request
+    const call = { time: this.#env.clock.now(), method, path, query, agent, body }
     this.calls.push(call)
     try {
       const refusal = await this.intercept?.(call)
