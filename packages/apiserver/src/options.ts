@@ -22,7 +22,7 @@ import type { Advertised, ClusterNetwork } from './request/context.ts'
 
 export interface ApiServerOptions {
   readonly env: Env
-  /** Everything the server knows. It belongs to the caller, who closes it after `run` has ended. */
+  /** The persistent state. It belongs to the caller, who closes it after `run` has resolved. */
   readonly store: Store
   /** How requests are authenticated. @default by client certificate */
   readonly authentication?: AuthenticationOptions
@@ -42,9 +42,9 @@ export interface ApiServerOptions {
   readonly audit?: Auditing
   /** Served at `/metrics`; pass one to add metrics of the process. @default a registry of the server's own */
   readonly metrics?: MetricsRegistry
-  /** Checks for `kubectl get componentstatuses` besides the store, by name. @default none */
+  /** Components for `kubectl get componentstatuses` besides the store, by name. @default none */
   readonly components?: Readonly<Record<string, ComponentCheck>>
-  /** What the core leaves to the platform it runs on. @default nothing */
+  /** Platform-specific functions. @default none */
   readonly platform?: PlatformOptions
 }
 
@@ -91,7 +91,7 @@ export interface NetworkOptions {
   readonly advertise?: () => Advertised | Promise<Advertised>
 }
 
-/** What the core has no means for. `@coxswain/apiserver/node` and `@coxswain/wire/node` have them for Node.js. */
+/** Functions that the core cannot implement. `@coxswain/apiserver/node` and `@coxswain/wire/node` have them for Node.js. */
 export interface PlatformOptions {
   /** Compresses large answers for clients that accept gzip. @default answers are not compressed */
   readonly compression?: Compression
@@ -101,7 +101,7 @@ export interface PlatformOptions {
   readonly verifySignature?: VerifySignature
 }
 
-/** {@link ApiServerOptions} with every default filled in; what is undefined is switched off. */
+/** {@link ApiServerOptions} with every default filled in; undefined means disabled. */
 export interface ResolvedOptions {
   readonly env: Env
   readonly store: Store

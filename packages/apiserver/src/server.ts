@@ -62,12 +62,12 @@ const noLimits = { readOnly: Number.POSITIVE_INFINITY, mutating: Number.POSITIVE
 
 /** An API server without a socket: give its `handler` to a transport. */
 export interface ApiServer {
-  /** What every request passes before its handler, first to last. */
+  /** The filters of every request, first to last. */
   readonly filters: readonly string[]
   readonly handler: Handler
   /** Resolves when `/readyz` is 200; rejects when the start fails. */
   readonly ready: Promise<void>
-  /** From now on `/readyz` fails, and every watch ends; what is under way goes on. For a server that is about to stop. */
+  /** Fails `/readyz` and ends every watch; other requests continue. For a server that is about to stop. */
   drain(): void
   /** Loads the store, serves until `signal` aborts, and resolves when everything has stopped. */
   run(signal: AbortSignal): Promise<void>
@@ -146,7 +146,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     ? new FlowControl({ env, cache, registry }, inFlight.readOnly + inFlight.mutating)
     : undefined
   if (flow) registerFlowMetrics(metrics, flow)
-  // With priority and fairness requests are only counted here.
+  // With priority and fairness, this filter only counts requests.
   const inFlightLimit = createInFlightLimit(flow ? noLimits : inFlight)
   registerServerMetrics(metrics, registry, inFlightLimit)
   /** Every request passes these, first to last. */

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../request/context.ts'
 
-/** Reads `token,user,uid,"group1,group2"` lines. Throws an Error that names the line. */
+/** Parses `token,user,uid,"group1,group2"` lines. Throws an Error that names the line. */
 export function parseTokenFile(text: string): Map<string, UserInfo> {
   const users = new Map<string, UserInfo>()
   for (const [index, line] of text.split(/\r?\n/).entries()) {

@@ -1,6 +1,6 @@
 import type { TokenAnswer, TokenAuthenticator, TokenOwner, TokenQuestion } from './authenticator.ts'
 
-/** The owner of the token, or the errors of all authenticators; synchronous where all of them are. */
+/** The token's user, or the errors of all authenticators; synchronous where all of them are. */
 export function askInTurn(
   authenticators: readonly TokenAuthenticator[],
   token: string,
@@ -24,7 +24,7 @@ export function askInTurn(
   return askFrom(0)
 }
 
-/** One authenticator made of several; `list` is called for every token. */
+/** Combines several authenticators into one; `list` is called for every token. */
 export function uniteTokens(list: () => readonly TokenAuthenticator[]): TokenAuthenticator {
   const complete = (answer: TokenOwner | readonly string[]): TokenAnswer => {
     if ('user' in answer) return answer

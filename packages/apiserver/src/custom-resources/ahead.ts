@@ -6,8 +6,8 @@ import { eachSchema, readDefinition, versionsOf } from './definition.ts'
 import { compileRule, type RuleNode, rulesOf } from './rule-tree.ts'
 
 /**
- * Compiles the patterns and rules of a definition ahead of its validation, which finds the results. A large definition
- * takes seconds: this lets others go on meanwhile.
+ * Compiles the patterns and rules of a CRD ahead of its validation, which reuses the results. A large CRD
+ * takes seconds: this yields to other requests in between.
  */
 export async function compileAhead(definition: JsonObject, clock: Clock): Promise<void> {
   const slices = new Slices(new Turns(clock))

@@ -17,7 +17,7 @@ function conditionsOf(status: JsonObject | undefined): readonly StoredCondition[
   return (status?.conditions ?? []) as StoredCondition[]
 }
 
-/** Sets a condition; the time of transition changes only with its status. */
+/** Sets a condition; lastTransitionTime changes only with its status. */
 export function setCondition(status: JsonObject, condition: CrdCondition, now: string): void {
   const { type, status: value, reason, message } = condition
   const next = { type, status: value, lastTransitionTime: now, reason, message }
@@ -35,7 +35,7 @@ export function isConditionTrue(status: JsonObject | undefined, type: string): b
   return conditionsOf(status).some(found => found.type === type && found.status === 'True')
 }
 
-/** Accepts what names can be accepted. A definition that was established stays so. `taken` is asked when names changed. */
+/** Accepts the names that do not conflict. An established CRD stays established. `taken` is called when names changed. */
 export function setNames(
   definition: Definition,
   status: JsonObject,
@@ -62,7 +62,7 @@ export function setNames(
   )
 }
 
-/** Establishes a definition whose names are accepted, unless its conversion webhook could never be called. */
+/** Establishes a CRD whose names are accepted, unless its conversion webhook could never be called. */
 export function setEstablished(definition: Definition, status: JsonObject, now: string): void {
   if (!isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) return
   const webhook = definition.spec.conversion?.webhook as { clientConfig?: JsonObject } | undefined
@@ -94,7 +94,7 @@ const approvals = {
   invalid: { status: 'False', reason: 'InvalidAnnotation' },
 } as const
 
-/** Says of a definition in a group of the Kubernetes project whether somebody agreed to it. */
+/** Reports whether a CRD in a protected group of the Kubernetes project was approved. */
 export function setApproval(definition: Definition, status: JsonObject, now: string): void {
   const type = 'KubernetesAPIApprovalPolicyConformant'
   if (!isProtectedGroup(definition.spec.group ?? '')) return
@@ -102,7 +102,7 @@ export function setApproval(definition: Definition, status: JsonObject, now: str
   setCondition(status, { type, ...approvals[state], message }, now)
 }
 
-/** Says what keeps a schema from being structural: only definitions from before the rule have something to say. */
+/** Reports what keeps a schema from being structural: only CRDs stored before that became a requirement have it. */
 export function setNonStructural(definition: Definition, status: JsonObject, now: string): void {
   const type = 'NonStructuralSchema'
   const { spec } = definition

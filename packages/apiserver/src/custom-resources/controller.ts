@@ -38,18 +38,18 @@ export interface CrdPorts extends DeletePorts, ConverterPorts {
 
 const definitionsKey = '/apiextensions.k8s.io/customresourcedefinitions/'
 
-/** Requests that began before a schema changed may still write under the old one; none of them lives longer. */
+/** Requests that began before a schema change may still write under the old schema; none of them lasts longer. */
 const longestRequest = 60_000
 
-/** Who deletes the objects of a definition that goes. */
+/** The user that deletes the objects of a terminating CRD. */
 const finalizer = { name: 'system:apiserver', groups: ['system:masters'] }
 
-/** A definition as it was when it was put up. */
+/** A CRD as it was when it was last served. */
 interface Serving {
   readonly resource: ServedResource
   readonly spec: unknown
   readonly names: unknown
-  /** Ends the time in which writes under an earlier schema may come. */
+  /** Ends the time in which writes under an earlier schema may arrive. */
   readonly settling: Timer | undefined
 }
 
@@ -59,21 +59,21 @@ interface AcceptedNames {
 }
 
 /**
- * Turns CustomResourceDefinitions into served resources: accepts their names, marks them established, follows their
- * changes, and empties them before they go.
+ * Turns CustomResourceDefinitions into served resources: accepts their names, establishes them, follows their
+ * changes, and deletes their objects before they are deleted.
  */
 export class CrdController {
   readonly #ports: CrdPorts
   readonly #definitions: ServedResource
   readonly #served = new Map<string, Serving>()
-  /** Definitions whose objects are being deleted: what tells when the last one is gone. */
+  /** Terminating CRDs whose objects are being deleted, with the watcher that notices when the last one was deleted. */
   readonly #emptying = new Map<string, CacheWatcher>()
-  /** Definitions that want names which others have. */
+  /** CRDs that wait for names which other CRDs hold. */
   readonly #waiting = new Set<string>()
-  /** What each version of a definition holds: definitions are large, and every new one looks at its whole group. */
+  /** The accepted names of each version of a CRD: CRDs are large, and every new one checks its whole group. */
   readonly #accepted = new WeakMap<StoredObject, AcceptedNames>()
   readonly #loop: ControlLoop
-  /** Not while what was there before is being put up again. */
+  /** False while CRDs that were served before are loaded. */
   #running = false
 
   constructor(ports: CrdPorts, definitions: ServedResource) {
@@ -86,7 +86,7 @@ export class CrdController {
     })
   }
 
-  /** Serves what is established already. For the start, before the server is ready. */
+  /** Serves CRDs that are already established. For the start, before the server is ready. */
   loadEstablished(): void {
     for (const stored of this.#definitions.cache.list()) {
       const definition = stored.parse()
@@ -94,7 +94,7 @@ export class CrdController {
     }
   }
 
-  /** Follows the definitions until `signal` aborts. */
+  /** Reconciles CRDs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#running = true
     try {
@@ -117,7 +117,7 @@ export class CrdController {
     }
     const status = definition.status as JsonObject | undefined
     const now = formatTime(this.#ports.env.clock.now())
-    // It is served before anybody is told that it is established, but not before it has its names.
+    // A CRD is served before it is reported as established, but not before its names are accepted.
     if (isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) {
       this.#serve(definition)
     }
@@ -130,7 +130,7 @@ export class CrdController {
       setApproval(read, currentStatus, now)
       setNonStructural(read, currentStatus, now)
     })
-    // The change comes back as an event; what it made possible is done then.
+    // The write comes back as a watch event, which continues from there.
     if (changed) this.#reconsiderGroup(name)
     else
       await this.#change(name, current => {
@@ -138,7 +138,7 @@ export class CrdController {
       })
   }
 
-  /** The names that other definitions of the group hold. */
+  /** The names that other CRDs of the group hold. */
   #taken(self: string, group: string): TakenNames {
     const held: DefinitionNames[] = []
     for (const stored of this.#definitions.cache.list()) {
@@ -159,7 +159,7 @@ export class CrdController {
     return accepted
   }
 
-  /** A definition may have let go of names that others in its group wait for. */
+  /** A CRD may have released names that other CRDs of its group wait for. */
   #reconsiderGroup(self: string): void {
     const group = self.slice(self.indexOf('.'))
     for (const name of this.#waiting) if (name !== self && name.endsWith(group)) this.#loop.add(name)
@@ -187,7 +187,7 @@ export class CrdController {
     })
     registry.add(resource)
     before?.settling?.cancel()
-    // Watches begin anew: what was told before may not be what objects look like now.
+    // History starts over: earlier events may not match the schema that objects have now.
     if (this.#running) resource.cache.forgetHistory(cache.revision)
     let settling: Timer | undefined
     if (before) {
@@ -195,7 +195,7 @@ export class CrdController {
       settling = env.clock.after(longestRequest, () => resource.cache.setReader(undefined))
       resource.cache.endWatches()
     } else {
-      // Written before the last change of the definition: perhaps under another schema.
+      // Written before the last change of the CRD, so perhaps under another schema.
       const { resourceVersion = '0' } = metadataOf(definition)
       resource.cache.setReader(createStaleReader(resource, Number(resourceVersion)))
       resource.cache.setReader(undefined)
@@ -224,7 +224,7 @@ export class CrdController {
     cache.endWatches()
   }
 
-  /** Deletes every object of the definition; lets the definition go when the last one has gone. */
+  /** Deletes every object of the CRD, and then removes the CRD's finalizer. */
   async #finalize(name: string, definition: JsonObject): Promise<void> {
     if (!metadataOf(definition).finalizers?.includes(cleanupFinalizer)) return
     const now = formatTime(this.#ports.env.clock.now())
@@ -285,7 +285,7 @@ export class CrdController {
     this.#emptying.delete(name)
   }
 
-  /** Changes a definition in the store. Says whether that made a difference. */
+  /** Updates a CRD in the store. Returns whether that changed anything. */
   async #change(
     name: string,
     change: (definition: JsonObject) => void,

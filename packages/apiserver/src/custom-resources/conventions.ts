@@ -26,12 +26,12 @@ import { findSkippedRules, hasRules } from './rules.ts'
 const bodies: BodyConventions = { protobuf: false, mergesRepeated: false }
 const patchTypes = [jsonPatch, mergePatch, applyPatch]
 
-/** How the resources of CustomResourceDefinitions behave: what built-in kinds have in their types stands in their schemas. */
+/** Conventions of custom resources: their schema takes the place of a built-in kind's Go type. */
 export function createCustomConventions({ group, resource, versions }: ResourceInfo): ResourceConventions {
   return {
     inScheme: false,
     routing: {
-      // Their paths are not the router's: where one does not lead anywhere, nothing is known of it.
+      // Errors may name paths that do not resolve to a schema.
       hidesWrongScope: true,
       ignoresCreateName: true,
       unsupportedVerb: (endpoint, verb) => newMethodNotSupported(endpoint.resource.info, verb),
@@ -73,7 +73,7 @@ export function createCustomConventions({ group, resource, versions }: ResourceI
   }
 }
 
-/** Throws a 400 when a body does not say what it is. Whether it says the right thing is for validation to decide. */
+/** Throws a 400 when a body has no kind or apiVersion. Validation decides whether they are the right ones. */
 function checkKind(
   { resource, version }: KindVersion,
   { object, patchProblems }: DecodedBody,
@@ -111,7 +111,7 @@ function decode({ resource, version }: KindVersion, body: DecodedBody): DecodedO
   }
 }
 
-/** The schema that an object is pruned by: that of the type it names, which a patch may have changed. */
+/** The schema to prune an object by: that of its apiVersion, which a patch may have changed. */
 function schemaFor({ resource, version }: KindVersion, { apiVersion, kind }: JsonObject): Schema {
   const { group, versions } = resource.info
   if (kind !== resource.info.kind || !String(apiVersion).startsWith(`${group}/`)) return otherKind
@@ -149,7 +149,7 @@ function checkType({ resource, version }: KindVersion, object: JsonObject): void
   throw newInvalid({ group: givenGroup, kind: given.kind }, name, errors)
 }
 
-/** Of a status update the status alone is validated, as if it were all there is. */
+/** A status update validates the status alone, as if it were the whole object. */
 function validateSchema(
   schema: Schema,
   object: JsonObject,
@@ -162,7 +162,7 @@ function validateSchema(
   return compileSchema(status).validate(object.status, options)
 }
 
-/** The rules are not asked about an object that is not of the shape that they expect. */
+/** Rules are not evaluated for an object that does not have the shape they expect. */
 function validateRules(
   { context, endpoint, object, old }: RulesInput,
   found: Iterable<FieldError>,

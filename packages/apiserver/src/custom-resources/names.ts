@@ -2,13 +2,13 @@ import { deepEqual } from '@coxswain/apimachinery/json'
 import type { CrdCondition } from './crd-condition.ts'
 import type { DefinitionNames } from './definition.ts'
 
-/** Names that other definitions of the same group hold. */
+/** Names that other CRDs of the same group hold. */
 export interface TakenNames {
   readonly resources: ReadonlySet<string>
   readonly kinds: ReadonlySet<string>
 }
 
-/** The names of definitions, taken together. */
+/** The union of the names of several CRDs. */
 export function takenNames(accepted: Iterable<DefinitionNames>): TakenNames {
   const resources = new Set<string>()
   const kinds = new Set<string>()
@@ -20,12 +20,12 @@ export function takenNames(accepted: Iterable<DefinitionNames>): TakenNames {
 }
 
 export interface NameVerdict {
-  /** What the definition is known by from now on: what it asks for, save what somebody else has. */
+  /** The names the CRD is served under: the requested ones, except those that other CRDs hold. */
   readonly accepted: DefinitionNames
   readonly condition: CrdCondition
 }
 
-/** Grants a definition the names that nobody else has; it keeps those that it has already. The last conflict is told. */
+/** Accepts the requested names that no other CRD holds, and keeps those accepted before. Reports the last conflict. */
 export function acceptNames(
   wanted: DefinitionNames,
   held: DefinitionNames,

@@ -5,8 +5,8 @@ import type { StoredObject } from '../cache/stored-object.ts'
 import { apiVersionOf, type ServedResource } from '../registry/served-resource.ts'
 
 /**
- * Reads objects that were written under an earlier schema: what today's does not know is gone, what it fills in is
- * there. Objects after `since` were written under it already and are left alone.
+ * Reads objects that were written under an earlier schema: prunes and defaults them by the current one.
+ * Objects with a revision after `since` were written under it and stay unchanged.
  */
 export function createStaleReader({ info }: ServedResource, since: number): ObjectReader {
   const versions = new Map(

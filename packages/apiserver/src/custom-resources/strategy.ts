@@ -9,19 +9,19 @@ import { isDeeper, readDefinition, versionsOf } from './definition.ts'
 import { unrecognizedFormats } from './formats.ts'
 import { validateDefinition } from './validation.ts'
 
-/** Keeps a definition until its objects are gone. */
+/** Keeps a CRD until its objects are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-/** Adds the storage version to those that objects may be stored in. */
+/** Adds the storage version to `status.storedVersions`. */
 function noteStorageVersion(object: JsonObject, stored: readonly string[]): readonly string[] {
   const storage = versionsOf(readDefinition(object).spec).find(version => version.storage)
   return !storage || stored.includes(storage.name ?? '') ? stored : [...stored, storage.name ?? '']
 }
 
-/** The most levels of schemas: everything that works on schemas goes down level by level. */
+/** The maximum nesting of schemas: everything that works on schemas is recursive. */
 const deepestSchema = 500
 
-/** Throws a 422 for schemas that are nested too deeply to work with. */
+/** Throws a 422 for schemas that are nested too deeply. */
 function checkDepth(object: JsonObject): void {
   const { metadata, spec } = readDefinition(object)
   const tooDeep = versionsOf(spec).flatMap(({ schema }, index) => {
@@ -66,7 +66,7 @@ export const customResourceDefinitionStrategy: Strategy = {
   validate: (object, _context, old) => validateDefinition(object, old),
   warnings: (object, old) =>
     unrecognizedFormats(object, old).map(format => `unrecognized format ${JSON.stringify(format)}`),
-  /** The first delete only marks it: its objects go first. */
+  /** The first delete only marks the CRD as terminating: its objects are deleted first. */
   holdsDeletion: object => (object.metadata as JsonObject).deletionTimestamp === undefined,
   prepareForDelete(object) {
     const metadata = object.metadata as { finalizers?: string[] }

@@ -33,8 +33,8 @@ const versionsPath = specPath.child('versions')
 const namesPath = specPath.child('names')
 
 /**
- * What is wrong with a CustomResourceDefinition, new or changed, beyond its metadata. Paths are those of upstream's
- * internal type: what all versions share is told at `spec`, not at the version.
+ * Validates a CustomResourceDefinition, new or updated, beyond its metadata. Paths are those of upstream's
+ * internal type: members that all versions share are reported at `spec`, not at the version.
  */
 export function validateDefinition(object: JsonObject, old: JsonObject | undefined): FieldError[] {
   const definition = readDefinition(object)
@@ -136,7 +136,7 @@ function hasBadBundle(spec: DefinitionSpec | undefined): boolean {
   return Boolean(config.caBundle) && !isReadableBundle(config.caBundle)
 }
 
-/** The members of a version that may be kept for all versions at once; `applies` says which are to be judged here. */
+/** The members of a version that may be shared by all versions; `applies` says which to validate here. */
 function* validateMembers(
   spec: DefinitionSpec,
   version: DefinitionVersion,
@@ -174,7 +174,7 @@ function* validateMembers(
   yield* validateSelectableFields(fields, schema, at, deepEqual(was, fields))
 }
 
-/** The versions that there were before an update. */
+/** The versions before an update. */
 function versionsByName(spec: DefinitionSpec | undefined): Map<string | undefined, DefinitionVersion> {
   const known = new Map<string | undefined, DefinitionVersion>()
   for (const version of versionsOf(spec ?? {})) if (!known.has(version.name)) known.set(version.name, version)
@@ -232,7 +232,7 @@ const versionForm = struct({
   SelectableFields: list('selectableFields', struct({ JSONPath: text('jsonPath') })),
 })
 
-/** The versions as upstream prints them, without what all of them share. */
+/** The versions as upstream prints them, without the members that all of them share. */
 function printVersions(spec: DefinitionSpec, shared: ReadonlySet<SharedMember>): field.Printed {
   const printed = versionsOf(spec).map(version => {
     const own: JsonObject = { ...version }
@@ -270,7 +270,7 @@ function* validateLabels(labels: readonly string[], path: field.Path): Findings 
   }
 }
 
-/** What names the resource in the store cannot change; once objects may exist, neither can scope and kind. */
+/** Names that determine the storage key are immutable; once established, scope and kind are too. */
 function validateSpecUpdate(spec: DefinitionSpec, old: DefinitionSpec, established: boolean): FieldError[] {
   return [
     ...(established

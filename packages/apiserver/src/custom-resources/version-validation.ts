@@ -33,13 +33,13 @@ export function* validateDeprecation(version: DefinitionVersion, path: field.Pat
   }
 }
 
-/** Where the first character is that Go would not print: an index in bytes. */
+/** The byte index of the first character that Go would not print. */
 function findUnprintable(text: string): number | undefined {
   const found = /(?! )[\p{C}\p{Z}]/u.exec(text)
   return found ? encodeText(text.slice(0, found.index)).length : undefined
 }
 
-/** What a root schema may hold beside `type` where the status has an endpoint of its own, by Go's names. */
+/** What a root schema may have beside `type` when the status is a subresource, by Go's names. */
 const allowedAtRoot: Readonly<Record<string, string>> = {
   description: 'Description',
   type: 'Type',
@@ -65,7 +65,7 @@ const allowedAtRoot: Readonly<Record<string, string>> = {
   'x-kubernetes-validations': 'XValidations',
 }
 
-/** `path` leads to the member that holds `openAPIV3Schema`. */
+/** `path` is that of the member with `openAPIV3Schema`. */
 export function* validateSchema(
   validation: DefinitionVersion['schema'],
   path: field.Path,
@@ -82,7 +82,7 @@ export function* validateSchema(
   const defaults = judged ? checkDefaults(schema, at) : []
   yield* defaults
   yield* keywords
-  // Rules have types only where the schema and its defaults are sound.
+  // Rules can be typed only where the schema and its defaults are valid.
   if (judged && defaults.length === 0) yield* checkRules(schema, at, { unchanged, problems: keywords })
   if (unreadable !== undefined && keywords.length === 0)
     yield field.invalid(at, '', `OpenAPIV3Schema '${unreadable}' is not supported`)
@@ -102,7 +102,7 @@ function* validateRoot(schema: Schema, path: field.Path): Findings {
   }
 }
 
-/** Whether Go could not tell the value from a missing one. */
+/** Whether the value equals Go's zero value. */
 function isZero(value: unknown): boolean {
   return value === undefined || value === null || value === false || value === '' || value === 0
 }

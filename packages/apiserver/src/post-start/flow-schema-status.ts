@@ -6,10 +6,10 @@ import { guaranteedUpdate } from '../write/guaranteed-update.ts'
 import { ignoreDeleted } from '../write/ignore-deleted.ts'
 import type { StatusPorts } from './status-ports.ts'
 
-/** As upstream's; also the manager of what it writes. */
+/** Upstream's controller name; also the field manager of its writes. */
 const manager = 'api-priority-and-fairness-config-consumer-v1'
 
-/** Reports in the status of every FlowSchema whether the priority level it names exists. */
+/** Reports in the status of every FlowSchema whether its priority level exists. */
 export function createSchemaStatusLoop(ports: StatusPorts): ControlLoop {
   const endpoint = ports.registry.find(flowGroup, 'v1', 'flowschemas')!
   const levels = ports.registry.findResource(flowGroup, 'prioritylevelconfigurations')!.cache

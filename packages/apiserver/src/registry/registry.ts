@@ -7,15 +7,15 @@ export interface Endpoint {
   readonly version: VersionInfo
 }
 
-/** Everything the server serves now, by group, version and resource. Built-in kinds stay; CRDs come and go. */
+/** Everything that is served, by group, version and resource. Built-in kinds stay; CRDs come and go. */
 export class Registry {
   readonly #endpoints = new Map<string, Endpoint>()
   readonly #resources = new Map<string, ServedResource>()
   #generation = 0
-  /** Of built-in kinds, as `APIVERSION KIND`; made again after a change. */
+  /** Of built-in kinds, as `APIVERSION KIND`; rebuilt after a change. */
   #kinds: ReadonlySet<string> | undefined
 
-  /** Grows with every change: what is built from the registry is kept until then. */
+  /** Incremented with every change: values derived from the registry are cached until then. */
   get generation(): number {
     return this.#generation
   }
@@ -40,14 +40,14 @@ export class Registry {
     return false
   }
 
-  /** Whether Kubernetes itself has the group, whatever its versions. */
+  /** Whether the group is built in, whatever its versions. */
   hasBuiltinGroup(group: string): boolean {
     for (const resource of this.#resources.values())
       if (resource.inScheme && resource.info.group === group) return true
     return false
   }
 
-  /** Whether Kubernetes itself has the kind, whether it is served or not. */
+  /** Whether the kind is built in, served or not. */
   hasKind(apiVersion: string, kind: string): boolean {
     this.#kinds ??= this.#collectKinds()
     return this.#kinds.has(`${apiVersion} ${kind}`)
@@ -62,7 +62,7 @@ export class Registry {
     return kinds
   }
 
-  /** Takes the place of what was served under the same group and name. */
+  /** Replaces a resource with the same group and name. */
   add(resource: ServedResource): void {
     this.remove(resource.info.group, resource.info.resource)
     const { group, resource: name, versions } = resource.info

@@ -4,13 +4,13 @@ import type { ResourceCache } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
 import type { ResourceConventions } from './conventions.ts'
 
-/** A resource that the server serves now. */
+/** A resource that is being served. */
 export interface ServedResource extends ResourceConventions {
   readonly info: ResourceInfo
   readonly storageVersion: VersionInfo
   readonly strategy: Strategy
   readonly cache: ResourceCache
-  /** What stored objects were converted to, by apiVersion. */
+  /** Converted forms of stored objects, by apiVersion. */
   readonly conversions: WeakMap<StoredObject, Map<string, StoredObject>>
 }
 
@@ -35,7 +35,7 @@ export function storagePrefix(info: ResourceInfo): string {
   return `/${ownerGroup(info) || 'core'}/${info.resource}/`
 }
 
-/** The group that an object belongs to: the one that stores it, where several groups show the same objects. */
+/** The group of an object: the one that stores it, when several groups serve the same objects. */
 export function ownerGroup({ group, storedAs }: ResourceInfo): string {
   return storedAs?.group ?? group
 }
@@ -46,7 +46,7 @@ export function objectKey(resource: ServedResource, namespace: string, name: str
     : `${resource.cache.prefix}${name}`
 }
 
-/** How long an object lives from a write on; nothing when for ever. */
+/** The time to live of an object after a write; undefined for no limit. */
 export function ttlOf({ strategy }: ServedResource): { readonly ttl?: number } {
   return strategy.ttl === undefined ? {} : { ttl: strategy.ttl }
 }

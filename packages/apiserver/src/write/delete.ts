@@ -23,7 +23,7 @@ import { runSteps, type Step } from './step.ts'
 const attempts = 100
 const deleteOptionsKind = { apiVersion: 'v1', kind: 'DeleteOptions' }
 
-/** What became of an object that was to be deleted. */
+/** The outcome of a deletion. */
 export type Deleted =
   | { readonly gone: true; readonly object: StoredObject }
   /** It waits for its finalizers or its grace period. */
@@ -65,7 +65,7 @@ export async function handleDeleteCollection(
   const matcher = createMatcher(endpoint, listOptions)
   const page = await ports.reader.readPage(context, endpoint, { options: listOptions, matcher })
   const deleted: StoredObject[] = []
-  // The page may be the cache's own list, from which what is deleted goes.
+  // The page may be the cache's own list, from which deleted objects are removed.
   for (const object of [...page.objects]) {
     const { namespace, name } = object
     const request = { context, endpoint, namespace, name, options }
@@ -108,7 +108,7 @@ function readDeleteOptions(context: ResourceContext): DeleteOptions {
   })
 }
 
-/** Deletes an object, or marks it for deletion; again from the top whenever somebody else has changed it. */
+/** Deletes an object, or marks it for deletion; again from the start when a concurrent write changed it. */
 export async function deleteObject(
   ports: DeletePorts,
   request: DeletionRequest,
@@ -157,13 +157,13 @@ export async function deleteObject(
   throw newConflict(resource.info, name, 'the object changes too fast to be deleted')
 }
 
-/** Whether a kind that dies gracefully has no time left, and nothing else to wait for. */
+/** Whether a kind with graceful deletion has no time left, and nothing else to wait for. */
 function isOver({ resource }: Endpoint, marked: JsonObject): boolean {
   const { finalizers, deletionGracePeriodSeconds } = metadataOf(marked)
   return Boolean(resource.strategy.gracePeriod) && !finalizers?.length && deletionGracePeriodSeconds === 0
 }
 
-/** Takes an object that is marked out of the store; undefined when somebody has changed or removed it meanwhile. */
+/** Removes a marked object from the store; undefined when a concurrent write changed or removed it. */
 async function remove({ store, cache }: StorePorts, object: StoredObject): Promise<StoredObject | undefined> {
   const result = await store.transact({
     conditions: [{ key: object.key, modRevision: object.revision }],

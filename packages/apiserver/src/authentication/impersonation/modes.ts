@@ -1,7 +1,7 @@
 /**
- * The modes in which a user may be allowed to impersonate another, as upstream has them: four that are constrained to
- * what is done (`impersonate-on:MODE:VERB`) as well as to whom (`impersonate:MODE`), and the old one, which lets the
- * impersonator do everything that the other may (`impersonate`).
+ * The modes of impersonation, as upstream has them: four that constrain both the action
+ * (`impersonate-on:MODE:VERB`) and the user (`impersonate:MODE`), and the legacy one, which lets the
+ * impersonator do everything that the other user may (`impersonate`).
  *
  * @module
  */
@@ -22,12 +22,12 @@ import type { WantedUser } from './wanted-user.ts'
 /** An impersonated user, and the mode that allows it. */
 export interface Impersonation {
   readonly user: UserInfo
-  /** The verb that allowed it; empty for the old way, which constrains nothing. */
+  /** The verb that allowed it; empty for the legacy mode, which constrains nothing. */
   readonly constraint: string
 }
 
-/** Resolves with undefined when the mode is not about such a user, with an error when it does not allow it. */
-/** What the impersonator is about to do, and who decides whether that is allowed. */
+/** Resolves with undefined when the mode does not apply to such a user, with an error when it does not allow it. */
+/** What the impersonator is about to do, and the authorizer that decides. */
 export type Access = AuthorizerAccess & { readonly authorizer: Authorizer }
 
 export type Mode = (wanted: WantedUser, access: Access) => Promise<Impersonation | StatusError | undefined>
@@ -35,7 +35,7 @@ export type Mode = (wanted: WantedUser, access: Access) => Promise<Impersonation
 const nodeNameKey = 'authentication.kubernetes.io/node-name'
 const nodePrefix = 'system:node:'
 const masters = 'system:masters'
-/** From this number on a constrained mode asks first whether everything of the sort is allowed. */
+/** From this many values on, a constrained mode first checks permission for all of them at once. */
 const many = 4
 
 /** In the order in which they are tried. */
@@ -75,7 +75,7 @@ interface Check {
   readonly adapt?: (access: Access) => Access
 }
 
-/** Asks for each part of the wanted user whether it may be claimed. */
+/** Checks permission for each part of the requested user. */
 async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation | StatusError> {
   const { access, verb, isConstrained, adapt = same => same } = how
   const namesGroup = isConstrained ? 'authentication.k8s.io' : ''
@@ -139,7 +139,7 @@ async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation 
   }
 }
 
-/** Everybody is in one of two groups, unless the impersonator said which. */
+/** Every user is in one of two groups, unless the impersonator set them. */
 function resultOf({ name, uid, extra }: WantedUser, groups: readonly string[]): UserInfo {
   const implied = name === anonymous.name ? allUnauthenticated : allAuthenticated
   const isComplete = groups.includes(implied) || groups.includes(allUnauthenticated)
@@ -179,7 +179,7 @@ function impersonate(
   }
 }
 
-/** The node whose user this is. */
+/** The node of this user. */
 function nodeOf(user: string): string | undefined {
   if (!user.startsWith(nodePrefix)) return undefined
   const name = user.slice(nodePrefix.length)
@@ -190,7 +190,7 @@ function isNameOnly({ uid, groups, extra }: WantedUser): boolean {
   return uid === '' && groups.length === 0 && Object.keys(extra).length === 0
 }
 
-/** Whether a service account wants to be the node that the pod it acts for runs on. */
+/** Whether a service account impersonates the node that its Pod runs on. */
 function isOwnNode(wanted: WantedUser, requester: UserInfo): boolean {
   const node = nodeOf(wanted.name)
   if (!isNameOnly(wanted) || node === undefined || !splitServiceAccountUser(requester.name)) return false
@@ -199,8 +199,8 @@ function isOwnNode(wanted: WantedUser, requester: UserInfo): boolean {
 }
 
 /**
- * The question for all nodes at once: a service account may be its own node on every node or on none. Which values the
- * account's extra has is no matter, since that it runs on the node has been seen.
+ * The check for all nodes at once: a service account may impersonate its own node on every node or on none. The values
+ * of the account's extra do not matter, since it has been verified to run on the node.
  */
 function hideNode(access: Access): Access {
   const { user, info } = access

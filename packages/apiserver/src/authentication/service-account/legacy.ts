@@ -6,16 +6,16 @@ import { isSameSecret } from '../same-secret.ts'
 import { splitServiceAccountUser } from '../service-account-name.ts'
 import type { CheckResult } from './check-result.ts'
 
-/** The issuer of tokens that stand in secrets and have no end. */
+/** The issuer of tokens that are stored in Secrets and do not expire. */
 export const legacyIssuer = 'kubernetes/serviceaccount'
 
 const invalidSince = 'kubernetes.io/legacy-token-invalid-since'
-/** The label with the last day on which a token was used. */
+/** The label with the day on which a token was last used. */
 export const lastUsedLabel = 'kubernetes.io/legacy-token-last-used'
 const day = 24 * 3_600_000
 const claimPrefix = 'kubernetes.io/serviceaccount'
 
-/** A token of a secret is good while the secret holds it and the account is there. */
+/** A legacy token is valid while its Secret holds it and its account exists. */
 export function checkLegacyToken(
   { claims }: Jwt,
   question: TokenQuestion,
@@ -67,7 +67,7 @@ export function checkLegacyToken(
   annotations?.set(`authentication.k8s.io/legacy-token-${sort}-secret`, secretName)
   return noteUse({ namespace, account: { name, uid } })
 
-  /** Once a day the Secret is labelled as used, so that unused tokens can be found and deleted. */
+  /** The Secret is labelled as used once a day, so that unused tokens can be found and deleted. */
   function noteUse(result: CheckResult): CheckResult | Promise<CheckResult> {
     const now = server.clock.now()
     const days = [now, now + day].map(time => new Date(time).toISOString().slice(0, 10))
