@@ -241,8 +241,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
           cache.forgetHistory()
           await store.compact(cache.revision)
         }
-        const definitions = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
-        const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, definitions)
+        const crdResource = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
+        const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, crdResource)
         crds.loadEstablished()
         spawn(crds)
         group.spawn(cancel => compactHistory(store, env, cancel))

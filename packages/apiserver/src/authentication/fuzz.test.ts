@@ -8,11 +8,11 @@ import { parseJwt } from './jwt/jwt.ts'
 const seed = Number(process.env.SEED ?? 11)
 const rounds = 3000
 
-describe(`credentials that nobody meant (SEED=${seed})`, () => {
+describe(`malformed credentials (SEED=${seed})`, () => {
   const random = createSeededRandom(seed)
   const pick = <T>(items: readonly T[]): T => items[random.below(items.length)]!
 
-  it('are refused: what is changed in a good token makes it a bad one, and nothing breaks', async () => {
+  it('are rejected: any change to a valid token makes it invalid, and nothing crashes', async () => {
     await using server = await startTestServer()
     await server.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'bot' } })
     const { status } = await server.create('/api/v1/namespaces/default/serviceaccounts/bot/token', {})
@@ -33,7 +33,7 @@ describe(`credentials that nobody meant (SEED=${seed})`, () => {
     assert.equal((await server.withToken(good)).status, 201)
   })
 
-  it('are read without a throw, whatever they are', () => {
+  it('never throw when parsed', () => {
     const parts = [
       '',
       '.',
@@ -57,7 +57,7 @@ describe(`credentials that nobody meant (SEED=${seed})`, () => {
     assert.equal(Object.getOwnPropertyNames(Object.prototype).includes('polluted'), false)
   })
 
-  it('name whom they impersonate by plain data', () => {
+  it('name the impersonated user as plain data', () => {
     const keys = [
       'user',
       'group',

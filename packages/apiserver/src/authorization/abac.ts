@@ -42,7 +42,7 @@ function readPolicy(value: unknown): AbacPolicy {
   const { apiVersion, kind, spec } = value as Line
   if (apiVersion === undefined && kind === undefined) return readUnversioned(value as Record<string, unknown>)
   if (kind !== 'Policy' || !versions.includes(String(apiVersion)))
-    throw new Error(`there is no kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`)
+    throw new Error(`unknown kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`)
   if (apiVersion === versions[1]) return readUnversioned(value as Record<string, unknown>)
   const policy = readFields((spec ?? {}) as Record<string, unknown>)
   return policy.user === '*' || policy.group === '*'

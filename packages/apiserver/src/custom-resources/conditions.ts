@@ -5,8 +5,8 @@ import { checkStructural } from '@coxswain/apimachinery/schema'
 import { setCondition as upsertCondition } from '@coxswain/kinds'
 import { isProtectedGroup, readApproval } from './approval.ts'
 import { isReadableBundle } from './conversion.ts'
+import { type Crd, isShared, versionsOf } from './crd.ts'
 import type { CrdCondition } from './crd-condition.ts'
-import { type Definition, isShared, versionsOf } from './definition.ts'
 import { acceptNames, type TakenNames } from './names.ts'
 
 interface StoredCondition extends CrdCondition {
@@ -36,13 +36,8 @@ export function isConditionTrue(status: JsonObject | undefined, type: string): b
 }
 
 /** Accepts the names that do not conflict. An established CRD stays established. `taken` is called when names changed. */
-export function setNames(
-  definition: Definition,
-  status: JsonObject,
-  taken: () => TakenNames,
-  now: string,
-): void {
-  const wanted = definition.spec.names ?? {}
+export function setNames(crd: Crd, status: JsonObject, taken: () => TakenNames, now: string): void {
+  const wanted = crd.spec.names ?? {}
   const held = (status.acceptedNames ?? {}) as typeof wanted
   if (deepEqual(wanted, held)) return
   const { accepted, condition } = acceptNames(wanted, held, taken())
@@ -63,9 +58,9 @@ export function setNames(
 }
 
 /** Establishes a CRD whose names are accepted, unless its conversion webhook could never be called. */
-export function setEstablished(definition: Definition, status: JsonObject, now: string): void {
+export function setEstablished(crd: Crd, status: JsonObject, now: string): void {
   if (!isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) return
-  const webhook = definition.spec.conversion?.webhook as { clientConfig?: JsonObject } | undefined
+  const webhook = crd.spec.conversion?.webhook as { clientConfig?: JsonObject } | undefined
   const bundle = webhook?.clientConfig?.caBundle
   const usable = !bundle || isReadableBundle(bundle)
   setCondition(
@@ -95,17 +90,17 @@ const approvals = {
 } as const
 
 /** Reports whether a CRD in a protected group of the Kubernetes project was approved. */
-export function setApproval(definition: Definition, status: JsonObject, now: string): void {
+export function setApproval(crd: Crd, status: JsonObject, now: string): void {
   const type = 'KubernetesAPIApprovalPolicyConformant'
-  if (!isProtectedGroup(definition.spec.group ?? '')) return
-  const { state, reason: message } = readApproval(definition.metadata.annotations)
+  if (!isProtectedGroup(crd.spec.group ?? '')) return
+  const { state, reason: message } = readApproval(crd.metadata.annotations)
   setCondition(status, { type, ...approvals[state], message }, now)
 }
 
 /** Reports what keeps a schema from being structural: only CRDs stored before that became a requirement have it. */
-export function setNonStructural(definition: Definition, status: JsonObject, now: string): void {
+export function setNonStructural(crd: Crd, status: JsonObject, now: string): void {
   const type = 'NonStructuralSchema'
-  const { spec } = definition
+  const { spec } = crd
   const versions = versionsOf(spec)
   const shared = isShared(spec, 'schema')
   const errors: FieldError[] = (shared ? versions.slice(0, 1) : versions).flatMap(({ schema }, index) => {

@@ -23,8 +23,8 @@ import {
   setNonStructural,
 } from './conditions.ts'
 import { createCustomConventions } from './conventions.ts'
+import { type CrdNames, readCrd } from './crd.ts'
 import { createCustomStrategy } from './custom-strategy.ts'
-import { type DefinitionNames, readDefinition } from './definition.ts'
 import { type TakenNames, takenNames } from './names.ts'
 import { createStaleReader } from './stale-objects.ts'
 import { cleanupFinalizer } from './strategy.ts'
@@ -36,7 +36,7 @@ export interface CrdPorts extends DeletePorts, ConverterPorts {
   readonly registry: Registry
 }
 
-const definitionsKey = '/apiextensions.k8s.io/customresourcedefinitions/'
+const crdPrefix = '/apiextensions.k8s.io/customresourcedefinitions/'
 
 /** Requests that began before a schema change may still write under the old schema; none of them lasts longer. */
 const longestRequest = 60_000
@@ -55,7 +55,7 @@ interface Serving {
 
 interface AcceptedNames {
   readonly group: string
-  readonly names: DefinitionNames
+  readonly names: CrdNames
 }
 
 /**
@@ -64,7 +64,7 @@ interface AcceptedNames {
  */
 export class CrdController {
   readonly #ports: CrdPorts
-  readonly #definitions: ServedResource
+  readonly #crds: ServedResource
   readonly #served = new Map<string, Serving>()
   /** Terminating CRDs whose objects are being deleted, with the watcher that notices when the last one was deleted. */
   readonly #emptying = new Map<string, CacheWatcher>()
@@ -76,21 +76,21 @@ export class CrdController {
   /** False while CRDs that were served before are loaded. */
   #running = false
 
-  constructor(ports: CrdPorts, definitions: ServedResource) {
+  constructor(ports: CrdPorts, crds: ServedResource) {
     this.#ports = ports
-    this.#definitions = definitions
+    this.#crds = crds
     this.#loop = new ControlLoop(ports, {
       name: 'custom-resource-definitions',
-      prefixes: [definitions.cache.prefix],
+      prefixes: [crds.cache.prefix],
       reconcile: name => this.#reconcile(name).catch(ignoreDeleted),
     })
   }
 
   /** Serves CRDs that are already established. For the start, before the server is ready. */
   loadEstablished(): void {
-    for (const stored of this.#definitions.cache.list()) {
-      const definition = stored.parse()
-      if (isConditionTrue(definition.status as JsonObject, 'Established')) this.#serve(definition)
+    for (const stored of this.#crds.cache.list()) {
+      const crd = stored.parse()
+      if (isConditionTrue(crd.status as JsonObject, 'Established')) this.#serve(crd)
     }
   }
 
@@ -105,24 +105,24 @@ export class CrdController {
   }
 
   async #reconcile(name: string): Promise<void> {
-    const stored = this.#definitions.cache.get(definitionsKey + name)
+    const stored = this.#crds.cache.get(crdPrefix + name)
     if (!stored) {
       this.#withdraw(name)
       return
     }
-    const definition = stored.parse()
-    if (metadataOf(definition).deletionTimestamp) {
-      await this.#finalize(name, definition)
+    const crd = stored.parse()
+    if (metadataOf(crd).deletionTimestamp) {
+      await this.#finalize(name, crd)
       return
     }
-    const status = definition.status as JsonObject | undefined
+    const status = crd.status as JsonObject | undefined
     const now = formatTime(this.#ports.env.clock.now())
     // A CRD is served before it is reported as established, but not before its names are accepted.
     if (isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) {
-      this.#serve(definition)
+      this.#serve(crd)
     }
     const { changed } = await this.#change(name, current => {
-      const read = readDefinition(current)
+      const read = readCrd(current)
       const currentStatus = childObject(current, 'status')
       setNames(read, currentStatus, () => this.#taken(name, read.spec.group ?? ''), now)
       if (isConditionTrue(currentStatus, 'NamesAccepted')) this.#waiting.delete(name)
@@ -134,14 +134,14 @@ export class CrdController {
     if (changed) this.#reconsiderGroup(name)
     else
       await this.#change(name, current => {
-        setEstablished(readDefinition(current), childObject(current, 'status'), now)
+        setEstablished(readCrd(current), childObject(current, 'status'), now)
       })
   }
 
   /** The names that other CRDs of the group hold. */
   #taken(self: string, group: string): TakenNames {
-    const held: DefinitionNames[] = []
-    for (const stored of this.#definitions.cache.list()) {
+    const held: CrdNames[] = []
+    for (const stored of this.#crds.cache.list()) {
       if (stored.name === self || !stored.name.endsWith(`.${group}`)) continue
       const accepted = this.#acceptedNames(stored)
       if (accepted.group === group) held.push(accepted.names)
@@ -153,7 +153,7 @@ export class CrdController {
     let accepted = this.#accepted.get(stored)
     if (!accepted) {
       const { spec, status } = stored.parse() as { spec?: { group?: string }; status?: JsonObject }
-      accepted = { group: spec?.group ?? '', names: (status?.acceptedNames ?? {}) as DefinitionNames }
+      accepted = { group: spec?.group ?? '', names: (status?.acceptedNames ?? {}) as CrdNames }
       this.#accepted.set(stored, accepted)
     }
     return accepted
@@ -165,14 +165,14 @@ export class CrdController {
     for (const name of this.#waiting) if (name !== self && name.endsWith(group)) this.#loop.add(name)
   }
 
-  #serve(definition: JsonObject): void {
-    const { name } = metadataOf(definition) as { name: string }
-    const spec = definition.spec as JsonObject
-    const names = (definition.status as JsonObject).acceptedNames
+  #serve(crd: JsonObject): void {
+    const { name } = metadataOf(crd) as { name: string }
+    const spec = crd.spec as JsonObject
+    const names = (crd.status as JsonObject).acceptedNames
     const before = this.#served.get(name)
     if (before && deepEqual(before.spec, spec) && deepEqual(before.names, names)) return
     const info = resourceInfoFromCrd({
-      ...definition,
+      ...crd,
       spec: { ...spec, names },
     } as unknown as CustomResourceDefinition)
     const { registry, cache, env } = this.#ports
@@ -196,7 +196,7 @@ export class CrdController {
       resource.cache.endWatches()
     } else {
       // Written before the last change of the CRD, so perhaps under another schema.
-      const { resourceVersion = '0' } = metadataOf(definition)
+      const { resourceVersion = '0' } = metadataOf(crd)
       resource.cache.setReader(createStaleReader(resource, Number(resourceVersion)))
       resource.cache.setReader(undefined)
     }
@@ -225,8 +225,8 @@ export class CrdController {
   }
 
   /** Deletes every object of the CRD, and then removes the CRD's finalizer. */
-  async #finalize(name: string, definition: JsonObject): Promise<void> {
-    if (!metadataOf(definition).finalizers?.includes(cleanupFinalizer)) return
+  async #finalize(name: string, crd: JsonObject): Promise<void> {
+    if (!metadataOf(crd).finalizers?.includes(cleanupFinalizer)) return
     const now = formatTime(this.#ports.env.clock.now())
     const setTerminating = (status: 'True' | 'False', reason: string, message: string) =>
       this.#change(name, current =>
@@ -286,24 +286,21 @@ export class CrdController {
   }
 
   /** Updates a CRD in the store. Returns whether that changed anything. */
-  async #change(
-    name: string,
-    change: (definition: JsonObject) => void,
-  ): Promise<{ readonly changed: boolean }> {
+  async #change(name: string, change: (crd: JsonObject) => void): Promise<{ readonly changed: boolean }> {
     let before: unknown
     const result = await guaranteedUpdate(this.#ports, {
-      endpoint: { resource: this.#definitions, version: this.#definitions.storageVersion },
+      endpoint: { resource: this.#crds, version: this.#crds.storageVersion },
       namespace: '',
       name,
       dryRun: false,
       conditional: () => false,
-      change: async definition => {
-        before = metadataOf(definition).resourceVersion
-        change(definition)
-        const { deletionTimestamp, finalizers } = metadataOf(definition)
+      change: async crd => {
+        before = metadataOf(crd).resourceVersion
+        change(crd)
+        const { deletionTimestamp, finalizers } = metadataOf(crd)
         return deletionTimestamp && !finalizers
-          ? { type: 'delete', object: definition }
-          : { type: 'put', object: definition }
+          ? { type: 'delete', object: crd }
+          : { type: 'put', object: crd }
       },
     })
     return { changed: !('revision' in result) || String(result.revision) !== before }

@@ -116,12 +116,12 @@ function finalizerWarnings(object: JsonObject, old: JsonObject | undefined): str
   const before = new Set(finalizersOf(old))
   const added = [...new Set(finalizersOf(object))].filter(name => !before.has(name)).sort()
   return added.flatMap(name => {
-    const told = (message: string) => `metadata.finalizers: ${JSON.stringify(name)}: ${message}`
-    const warnings = isQualifiedName(name).map(told)
+    const warningOf = (message: string) => `metadata.finalizers: ${JSON.stringify(name)}: ${message}`
+    const warnings = isQualifiedName(name).map(warningOf)
     if (!name.includes('/') && !standardFinalizers.has(name)) {
       const how = name.includes('.') ? 'name including a path (/)' : 'name'
       const advice = `prefer a domain-qualified finalizer ${how} to avoid accidental conflicts with other finalizer writers`
-      warnings.push(told(advice))
+      warnings.push(warningOf(advice))
     }
     return warnings
   })

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
-import { eachSchema, isShared, readDefinition, versionsOf } from './definition.ts'
+import { eachSchema, isShared, readCrd, versionsOf } from './crd.ts'
 
 /** The supported string formats, without dashes. */
 const stringFormats = new Set([
@@ -44,7 +44,7 @@ export function unrecognizedFormats(object: JsonObject, old: JsonObject | undefi
 }
 
 function formatsOf(object: JsonObject): string[] {
-  const { spec } = readDefinition(object)
+  const { spec } = readCrd(object)
   const versions = versionsOf(spec)
   const formats: string[] = []
   for (const { schema } of isShared(spec, 'schema') ? versions.slice(0, 1) : versions) {

@@ -1,6 +1,6 @@
 import { deepEqual } from '@coxswain/apimachinery/json'
+import type { CrdNames } from './crd.ts'
 import type { CrdCondition } from './crd-condition.ts'
-import type { DefinitionNames } from './definition.ts'
 
 /** Names that other CRDs of the same group hold. */
 export interface TakenNames {
@@ -9,7 +9,7 @@ export interface TakenNames {
 }
 
 /** The union of the names of several CRDs. */
-export function takenNames(accepted: Iterable<DefinitionNames>): TakenNames {
+export function takenNames(accepted: Iterable<CrdNames>): TakenNames {
   const resources = new Set<string>()
   const kinds = new Set<string>()
   for (const { plural, singular, shortNames = [], kind, listKind } of accepted) {
@@ -21,16 +21,12 @@ export function takenNames(accepted: Iterable<DefinitionNames>): TakenNames {
 
 export interface NameVerdict {
   /** The names the CRD is served under: the requested ones, except those that other CRDs hold. */
-  readonly accepted: DefinitionNames
+  readonly accepted: CrdNames
   readonly condition: CrdCondition
 }
 
 /** Accepts the requested names that no other CRD holds, and keeps those accepted before. Reports the last conflict. */
-export function acceptNames(
-  wanted: DefinitionNames,
-  held: DefinitionNames,
-  { resources, kinds }: TakenNames,
-): NameVerdict {
+export function acceptNames(wanted: CrdNames, held: CrdNames, { resources, kinds }: TakenNames): NameVerdict {
   const accepted: Record<string, unknown> = {
     plural: held.plural ?? '',
     singular: held.singular,
@@ -61,7 +57,7 @@ export function acceptNames(
   accepted.categories = wanted.categories
   for (const name of Object.keys(accepted)) if (!accepted[name] && !isRequired(name)) delete accepted[name]
   return {
-    accepted: accepted as DefinitionNames,
+    accepted: accepted as CrdNames,
     condition: conflict
       ? { type: 'NamesAccepted', status: 'False', ...conflict }
       : { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' },

@@ -191,9 +191,9 @@ function multiply(a: number, b: number): number {
 
 function tooExpensive(what: string, cost: number, limit: number): string {
   const factor = cost / limit
-  const told =
+  const shown =
     factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`
-  return `${what} exceeds budget by factor of ${told} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
+  return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
 const ruleForm = struct({

@@ -119,18 +119,18 @@ class RuleRun {
       }
       if (!result.ok) {
         const { error } = result
-        const told = ruleText(rule)
+        const source = ruleText(rule)
         if (error.startsWith('no such overload')) {
           fail(
-            `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${told}`,
+            `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${source}`,
           )
         } else if (result.costExceeded) {
           fail(
-            `'${error}': no further validation rules will be run due to call cost exceeds limit for rule: ${told}`,
+            `'${error}': no further validation rules will be run due to call cost exceeds limit for rule: ${source}`,
           )
           this.#budget = -1
           return
-        } else fail(`${error} evaluating rule: ${told}`)
+        } else fail(`${error} evaluating rule: ${source}`)
       } else if (result.value !== true && !this.#refuse(node, compiled, values, place)) return
     }
   }

@@ -1,7 +1,7 @@
 import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
 import type { Schema } from '@coxswain/apimachinery/schema'
-import { eachSchema } from './definition.ts'
+import { eachSchema } from './crd.ts'
 
 /** The schema member with the rules. */
 export const rulesKey = 'x-kubernetes-validations'

@@ -3,7 +3,7 @@ import * as field from '@coxswain/apimachinery/field'
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { followFieldPath, inspectCrdSchema, type Schema } from '@coxswain/apimachinery/schema'
 import { encodeText } from '@coxswain/kit'
-import type { DefinitionVersion } from './definition.ts'
+import type { CrdVersion } from './crd.ts'
 import { checkDefaults, checkRules } from './rule-checks.ts'
 import { hasRules } from './rules.ts'
 
@@ -14,7 +14,7 @@ const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 
 const longestWarning = 256
 const mostSelectableFields = 8
 
-export function* validateDeprecation(version: DefinitionVersion, path: field.Path): Findings {
+export function* validateDeprecation(version: CrdVersion, path: field.Path): Findings {
   const warning = version.deprecationWarning
   if (warning === undefined || warning === null) return
   const at = path.child('deprecationWarning')
@@ -67,7 +67,7 @@ const allowedAtRoot: Readonly<Record<string, string>> = {
 
 /** `path` is that of the member with `openAPIV3Schema`. */
 export function* validateSchema(
-  validation: DefinitionVersion['schema'],
+  validation: CrdVersion['schema'],
   path: field.Path,
   { hasStatus, unchanged }: { readonly hasStatus: boolean; readonly unchanged: boolean },
 ): Findings {
@@ -144,7 +144,7 @@ export function* validateColumn(column: JsonObject, path: field.Path): Findings 
 }
 
 export function* validateSelectableFields(
-  fields: NonNullable<DefinitionVersion['selectableFields']>,
+  fields: NonNullable<CrdVersion['selectableFields']>,
   schema: Schema,
   path: field.Path,
   allowTooMany: boolean,

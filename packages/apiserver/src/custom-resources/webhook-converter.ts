@@ -135,9 +135,9 @@ function takeOver(
   }
   const before = object.metadata as JsonObject
   const after = isObject(converted.metadata) ? converted.metadata : {}
-  for (const [name, told] of identity) {
+  for (const [name, label] of identity) {
     const [expected, got] = [String(before[name] ?? ''), String(after[name] ?? '')]
-    if (expected !== got) throw fail(`must have the same ${told}: ${expected} != ${got}`)
+    if (expected !== got) throw fail(`must have the same ${label}: ${expected} != ${got}`)
   }
   const metadata = deepClone(before)
   const problem = restoreMetadata(metadata, converted.metadata)

@@ -202,7 +202,7 @@ const wantsSpdy = ({ request }: ResourceContext): boolean =>
 
 function spdyOf({ acceptSpdy }: PodStreamPorts): AcceptSpdy {
   if (acceptSpdy) return acceptSpdy
-  throw newBadRequest('SPDY is not spoken here')
+  throw newBadRequest('this server does not support SPDY')
 }
 
 /** Milliseconds since the epoch. */

@@ -102,7 +102,7 @@ class Router {
     const { registry } = this.#ports
     if (!registry.hasGroupVersion(info.group, info.version) && !registry.hasBuiltinGroup(info.group))
       return notFoundPage
-    throw isOldDefinition(info) ? oldDefinition(context) : unknownResource()
+    throw isOldCrd(info) ? oldCrd(context) : unknownResource()
   }
 
   #routeObject(context: ResourceContext, endpoint: Endpoint): Answer {
@@ -165,12 +165,12 @@ function warnOfDeprecation({ warnings }: RequestContext, { resource, version }: 
 }
 
 /** The CRD versions that Kubernetes 1.22 removed; old tutorials still use them. */
-function isOldDefinition({ group, version, resource }: ResourceRequestInfo): boolean {
+function isOldCrd({ group, version, resource }: ResourceRequestInfo): boolean {
   return group === 'apiextensions.k8s.io' && version === 'v1beta1' && resource === 'customresourcedefinitions'
 }
 
 /** The usual 404, with a hint. */
-function oldDefinition({ warnings }: RequestContext): StatusError {
+function oldCrd({ warnings }: RequestContext): StatusError {
   const message =
     'apiextensions.k8s.io/v1beta1 CustomResourceDefinition is not served since Kubernetes 1.22; use apiextensions.k8s.io/v1, where each of spec.versions has its own schema, subresources and additionalPrinterColumns ("coxswain convert FILE" rewrites a manifest)'
   warnings.push(message)

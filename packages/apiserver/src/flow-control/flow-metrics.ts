@@ -29,11 +29,11 @@ export function registerFlowMetrics(metrics: MetricsRegistry, flow: FlowControl)
     labels: ['priority_level', 'flow_schema', 'reason'],
   })
   /** The values exported so far, so that requests need not be counted twice. */
-  const told = new Map<string, number>()
+  const exported = new Map<string, number>()
   const raise = (counter: Counter, count: number, ...labels: string[]) => {
     const key = labels.join(' ')
-    counter.add(count - (told.get(key) ?? 0), ...labels)
-    told.set(key, count)
+    counter.add(count - (exported.get(key) ?? 0), ...labels)
+    exported.set(key, count)
   }
   metrics.onCollect(() => {
     for (const { config, nominal: own, queues } of flow.levels().values()) {

@@ -35,7 +35,7 @@ export function createYamlThread(): YamlReader {
       else asked?.reject(new Error(answer.message))
     })
     worker.on('error', fail)
-    worker.on('exit', () => fail(new Error('the thread that reads YAML has ended')))
+    worker.on('exit', () => fail(new Error('the YAML thread has exited')))
     return { worker, waiting }
   }
 

@@ -30,7 +30,7 @@ export async function reconcileBootstrapPolicy(ports: StartPorts): Promise<void>
     if (isDone.every(Boolean)) {
       if (!changes.some(({ operation }) => operation.type === 'delete')) return
     } else if (attempt >= attempts) {
-      throw new Error('the bootstrap roles are being changed by somebody else all the time')
+      throw new Error('the bootstrap roles kept changing')
     }
   }
 }

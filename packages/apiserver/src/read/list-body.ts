@@ -102,7 +102,7 @@ function* writeChunks<T>(
     const item = items[i]!
     const room = writer.size(item) + 1 + end.length
     if (used + room > chunk.length) {
-      if (size < chunkSize) throw new Error('an item is longer than it said')
+      if (size < chunkSize) throw new Error('an item exceeds its declared size')
       yield chunk.subarray(0, used)
       chunk = new Uint8Array(Math.max(size, room))
       used = 0

@@ -33,7 +33,7 @@ export async function protobufListBody<T>(
     else kept.length = 0
     if (!slices.isUsedUp) continue
     await slices.next()
-    if (request.signal.aborted) throw createAbortError('the client is gone')
+    if (request.signal.aborted) throw createAbortError('the client has disconnected')
   }
   const { begin, end } = encoder.frame(length)
   const total = begin.length + length + end.length

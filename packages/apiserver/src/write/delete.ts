@@ -154,7 +154,7 @@ export async function deleteObject(
     const present: { modRevision: number; value: Uint8Array } | undefined = result.present[0]
     current = present && new StoredObject(key, namespace, name, present.modRevision, present.value)
   }
-  throw newConflict(resource.info, name, 'the object changes too fast to be deleted')
+  throw newConflict(resource.info, name, 'the object kept changing, please try again')
 }
 
 /** Whether a kind with graceful deletion has no time left, and nothing else to wait for. */

@@ -141,7 +141,7 @@ export function runPatch(patch: Patch, current: JsonObject): JsonObject {
     if (isMachineryError(error)) throw unprocessable()
     throw error
   }
-  if (!isObject(patched)) throw newBadRequest('the patch leaves no object')
+  if (!isObject(patched)) throw newBadRequest('the patched document is not an object')
   return patched
 }
 

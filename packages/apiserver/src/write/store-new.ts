@@ -57,7 +57,7 @@ export async function storeApplied(write: Write): Promise<void> {
       throw alreadyExists(endpoint, name, new StoredObject(key, namespace, name, modRevision, value).parse())
     }
     if (attempt === claimAttempts)
-      throw newConflict(resource.info, name, 'what the object needs is taken too fast')
+      throw newConflict(resource.info, name, 'the requested allocation is contended, please try again')
     if (present) names++
     await prepareAgain(write, { renamed: present !== undefined })
   }

@@ -57,7 +57,7 @@ export class KeySet {
     } catch (error) {
       this.#failure = `oidc: authenticator not initialized: ${(error as Error).message}`
       this.#nextFetch = env.clock.now() + (this.#keys ? pause : failurePause)
-      env.log.error('oidc authenticator: the keys of the issuer cannot be had', {
+      env.log.error('oidc authenticator: failed to fetch the keys of the issuer', {
         issuer: this.#options.issuer,
         error,
       })
@@ -70,7 +70,8 @@ export class KeySet {
     const document = await this.#get(
       discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
     )
-    if (document.issuer !== issuer) throw new Error('the provider calls itself by another name')
+    if (document.issuer !== issuer)
+      throw new Error(`the provider reports another issuer: ${JSON.stringify(document.issuer)}`)
     if (typeof document.jwks_uri !== 'string') throw new Error('provider did not return JWKS URL')
     return document.jwks_uri
   }

@@ -61,7 +61,7 @@ export const createWebhookAuthorizer =
       if (known) return decisionOf(known)
       return ask(options, pool, env.clock, spec).then(answer => {
         if (!answer.ok) {
-          env.log.error('the authorization webhook has failed', { reason: answer.reason })
+          env.log.error('the authorization webhook failed', { reason: answer.reason })
           return failed(answer.reason)
         }
         const { status } = answer

@@ -106,7 +106,7 @@ function readEvents(world: VirtualWorld, body: AsyncIterable<Uint8Array>): Async
 }
 
 /** A CRD of `things.example.com`; `spec` and `version` replace members. */
-export function thingDefinition(
+export function thingCrd(
   openAPIV3Schema: unknown,
   { version = {}, spec = {} }: { readonly version?: object; readonly spec?: object } = {},
 ): Answered {

@@ -26,16 +26,16 @@ export function createScriptedBackend(
       const at = heard.length
       heard.push('')
       closed.push(false)
-      let news = Promise.withResolvers<void>()
+      let received = Promise.withResolvers<void>()
       let said = ''
       const notify = () => {
-        news.resolve()
-        news = Promise.withResolvers()
+        received.resolve()
+        received = Promise.withResolvers()
       }
       return {
         data: (async function* () {
           while (!closed[at]) {
-            const wait = news.promise
+            const wait = received.promise
             const next = answer(heard[at]!)
             if (next && next.say !== said) {
               said = next.say

@@ -2,26 +2,26 @@ import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/jso
 import type { Schema } from '@coxswain/apimachinery/schema'
 
 /** The parts of a CustomResourceDefinition that validation reads, as sent by a client: any of them may be missing. */
-export interface Definition {
+export interface Crd {
   readonly metadata: {
     readonly name?: string
     readonly annotations?: Readonly<Record<string, string>>
     readonly creationTimestamp?: string
   }
-  readonly spec: DefinitionSpec
+  readonly spec: CrdSpec
   readonly status?: { readonly storedVersions?: readonly string[] | null }
 }
 
-export interface DefinitionSpec {
+export interface CrdSpec {
   readonly group?: string
   readonly scope?: string
-  readonly names?: DefinitionNames
-  readonly versions?: readonly DefinitionVersion[] | null
+  readonly names?: CrdNames
+  readonly versions?: readonly CrdVersion[] | null
   readonly conversion?: JsonObject
   readonly preserveUnknownFields?: boolean
 }
 
-export interface DefinitionNames {
+export interface CrdNames {
   readonly plural?: string
   readonly singular?: string
   readonly shortNames?: readonly string[]
@@ -30,7 +30,7 @@ export interface DefinitionNames {
   readonly categories?: readonly string[]
 }
 
-export interface DefinitionVersion {
+export interface CrdVersion {
   readonly name?: string
   readonly served?: boolean
   readonly storage?: boolean
@@ -45,16 +45,16 @@ export interface DefinitionVersion {
 /** The members of a version that upstream's internal type has once for all versions when they are equal. */
 export type SharedMember = 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'
 
-export function readDefinition(object: JsonObject): Definition {
-  return { ...object, spec: isObject(object.spec) ? object.spec : {} } as unknown as Definition
+export function readCrd(object: JsonObject): Crd {
+  return { ...object, spec: isObject(object.spec) ? object.spec : {} } as unknown as Crd
 }
 
-export function versionsOf(spec: DefinitionSpec): readonly DefinitionVersion[] {
+export function versionsOf(spec: CrdSpec): readonly CrdVersion[] {
   return spec.versions ?? []
 }
 
 /** Whether all versions have an equal member; errors are then reported at the top-level path, as upstream does. */
-export function isShared(spec: DefinitionSpec, member: SharedMember): boolean {
+export function isShared(spec: CrdSpec, member: SharedMember): boolean {
   const [first, ...others] = versionsOf(spec)
   return first !== undefined && others.every(version => deepEqual(version[member], first[member]))
 }
