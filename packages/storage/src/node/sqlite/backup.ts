@@ -32,7 +32,7 @@ import { readWitness, Witness } from './witness.ts'
 
 /**
  * Copies the store in `directory`, which may be in use, into `file`: the state of one revision with its history, synced
- * and checked, for its owner's eyes only. Throws `InvalidArgument` when the file exists, and `Corrupt` rather than leave a
+ * and verified, readable by its owner only. Throws `InvalidArgument` when the file exists, and `Corrupt` rather than leave a
  * backup that cannot be restored.
  */
 export function backupStore(directory: string, file: string): StoreReport {
@@ -51,7 +51,7 @@ export function backupStore(directory: string, file: string): StoreReport {
   }
 }
 
-/** Nobody else can have the name from here on. */
+/** Reserves the name. */
 function reserve(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -83,8 +83,8 @@ function copyInto(source: string, partial: string): StoreReport {
 }
 
 /**
- * Puts the state of a backup into `directory`, whose store must not be in use (`Locked`), in place of what is there. The
- * restored store begins above every revision that either was at, and without history: no client can mistake it for
+ * Replaces the store in `directory`, which must not be in use (`Locked`), with a backup. The
+ * restored store begins above every revision that either one had, and without history: no client can mistake it for
  * the one it knew.
  */
 export function restoreStore(directory: string, file: string): StoreReport {
@@ -100,7 +100,7 @@ export function restoreStore(directory: string, file: string): StoreReport {
   rmSync(partial, { force: true })
   ensurePrivate(partial)
   copyFileSync(file, partial)
-  restrict(partial) // the copy has got the mode of the backup
+  restrict(partial) // the copy has the backup's mode
   beginAnew(partial, floor)
   putInPlace(partial, target)
   const witness = Witness.open(directory)
@@ -109,7 +109,7 @@ export function restoreStore(directory: string, file: string): StoreReport {
   return checkFile(target)
 }
 
-/** Makes an open store, with its clients and watches, show the state of a backup: by ordinary writes, each with its events. */
+/** Restores an open store, with its clients and watches, to a backup: by ordinary writes, each with its events. */
 export async function restoreIntoStore(
   store: Store,
   file: string,
@@ -149,14 +149,14 @@ function* readStates(file: string): Generator<{ readonly key: string; readonly v
   }
 }
 
-/** Leaves no log behind that SQLite would apply to the file that comes in its place. Returns the revision it was at. */
+/** Removes the log, which SQLite would otherwise apply to the replacing file. Returns the store's revision. */
 function closeExisting(directory: string): number {
   if (!existsSync(join(directory, databaseName))) return 0
   let db: DatabaseSync
   try {
     db = openForWriting(directory)
   } catch {
-    // What cannot be opened cannot be asked; the witness knows its revision.
+    // A database that cannot be opened cannot be read; the witness has its revision.
     for (const suffix of ['-wal', '-shm']) rmSync(join(directory, databaseName + suffix), { force: true })
     return 0
   }
