@@ -48,7 +48,7 @@ export interface ListMeta {
   remainingItemCount?: number
 }
 
-/** An object as a server returns it: metadata that every stored object has is there. */
+/** An object as a server returns it: with the metadata that every stored object has. */
 export interface ApiObject {
   apiVersion: string
   kind: string

@@ -1,7 +1,7 @@
 /**
- * What the codec knows of a type: its fields as protobuf has them, each with its place in JSON. Upstream's types are Go
- * structs, so the rules are Go's: a value field is always on the wire, a pointer only when it is set; JSON leaves out
- * what is empty where the tag says so, but never a struct.
+ * A type as the codec sees it: its protobuf fields, each with its name in JSON. Upstream's types are Go
+ * structs, so the rules are Go's: a value field is always on the wire, a pointer only when it is set; JSON omits
+ * empty values where the tag says so, but never a struct.
  */
 export interface Message {
   /** For errors: `io.k8s.api.core.v1.Container`. */
@@ -44,7 +44,7 @@ export type ElementType =
       readonly message?: () => Message
     }
   | { readonly form: 'message'; readonly message: () => Message; readonly pointer: boolean }
-  /** A list that is a message of its own, `repeated items = 1`: the value of a map. */
+  /** A list that is a message itself, `repeated items = 1`: the value of a map. */
   | { readonly form: 'wrapped'; readonly element: ElementType }
 
 export type FieldType =
@@ -58,12 +58,12 @@ export interface MessageSource {
   find(apiVersion: string, kind: string): Message | undefined
 }
 
-/** Deeper messages are refused: the recursion must not be the sender's to choose. */
+/** Deeper messages are rejected: the sender must not control the recursion. */
 export const maxDepth = 1_000
 
 export const magic: Uint8Array = Uint8Array.of(0x6b, 0x38, 0x73, 0x00)
 
-/** Whether `bytes` begin as an enveloped object does. */
+/** Whether `bytes` have the prefix of an enveloped object. */
 export function hasMagic(bytes: Uint8Array): boolean {
   return bytes.length >= 4 && magic.every((byte, i) => bytes[i] === byte)
 }

@@ -1,6 +1,6 @@
 /**
- * What kind of failure an error is. All of them look through `cause`s, accept anything, and are false for what has no
- * Status. A Status without a reason that Kubernetes knows is judged by its code.
+ * Predicates on errors. All of them follow `cause`s, accept any value, and are false for errors without a
+ * Status. A Status without a reason that Kubernetes knows is classified by its code.
  */
 import type { StatusCause, StatusReason } from '../meta/status.ts'
 import { findStatusError } from './status-error.ts'
@@ -56,10 +56,6 @@ export function isInvalid(error: unknown): boolean {
   return is(error, 'Invalid', 422)
 }
 
-export function isGone(error: unknown): boolean {
-  return is(error, 'Gone', 410)
-}
-
 /** The resourceVersion or continue token is too old: only a relist helps. */
 export function isResourceExpired(error: unknown): boolean {
   return reasonOf(error) === 'Expired'
@@ -67,7 +63,7 @@ export function isResourceExpired(error: unknown): boolean {
 
 /** 410 in either form. Reflectors relist on both. */
 export function isExpired(error: unknown): boolean {
-  return isResourceExpired(error) || isGone(error)
+  return isResourceExpired(error) || is(error, 'Gone', 410)
 }
 
 export function isNotAcceptable(error: unknown): boolean {
@@ -129,7 +125,7 @@ export function findStatusCause(error: unknown, reason: string): StatusCause | u
   return findStatusError(error)?.status.details?.causes?.find(cause => cause.reason === reason)
 }
 
-/** The answer was no Status: something other than an API server may have given it. */
+/** The response was not a Status: it may not come from an API server. */
 export function isUnexpectedServerError(error: unknown): boolean {
   return findStatusCause(error, 'UnexpectedServerResponse') !== undefined
 }
@@ -139,7 +135,7 @@ export function isTooLargeResourceVersion(error: unknown): boolean {
   return isTimeout(error) && findStatusCause(error, 'ResourceVersionTooLarge') !== undefined
 }
 
-/** How many seconds the server wants the client to wait; undefined when it asks for no delay. */
+/** The server's Retry-After in seconds; undefined when it asks for no delay. */
 export function suggestsClientDelay(error: unknown): number | undefined {
   const found = findStatusError(error)
   const details = found?.status.details

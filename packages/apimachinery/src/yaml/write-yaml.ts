@@ -1,6 +1,6 @@
 import { DUMP_SCHEMA, dump, intYaml11Tag } from 'js-yaml'
 
-// Strings that any reader of YAML 1.1 or 1.2 would take for something else are quoted.
+// Quotes strings that a reader of YAML 1.1 or 1.2 would take for something else.
 const schema = DUMP_SCHEMA.withTags({
   ...intYaml11Tag,
   identify: data => typeof data === 'bigint' || intYaml11Tag.identify(data),

@@ -64,7 +64,7 @@ function createMeasure(durations: Histogram, clock: Clock) {
       }
       histogram.observe((clock.monotonic() - started) / 1_000)
     }
-    const noteRefusal = (operation: string, started: number) =>
+    const recordRejection = (operation: string, started: number) =>
       durations.observe((clock.monotonic() - started) / 1_000, ...labels, operation, 'true', type)
     return (attributes, ...rest) => {
       const { operation } = attributes
@@ -73,7 +73,7 @@ function createMeasure(durations: Histogram, clock: Clock) {
       try {
         pending = work(attributes, ...rest)
       } catch (error) {
-        noteRefusal(operation, started)
+        recordRejection(operation, started)
         throw error
       }
       if (!pending) {
@@ -83,7 +83,7 @@ function createMeasure(durations: Histogram, clock: Clock) {
       return pending.then(
         () => note(operation, started),
         (error: unknown) => {
-          noteRefusal(operation, started)
+          recordRejection(operation, started)
           throw error
         },
       )

@@ -17,7 +17,7 @@ import {
   type ServiceAccountOptions,
   type ServiceAccounts,
 } from './service-account/issuer.ts'
-import { askInTurn } from './union.ts'
+import { authenticateInOrder } from './union.ts'
 
 /** What aggregated API servers need to authenticate requests: PEM of CAs, and JSON lists of header names. */
 export type AuthenticationTrust = Readonly<Record<string, string>>
@@ -109,6 +109,6 @@ export function authenticateToken(
     return { error: answer.length === 0 ? unknownToken : `[${[unknownToken, ...answer].join(', ')}]` }
   }
   if (token.length > longestToken) return { error: unknownToken }
-  const answer = askInTurn(tokens, token, { ...question, server })
+  const answer = authenticateInOrder(tokens, token, { ...question, server })
   return answer instanceof Promise ? answer.then(complete) : complete(answer)
 }

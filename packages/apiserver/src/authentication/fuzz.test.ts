@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createSeededRandom } from '@coxswain/kit'
 import { startTestServer } from '../test-support/token-server.ts'
-import { readWantedUser } from './impersonation/wanted-user.ts'
+import { readImpersonatedUser } from './impersonation/impersonated-user.ts'
 import { parseJwt } from './jwt/jwt.ts'
 
 const seed = Number(process.env.SEED ?? 11)
@@ -79,7 +79,7 @@ describe(`malformed credentials (SEED=${seed})`, () => {
           '\u00fc',
         ])
       try {
-        const wanted = readWantedUser(headers)
+        const wanted = readImpersonatedUser(headers)
         if (wanted) for (const values of Object.values(wanted.extra)) assert.ok(Array.isArray(values))
       } catch (error) {
         assert.match((error as Error).message, /without impersonating a user name$/)

@@ -13,7 +13,7 @@ import { validateCrd } from './validation.ts'
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 /** Adds the storage version to `status.storedVersions`. */
-function noteStorageVersion(object: JsonObject, stored: readonly string[]): readonly string[] {
+function addStorageVersion(object: JsonObject, stored: readonly string[]): readonly string[] {
   const storage = versionsOf(readCrd(object).spec).find(version => version.storage)
   return !storage || stored.includes(storage.name ?? '') ? stored : [...stored, storage.name ?? '']
 }
@@ -55,13 +55,13 @@ export const customResourceDefinitionStrategy: Strategy = {
     object.status = {
       conditions: null,
       acceptedNames: { plural: '', kind: '' },
-      storedVersions: noteStorageVersion(object, []),
+      storedVersions: addStorageVersion(object, []),
     }
   },
   async prepareForUpdate(object, old, { clock }) {
     if (!deepEqual(object.spec, old.spec)) await compileAhead(object, clock)
     const status = object.status as { storedVersions?: readonly string[] | null }
-    status.storedVersions = noteStorageVersion(object, status.storedVersions ?? [])
+    status.storedVersions = addStorageVersion(object, status.storedVersions ?? [])
   },
   validate: (object, _context, old) => validateCrd(object, old),
   warnings: (object, old) =>

@@ -72,7 +72,7 @@ export async function evictPod(
   const stored = endpoint.resource.cache.get(objectKey(endpoint.resource, namespace, name))
   if (!stored) throw newNotFound(endpoint.resource.info, name)
   const pod = stored.parse()
-  const pinned = isDisposable(pod) ? undefined : await askBudget(ports, pod, { dryRun })
+  const pinned = isDisposable(pod) ? undefined : await checkBudget(ports, pod, { dryRun })
   const request = { context, endpoint, namespace, name }
   const pinnedOptions = pinned ? pinTo(deleteOptions, pod) : deleteOptions
   await removePod(ports, { ...request, options: pinnedOptions }).catch(error => {
@@ -120,7 +120,7 @@ function pinTo(options: DeleteOptions, pod: JsonObject): DeleteOptions {
  * Records the disruption in the budget that covers the Pod. Returns the budget's name when nothing was recorded
  * because the Pod is unhealthy: it must then still be unhealthy when it is deleted. Throws when the budget is exhausted.
  */
-async function askBudget(
+async function checkBudget(
   ports: EvictionPorts,
   pod: JsonObject,
   { dryRun }: { readonly dryRun: boolean },
@@ -188,12 +188,12 @@ function takeDisruption(budget: JsonObject, podName: string, now: string): void 
   }
   if (allowed === 0) throw refusal(refusalText(name, status), 0)
   status.disruptionsAllowed = allowed - 1
-  if (allowed === 1) noteExhausted(budget, status, now)
+  if (allowed === 1) markExhausted(budget, status, now)
   status.disruptedPods = { ...disrupted, [podName]: now }
   budget.status = status
 }
 
-function noteExhausted(budget: JsonObject, status: JsonObject, now: string): void {
+function markExhausted(budget: JsonObject, status: JsonObject, now: string): void {
   status.conditions = setCondition(
     status.conditions as ConditionLike[] | undefined,
     {

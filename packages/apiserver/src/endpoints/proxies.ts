@@ -126,7 +126,7 @@ async function proxyToNode(
   if (nodes?.hasNode(name)) {
     // Its other ports are ports of this machine.
     if (!isKubelet) throw newBadRequest('address not allowed')
-    return await askNode(nodes, context, name)
+    return await forwardToNode(nodes, context, name)
   }
   const kubelet = findKubelet(ports, node)
   let addresses: readonly string[]
@@ -146,7 +146,11 @@ async function proxyToNode(
 }
 
 /** Our own nodes serve the request themselves. */
-async function askNode(nodes: NodeConnection, context: ResourceContext, node: string): Promise<WireResponse> {
+async function forwardToNode(
+  nodes: NodeConnection,
+  context: ResourceContext,
+  node: string,
+): Promise<WireResponse> {
   const { request } = context
   const asked = splitProxyPath(context)
   const { path } = asked

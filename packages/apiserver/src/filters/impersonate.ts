@@ -1,12 +1,12 @@
 import type { StatusError } from '@coxswain/apimachinery/status'
 import { BoundedMap } from '@coxswain/kit'
 import type { WireResponse } from '@coxswain/wire'
-import { type Mode, modes } from '../authentication/impersonation/modes.ts'
 import {
+  type ImpersonatedUser,
   isImpersonationHeader,
-  readWantedUser,
-  type WantedUser,
-} from '../authentication/impersonation/wanted-user.ts'
+  readImpersonatedUser,
+} from '../authentication/impersonation/impersonated-user.ts'
+import { type Mode, modes } from '../authentication/impersonation/modes.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { infoForAuthorization } from '../authorization/selectors.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -26,11 +26,15 @@ export function createImpersonate(authorizer: Authorizer): Filter {
   const lastMode = new BoundedMap<string, Mode>(rememberedUsers)
 
   return (context, next) => {
-    const wanted = readWantedUser(context.request.headers)
-    return wanted ? goOnAs(context, wanted, next) : next(context)
+    const wanted = readImpersonatedUser(context.request.headers)
+    return wanted ? continueAs(context, wanted, next) : next(context)
   }
 
-  async function goOnAs(context: RequestContext, wanted: WantedUser, next: Next): Promise<WireResponse> {
+  async function continueAs(
+    context: RequestContext,
+    wanted: ImpersonatedUser,
+    next: Next,
+  ): Promise<WireResponse> {
     context.request = withoutHeaders(context.request, isImpersonationHeader)
     const { user: requester } = context
     const info = infoForAuthorization(context)

@@ -91,8 +91,8 @@ export class FlowControl {
     if (!found) return next(context)
     const entered = this.#enter(context, found)
     return entered instanceof Promise
-      ? entered.then(seat => this.#goOn(context, next, found, seat))
-      : this.#goOn(context, next, found, entered)
+      ? entered.then(seat => this.#runWithSeat(context, next, found, seat))
+      : this.#runWithSeat(context, next, found, entered)
   }
 
   #enter(context: RequestContext, { schema, level }: Flow): Seat | Refusal | Promise<Seat | Refusal> {
@@ -139,7 +139,7 @@ export class FlowControl {
     }
   }
 
-  #goOn(context: RequestContext, next: Next, flow: Flow, entered: Seat | Refusal): Answer {
+  #runWithSeat(context: RequestContext, next: Next, flow: Flow, entered: Seat | Refusal): Answer {
     const { schema, level } = flow
     let seat = this.#seated(entered, flow)
     this.#countsOf(level, schema).dispatched++

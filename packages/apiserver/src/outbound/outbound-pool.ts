@@ -112,7 +112,7 @@ export class OutboundPool implements AsyncDisposable {
     } finally {
       timer.cancel()
       signal?.removeEventListener('abort', onAbort)
-      this.#giveBack(entry)
+      this.#release(entry)
     }
   }
 
@@ -143,7 +143,7 @@ export class OutboundPool implements AsyncDisposable {
     let entry = this.#entries.get(name)
     if (entry) this.#entries.delete(name)
     else {
-      this.#makeRoom()
+      this.#evictIdle()
       entry = { transport: this.#outbound.connect(target), calls: 0, lastUsed: 0, dropped: false }
     }
     this.#entries.set(name, entry)
@@ -151,13 +151,13 @@ export class OutboundPool implements AsyncDisposable {
     return entry
   }
 
-  #giveBack(entry: Entry): void {
+  #release(entry: Entry): void {
     entry.calls--
     entry.lastUsed = this.#env.clock.monotonic()
     if (entry.dropped && entry.calls === 0) this.#close(entry)
   }
 
-  #makeRoom(): void {
+  #evictIdle(): void {
     const oldest = this.#env.clock.monotonic() - idleTime
     for (const [name, entry] of this.#entries) {
       const isIdle = entry.calls === 0 && entry.lastUsed < oldest

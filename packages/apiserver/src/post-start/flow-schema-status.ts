@@ -20,10 +20,10 @@ export function createSchemaStatusLoop(ports: StatusPorts): ControlLoop {
     prefixes: [cache.prefix, levels.prefix],
     keysOf: ({ object }) => (object.key.startsWith(cache.prefix) ? [object.name] : allSchemas()),
     initialKeys: allSchemas,
-    reconcile: judge,
+    reconcile,
   })
 
-  async function judge(name: string): Promise<void> {
+  async function reconcile(name: string): Promise<void> {
     const stored = cache.get(`${cache.prefix}${name}`)
     if (!stored || isTold(stored.parse())) return
     await guaranteedUpdate(ports, {

@@ -16,9 +16,9 @@ export const policyStatusController = 'validatingadmissionpolicy-status-controll
 export function createPolicyStatusLoop(ports: StatusPorts): ControlLoop {
   const endpoint = ports.registry.find('admissionregistration.k8s.io', 'v1', 'validatingadmissionpolicies')!
   const { cache } = endpoint.resource
-  return new ControlLoop(ports, { name: policyStatusController, prefixes: [cache.prefix], reconcile: judge })
+  return new ControlLoop(ports, { name: policyStatusController, prefixes: [cache.prefix], reconcile })
 
-  async function judge(name: string): Promise<void> {
+  async function reconcile(name: string): Promise<void> {
     const stored = cache.get(`${cache.prefix}${name}`)
     if (!stored || !needsCheck(stored.parse())) return
     await guaranteedUpdate(ports, {

@@ -4,7 +4,7 @@
  */
 import { type ConformanceCase, type ConformanceTarget, Context, type StoreSettings } from './context.ts'
 import { readCases } from './reads.ts'
-import { watchLifeCases } from './watch-lives.ts'
+import { watchLifecycleCases } from './watch-lifecycle.ts'
 import { watchCases } from './watches.ts'
 import { writeCases } from './writes.ts'
 
@@ -14,7 +14,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...readCases,
   ...writeCases,
   ...watchCases,
-  ...watchLifeCases,
+  ...watchLifecycleCases,
 ]
 
 /** The cases that `target` has to pass. */

@@ -96,7 +96,7 @@ export class WatchHub implements BatchSource {
     this.#shared.clear()
     let late = false
     for (const watcher of this.#watchers) {
-      const wanted = lastWanted(watcher, commits)
+      const wanted = lastRelevant(watcher, commits)
       if (wanted) watcher.reach(wanted.revision)
       else watcher.skip(first, last)
       late ||= watcher.progress && wanted?.revision !== last
@@ -115,7 +115,7 @@ export class WatchHub implements BatchSource {
 
   /** Sends every watch with `progress` a progress notification. */
   requestProgress(): void {
-    for (const watcher of this.#watchers) if (watcher.progress) watcher.tell(this.#options.log.last)
+    for (const watcher of this.#watchers) if (watcher.progress) watcher.reportProgress(this.#options.log.last)
   }
 
   /** Ends every watch with `error`. */
@@ -176,13 +176,13 @@ export class WatchHub implements BatchSource {
     this.#progressTimer = clock.after(limits.progressInterval, () => {
       this.#progressTimer = undefined
       for (const watcher of this.#watchers) {
-        if (watcher.progress && watcher.delivered < log.last) watcher.tell(log.last)
+        if (watcher.progress && watcher.delivered < log.last) watcher.reportProgress(log.last)
       }
     })
   }
 }
 
-function lastWanted(watcher: Watcher, commits: readonly Commit[]): Commit | undefined {
+function lastRelevant(watcher: Watcher, commits: readonly Commit[]): Commit | undefined {
   for (let i = commits.length - 1; i >= 0; i--) if (watcher.wants(commits[i]!)) return commits[i]
   return undefined
 }

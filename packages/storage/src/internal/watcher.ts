@@ -106,7 +106,7 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
   }
 
   /** Hands over everything up to `revision` and reports progress even when it contains nothing. */
-  tell(revision: number): void {
+  reportProgress(revision: number): void {
     this.#lane!.post(() => {
       if (revision > this.#reached) this.#reached = revision
       this.#due = true

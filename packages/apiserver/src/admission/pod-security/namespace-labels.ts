@@ -13,7 +13,7 @@ const modes = ['enforce', 'audit', 'warn']
 const mostPods = 3_000
 
 /** Rejects invalid labels, and warns of existing Pods that violate a more restrictive level. */
-export function judgeNamespace(attributes: Attributes, object: JsonObject): void {
+export function validateNamespace(attributes: Attributes, object: JsonObject): void {
   const { resource, oldObject } = attributes
   const labels = labelsOf(object)
   const errors = checkLabels(labels)

@@ -4,7 +4,7 @@ import { byName, listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { AdmissionPlugin } from '../admission.ts'
 import type { Attributes } from '../attributes.ts'
 import { type Level, levels, violationsOf } from './checks.ts'
-import { judgeNamespace } from './namespace-labels.ts'
+import { validateNamespace } from './namespace-labels.ts'
 
 const prefix = 'pod-security.kubernetes.io/'
 
@@ -36,19 +36,19 @@ export function createPodSecurity(configuration: PodSecurityConfiguration = {}):
     validate(attributes) {
       const { operation, object, user, namespace } = attributes
       if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return
-      if (isNamespaceWrite(attributes)) judgeNamespace(attributes, object)
+      if (isNamespaceWrite(attributes)) validateNamespace(attributes, object)
       const podSpec = podSpecOf(attributes, object)
       if (!podSpec || exemptions.namespaces?.includes(namespace)) return
       if (exemptions.usernames?.includes(user.name)) return
       if (exemptions.runtimeClasses?.includes(textOf(podSpec.spec.runtimeClassName))) return
-      judge(attributes, object, podSpec, { ...presets, ...labelsOf(attributes) })
+      evaluate(attributes, object, podSpec, { ...presets, ...labelsOf(attributes) })
     },
   }
 }
 
 export const podSecurity: AdmissionPlugin = createPodSecurity()
 
-function judge(
+function evaluate(
   ...[attributes, object, podSpec, labels]: [
     Attributes,
     JsonObject,

@@ -23,7 +23,7 @@ export function isCalled(
   if (!matchesSelectors(attributes, webhook.selectors)) return false
   if (webhook.conditions.length === 0) return true
   const { authorizer } = using
-  const judge = ({ object, oldObject }: VersionedObjects): boolean | Promise<boolean> => {
+  const evaluate = ({ object, oldObject }: VersionedObjects): boolean | Promise<boolean> => {
     const request = () => createAdmissionRequest(attributes, matched)
     const inputs = { attributes, object, oldObject, request, authorize: authorizer.decide }
     const result = authorizer.run(() => matchConditions(webhook.conditions, inputs, webhook.failurePolicy))
@@ -34,7 +34,7 @@ export function isCalled(
     return result.matches
   }
   const objects = using.objects()
-  return objects instanceof Promise ? objects.then(judge) : judge(objects)
+  return objects instanceof Promise ? objects.then(evaluate) : evaluate(objects)
 }
 
 /** The outcome of a call. A failure is subject to the webhook's failure policy. */

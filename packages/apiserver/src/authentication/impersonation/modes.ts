@@ -17,7 +17,7 @@ import type { RequestVerb, ResourceRequestInfo } from '../../request/request-inf
 import { allAuthenticated, allUnauthenticated, anonymous } from '../authenticator.ts'
 import { serviceAccountGroups, splitServiceAccountUser } from '../service-account-name.ts'
 import { checkExtra } from './extra.ts'
-import type { WantedUser } from './wanted-user.ts'
+import type { ImpersonatedUser } from './impersonated-user.ts'
 
 /** An impersonated user, and the mode that allows it. */
 export interface Impersonation {
@@ -30,7 +30,10 @@ export interface Impersonation {
 /** What the impersonator is about to do, and the authorizer that decides. */
 export type Access = AuthorizerAccess & { readonly authorizer: Authorizer }
 
-export type Mode = (wanted: WantedUser, access: Access) => Promise<Impersonation | StatusError | undefined>
+export type Mode = (
+  wanted: ImpersonatedUser,
+  access: Access,
+) => Promise<Impersonation | StatusError | undefined>
 
 const nodeNameKey = 'authentication.kubernetes.io/node-name'
 const nodePrefix = 'system:node:'
@@ -55,7 +58,7 @@ export const modes: readonly Mode[] = [
 
 function constrained(
   mode: string,
-  applies: (wanted: WantedUser, requester: UserInfo) => boolean,
+  applies: (wanted: ImpersonatedUser, requester: UserInfo) => boolean,
   adapt: (access: Access) => Access = access => access,
 ): Mode {
   return async (wanted, access) => {
@@ -76,7 +79,7 @@ interface Check {
 }
 
 /** Checks permission for each part of the requested user. */
-async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation | StatusError> {
+async function checkUser(wanted: ImpersonatedUser, how: Check): Promise<Impersonation | StatusError> {
   const { access, verb, isConstrained, adapt = same => same } = how
   const namesGroup = isConstrained ? 'authentication.k8s.io' : ''
   const ask = (group: string, resource: string, more: Partial<ResourceRequestInfo>) =>
@@ -117,7 +120,7 @@ async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation 
   async function checkExtras(): Promise<StatusError | undefined> {
     const entries = Object.entries(wanted.extra)
     if (entries.length === 0) return undefined
-    const askExtra = (subresource: string, name: string) =>
+    const authorizeExtra = (subresource: string, name: string) =>
       ask('authentication.k8s.io', 'userextras', { subresource, name })
     if (isConstrained) {
       const problem = checkExtra(wanted.extra)
@@ -127,11 +130,11 @@ async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation 
       }
       const isLarge =
         entries.length >= many || entries.reduce((sum, [, values]) => sum + values.length, 0) >= many
-      if (isLarge && !(await askExtra('*', '*'))) return undefined
+      if (isLarge && !(await authorizeExtra('*', '*'))) return undefined
     }
     for (const [key, values] of entries) {
       for (const value of values) {
-        const denied = await askExtra(key, value)
+        const denied = await authorizeExtra(key, value)
         if (denied) return denied
       }
     }
@@ -140,7 +143,7 @@ async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation 
 }
 
 /** Every user is in one of two groups, unless the impersonator set them. */
-function resultOf({ name, uid, extra }: WantedUser, groups: readonly string[]): UserInfo {
+function resultOf({ name, uid, extra }: ImpersonatedUser, groups: readonly string[]): UserInfo {
   const implied = name === anonymous.name ? allUnauthenticated : allAuthenticated
   const isComplete = groups.includes(implied) || groups.includes(allUnauthenticated)
   return { name, uid, groups: isComplete ? groups : [...groups, implied], extra }
@@ -186,12 +189,12 @@ function nodeOf(user: string): string | undefined {
   return nameIsDNSSubdomain(name, false).length === 0 ? name : undefined
 }
 
-function isNameOnly({ uid, groups, extra }: WantedUser): boolean {
+function isNameOnly({ uid, groups, extra }: ImpersonatedUser): boolean {
   return uid === '' && groups.length === 0 && Object.keys(extra).length === 0
 }
 
 /** Whether a service account impersonates the node that its Pod runs on. */
-function isOwnNode(wanted: WantedUser, requester: UserInfo): boolean {
+function isOwnNode(wanted: ImpersonatedUser, requester: UserInfo): boolean {
   const node = nodeOf(wanted.name)
   if (!isNameOnly(wanted) || node === undefined || !splitServiceAccountUser(requester.name)) return false
   const values = requester.extra?.[nodeNameKey] ?? []

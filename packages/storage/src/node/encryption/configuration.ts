@@ -73,7 +73,7 @@ function readProvider(provider: unknown, path: string, env: Env, plugins: Kms[])
   if (name === 'identity') return [{ prefix: '', transformer: identity }]
   if (name === 'kms') return [readKms(settings, `${path}.kms`, env, plugins)]
   const kind = keyed[name]
-  if (!kind) throw new Error(`${path}: there is no provider ${name}`)
+  if (!kind) throw new Error(`${path}: unknown provider ${name}`)
   const keys = isObject(settings) && Array.isArray(settings.keys) ? settings.keys : []
   if (keys.length === 0) throw new Error(`${path}.${name}.keys: at least one is needed`)
   return keys.map((key: unknown, index) => {

@@ -132,9 +132,9 @@ describe('encryption at rest', () => {
     assert.throws(() => configure([{ aescbc: { keys: [{ name: 'a', secret: secretOf(7, 5) }] } }]), {
       message: 'resources[0].providers[0].aescbc.keys[0].secret: 5 bytes; a key of aescbc has 16, 24, 32',
     })
-    assert.throws(() => configure([{ rot13: {} }]), { message: /there is no provider rot13/ })
+    assert.throws(() => configure([{ rot13: {} }]), { message: /unknown provider rot13/ })
     assert.throws(() => configure([{ kms: { name: 'a', endpoint: 'unix:///x' } }]), {
-      message: /v2 is needed/,
+      message: /must be v2/,
     })
   })
 })

@@ -106,13 +106,13 @@ export class Kms implements Transformer, AsyncDisposable {
   }
 
   #refresh(): Promise<void> {
-    this.#refreshing ??= this.#askForKey().finally(() => {
+    this.#refreshing ??= this.#fetchKey().finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing
   }
 
-  async #askForKey(): Promise<void> {
+  async #fetchKey(): Promise<void> {
     const { name, env } = this.#options
     const status = await this.#call('Status', new Uint8Array())
     const version = textOf(status, 1)

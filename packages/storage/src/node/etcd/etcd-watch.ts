@@ -169,14 +169,14 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
     const { start: key, end: rangeEnd } = keyspace.span(this.#prefix)
     const previous = this.#options.previous ?? false
     stream.write(encodeWatchCreate({ key, rangeEnd, startRevision: this.#next, previous }))
-    if (trusted) this.#askForProgress(stream)
+    if (trusted) this.#requestProgress(stream)
   }
 
-  #askForProgress(stream: WatchStream): void {
+  #requestProgress(stream: WatchStream): void {
     this.#host.env.clock.after(this.#host.limits.progressInterval, () => {
       if (this.#stream !== stream) return
       stream.write(encodeProgressRequest())
-      this.#askForProgress(stream)
+      this.#requestProgress(stream)
     })
   }
 

@@ -43,7 +43,7 @@ export function backupStore(directory: string, file: string): StoreReport {
   try {
     closeSync(openSync(partial, 'wx', 0o600))
     const report = copyInto(source, partial)
-    putInPlace(partial, file)
+    moveIntoPlace(partial, file)
     return report
   } catch (error) {
     for (const path of [partial, file]) rmSync(path, { force: true })
@@ -101,8 +101,8 @@ export function restoreStore(directory: string, file: string): StoreReport {
   ensurePrivate(partial)
   copyFileSync(file, partial)
   restrict(partial) // the copy has the backup's mode
-  beginAnew(partial, floor)
-  putInPlace(partial, target)
+  resetHistory(partial, floor)
+  moveIntoPlace(partial, target)
   const witness = Witness.open(directory)
   witness.write(floor)
   witness.close()
@@ -171,7 +171,7 @@ function closeExisting(directory: string): number {
   }
 }
 
-function beginAnew(file: string, floor: number): void {
+function resetHistory(file: string, floor: number): void {
   const db = new DatabaseSync(file)
   try {
     db.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; BEGIN')
@@ -183,7 +183,7 @@ function beginAnew(file: string, floor: number): void {
   }
 }
 
-function putInPlace(partial: string, file: string): void {
+function moveIntoPlace(partial: string, file: string): void {
   sync(partial)
   renameSync(partial, file)
   sync(dirname(file))

@@ -90,7 +90,7 @@ export class Writer {
       let bytes = 0
       const replies = writes.map(write => {
         bytes += write.buffer.byteLength
-        return this.#carryOut(write)
+        return this.#execute(write)
       })
       committing = true
       this.#end.run()
@@ -117,7 +117,7 @@ export class Writer {
   /** Checks with a write that changes nothing whether writes succeed again. */
   probe(id: number): FromWriter {
     if (this.#failure) return { type: 'failed', id, error: this.#failure }
-    this.#makeRoom()
+    this.#checkpoint()
     try {
       this.#begin.run()
       writeMeta(this.#db, readMeta(this.#db))
@@ -160,7 +160,7 @@ export class Writer {
   }
 
   /** Once the whole log is in the database, the next commit restarts it. */
-  #makeRoom(): void {
+  #checkpoint(): void {
     try {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
@@ -168,7 +168,7 @@ export class Writer {
     }
   }
 
-  #carryOut(write: Write): FromWriter {
+  #execute(write: Write): FromWriter {
     const input = new ByteReader(write.buffer)
     const out = new ByteWriter(256 + 64 * write.count)
     for (let left = write.count; left > 0; left--)

@@ -15,5 +15,5 @@ export function decodePem(label: string, pem: string): Uint8Array[] {
 /** The first block with one of the labels. Throws `BadCertificate` when there is none. */
 export function decodeOnePem(pem: string, ...labels: readonly string[]): Uint8Array {
   for (const { type, bytes } of readPem(pem)) if (labels.includes(type)) return bytes
-  throw new TransportError('BadCertificate', `there is no "${labels[0]}" in the PEM text`)
+  throw new TransportError('BadCertificate', `the PEM text has no "${labels[0]}" block`)
 }

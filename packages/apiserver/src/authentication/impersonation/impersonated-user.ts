@@ -4,7 +4,7 @@ import type { UserInfo } from '../../request/context.ts'
 import { headerText, unescapeHeaderKey } from '../header-text.ts'
 
 /** The user that a request asks to impersonate, exactly as in the headers. */
-export interface WantedUser extends UserInfo {
+export interface ImpersonatedUser extends UserInfo {
   readonly uid: string
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
@@ -15,7 +15,7 @@ const uidHeader = 'impersonate-uid'
 const extraPrefix = 'impersonate-extra-'
 
 /** Undefined for a request that does not impersonate. Throws a 400 when the user name is missing. */
-export function readWantedUser(headers: WireHeaders): WantedUser | undefined {
+export function readImpersonatedUser(headers: WireHeaders): ImpersonatedUser | undefined {
   return hasImpersonation(headers) ? readHeaders(headers) : undefined
 }
 
@@ -24,7 +24,7 @@ function hasImpersonation(headers: WireHeaders): boolean {
   return false
 }
 
-function readHeaders(headers: WireHeaders): WantedUser | undefined {
+function readHeaders(headers: WireHeaders): ImpersonatedUser | undefined {
   const name = headerText(getHeader(headers, userHeader) ?? '')
   const uid = headerText(getHeader(headers, uidHeader) ?? '')
   const groups = getHeaderValues(headers, groupHeader).map(headerText)
@@ -48,7 +48,7 @@ export function isImpersonationHeader(name: string): boolean {
 }
 
 /** Go's print of the struct that upstream parses the headers into. */
-function printUser({ name, uid, groups, extra }: WantedUser): string {
+function printUser({ name, uid, groups, extra }: ImpersonatedUser): string {
   const keys = Object.keys(extra).sort()
   const map = keys.map(key => `${JSON.stringify(key)}:${printList(extra[key]!)}`)
   const printed = keys.length === 0 ? 'map[string][]string(nil)' : `map[string][]string{${map.join(', ')}}`

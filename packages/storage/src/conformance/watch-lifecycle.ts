@@ -2,7 +2,7 @@ import type { Change } from '../store.ts'
 import { type ConformanceCase, check, equal, rejects, revisionOf } from './context.ts'
 
 /** How a watch begins, reports progress, and ends. */
-export const watchLifeCases: readonly ConformanceCase[] = [
+export const watchLifecycleCases: readonly ConformanceCase[] = [
   {
     name: 'a watch from before the compacted revision is refused',
     async run(c) {
