@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { VersionInfo } from '@coxswain/apimachinery/kinds'
 import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
-import type { ServedResource } from '../registry/served-resource.ts'
+import type { ServedResource } from '../registry/registry.ts'
 import type { UserInfo } from '../request/context.ts'
 import type { AdmissionPorts } from './ports.ts'
 

@@ -6,8 +6,7 @@ import type { ConvertAll } from '@coxswain/strategies'
 import { ControlLoop } from '../cache/control-loop.ts'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
-import type { Registry } from '../registry/registry.ts'
-import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
+import { createServedResource, type Registry, type ServedResource } from '../registry/registry.ts'
 import { deleteObject } from '../write/delete.ts'
 import type { DeletePorts } from '../write/deletion.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
@@ -21,12 +20,12 @@ import {
   setEstablished,
   setNames,
   setNonStructural,
+  type TakenNames,
+  takenNames,
 } from './conditions.ts'
-import { createCustomConventions } from './conventions.ts'
+import { createCustomConventions, createStaleReader } from './conventions.ts'
 import { type CrdNames, readCrd } from './crd.ts'
 import { createCustomStrategy } from './custom-strategy.ts'
-import { type TakenNames, takenNames } from './names.ts'
-import { createStaleReader } from './stale-objects.ts'
 import { cleanupFinalizer } from './strategy.ts'
 import { type ConversionWebhook, type ConverterPorts, createWebhookConverter } from './webhook-converter.ts'
 

@@ -1,11 +1,13 @@
 import { decodeObjectMeta } from '@coxswain/api'
 import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
-import type { JsonObject } from '@coxswain/apimachinery/json'
+import { deepClone, deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
 import { newBadRequest, newInvalid, newMethodNotSupported, newNotFound } from '@coxswain/apimachinery/status'
 import { decodeText } from '@coxswain/kit'
+import type { ObjectReader } from '../cache/resource-cache.ts'
+import type { StoredObject } from '../cache/stored-object.ts'
 import type {
   BodyConventions,
   DecodedBody,
@@ -17,8 +19,8 @@ import type {
 } from '../registry/conventions.ts'
 import { badBody, checkApiVersion, undecodable, unrecognized } from '../registry/decode-errors.ts'
 import { applyPatch, jsonPatch, mergePatch } from '../registry/media-types.ts'
+import { apiVersionOf, type ServedResource } from '../registry/registry.ts'
 import { customScale } from '../registry/scale-conventions.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
 import { unknownResource } from '../request/response.ts'
 import { runRules } from './rule-run.ts'
 import { findSkippedRules, hasRules } from './rules.ts'
@@ -174,4 +176,25 @@ function validateRules(
   const { errors, warnings } = runRules(schema, object, old)
   for (const text of warnings) context.warn(text)
   return errors
+}
+
+/**
+ * Reads objects that were written under an earlier schema: prunes and defaults them by the current one.
+ * Objects with a revision after `since` were written under it and stay unchanged.
+ */
+export function createStaleReader({ info }: ServedResource, since: number): ObjectReader {
+  const versions = new Map(
+    info.versions.map(version => [apiVersionOf(info.group, version.name), version] as const),
+  )
+  return (stored: StoredObject): StoredObject => {
+    if (stored.revision > since) return stored
+    const object = stored.parse()
+    const version = versions.get(object.apiVersion as string)
+    if (!version) return stored
+    const schema = compileSchema(version.schema())
+    const read = deepClone(object)
+    schema.prune(read, { resourceRoot: true })
+    schema.applyDefaults(read)
+    return deepEqual(read, object) ? stored : stored.as(read)
+  }
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as field from '@coxswain/apimachinery/field'
 import type { JsonObject } from '@coxswain/apimachinery/json'
+import { acceptNames, takenNames } from './conditions.ts'
 import { unrecognizedFormats } from './formats.ts'
-import { acceptNames, takenNames } from './names.ts'
 import { validateCrd } from './validation.ts'
 
 const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } }

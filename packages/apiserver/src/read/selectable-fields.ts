@@ -1,6 +1,6 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { StoredObject } from '../cache/stored-object.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
+import type { ServedResource } from '../registry/registry.ts'
 
 type Fields = Readonly<Record<string, string>>
 

@@ -14,9 +14,8 @@ import type {
 } from './conventions.ts'
 import { checkApiVersion, undecodable, unregisteredKind } from './decode-errors.ts'
 import { applyPatch, jsonPatch, mergePatch, strategicPatch } from './media-types.ts'
-import type { Registry } from './registry.ts'
+import { apiVersionOf, type Registry } from './registry.ts'
 import { builtinScale } from './scale-conventions.ts'
-import { apiVersionOf } from './served-resource.ts'
 
 export interface BuiltinKind {
   readonly info: ResourceInfo

@@ -2,8 +2,7 @@ import { childObject, deepClone, type JsonObject } from '@coxswain/apimachinery/
 import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { compileSchema } from '@coxswain/apimachinery/schema'
 import { StoredObject } from '../cache/stored-object.ts'
-import type { Endpoint } from './registry.ts'
-import { apiVersionOf, type ServedResource } from './served-resource.ts'
+import { apiVersionOf, type Endpoint, type ServedResource } from './registry.ts'
 
 /**
  * The form of a stored object in the endpoint's version. Versions of a custom resource without

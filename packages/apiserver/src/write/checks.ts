@@ -7,8 +7,7 @@ import {
   optimisticLockMessage,
   type StatusError,
 } from '@coxswain/apimachinery/status'
-import type { Endpoint } from '../registry/registry.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
+import type { Endpoint, ServedResource } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { metadataOf } from './metadata.ts'
 import type { Write } from './write.ts'

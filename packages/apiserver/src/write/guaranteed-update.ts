@@ -3,8 +3,7 @@ import { newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apima
 import type { Claim } from '@coxswain/strategies'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { convertForStorage, parseServed } from '../registry/convert.ts'
-import type { Endpoint } from '../registry/registry.ts'
-import { objectKey, ttlOf } from '../registry/served-resource.ts'
+import { type Endpoint, objectKey, ttlOf } from '../registry/registry.ts'
 import { storeOperations } from './claims.ts'
 import type { StorePorts } from './ports.ts'
 

@@ -9,8 +9,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '@coxswain/apimachinery/validation'
-import type { Endpoint } from '../registry/registry.ts'
-import { ownerGroup } from '../registry/served-resource.ts'
+import { type Endpoint, ownerGroup } from '../registry/registry.ts'
 import { metadataOf } from './metadata.ts'
 import type { Write } from './write.ts'
 

@@ -3,8 +3,7 @@ import type { JsonObject } from '@coxswain/apimachinery/json'
 import { formatTime } from '@coxswain/apimachinery/time'
 import type { Clock } from '@coxswain/kit'
 import { convertForServing } from '../registry/convert.ts'
-import type { Endpoint, Registry } from '../registry/registry.ts'
-import { apiVersionOf, type ServedResource } from '../registry/served-resource.ts'
+import { apiVersionOf, type Endpoint, type Registry, type ServedResource } from '../registry/registry.ts'
 
 /** What field managers need of the server. */
 export interface FieldManagerPorts {

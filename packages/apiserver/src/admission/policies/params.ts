@@ -2,8 +2,7 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type LabelSelector, parseGroupVersion } from '@coxswain/apimachinery/meta'
 import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import { parseServed } from '../../registry/convert.ts'
-import type { Endpoint } from '../../registry/registry.ts'
-import { objectKey } from '../../registry/served-resource.ts'
+import { type Endpoint, objectKey } from '../../registry/registry.ts'
 import type { AdmissionPorts } from '../ports.ts'
 
 export interface ParamKind {
