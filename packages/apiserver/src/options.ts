@@ -20,6 +20,7 @@ import type { WebhookAuthentication } from './outbound/webhook-client.ts'
 import type { Compression } from './request/compression.ts'
 import type { Advertised, ClusterNetwork } from './request/context.ts'
 
+/** The options of an API server, by concern. */
 export interface ApiServerOptions {
   readonly env: Env
   /** The persistent state. It belongs to the caller, who closes it after `run` has resolved. */
@@ -48,6 +49,7 @@ export interface ApiServerOptions {
   readonly platform?: PlatformOptions
 }
 
+/** The admission chain and its credentials. */
 export interface AdmissionOptions {
   /** In the order in which they run. @default {@link defaultAdmissionPlugins} */
   readonly plugins?: readonly AdmissionPlugin[]
@@ -60,6 +62,7 @@ export interface AdmissionOptions {
   readonly checkPolicyTypes?: boolean
 }
 
+/** How many requests run at once, and whether others wait. */
 export interface LimitOptions {
   /** Requests served at once. @default 400 that read and 200 that write */
   readonly inFlight?: Partial<InFlightLimits>
@@ -70,6 +73,7 @@ export interface LimitOptions {
   readonly priorityAndFairness?: boolean
 }
 
+/** How kubelets and Pods are reached. */
 export interface NodeOptions {
   /** A direct connection to kubelets in this process: logs, exec, attach and port-forward. @default none */
   readonly connection?: NodeConnection
@@ -81,6 +85,7 @@ export interface NodeOptions {
   readonly acceptSpdy?: AcceptSpdy
 }
 
+/** The addresses of Services and of the API server itself. */
 export interface NetworkOptions {
   /** The CIDR of service addresses; two of different families, separated by a comma, for dual-stack. @default 10.96.0.0/12 */
   readonly serviceClusterIpRange?: string

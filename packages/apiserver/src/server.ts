@@ -72,6 +72,7 @@ export interface ApiServer {
   run(signal: AbortSignal): Promise<void>
 }
 
+/** Creates an API server; nothing starts before `run`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const resolved = resolveOptions(options)
   const { env, store, metrics, outbound, audit, nodes } = resolved

@@ -33,6 +33,7 @@ export const storeErrorCodes: readonly StoreErrorCode[] = [
   'NewerFormat',
 ]
 
+/** The cause of a StoreError and what else is known of it. */
 export interface StoreErrorOptions {
   readonly cause?: unknown
   /** With `Compacted`: the oldest revision that can still be read, if it is known. */

@@ -21,6 +21,7 @@ import type {
   WatchOptions,
 } from './store.ts'
 
+/** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions {
   readonly env: Env
   /** The disk of an earlier store. @default an empty one */
@@ -30,6 +31,7 @@ export interface MemoryStoreOptions {
   readonly watch?: Partial<WatchLimits>
 }
 
+/** How a simulated crash treats the commit in progress. */
 export interface CrashOptions {
   /** Whether the commit in progress reached the disk anyway. @default random */
   readonly keepPending?: boolean

@@ -39,6 +39,7 @@ export interface Store extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** A key with its value and revisions, as in etcd. */
 export interface KeyValue {
   readonly key: string
   /** Empty in keys-only ranges. */
@@ -51,17 +52,20 @@ export interface KeyValue {
   readonly version: number
 }
 
+/** Options of {@link Store.get}. */
 export interface GetOptions {
   /** Throws `Compacted` or `FutureRevision` when it cannot be read. @default the newest */
   readonly revision?: number
 }
 
+/** A key's value, if it exists, and the store's revision. */
 export interface GetResult {
   readonly kv: KeyValue | undefined
   /** The store's revision at the time of the read. */
   readonly revision: number
 }
 
+/** Options of {@link Store.range}. */
 export interface RangeOptions extends GetOptions {
   /** The maximum number of items; `more` then says whether there are others. @default all */
   readonly limit?: number
@@ -73,6 +77,7 @@ export interface RangeOptions extends GetOptions {
   readonly countOnly?: boolean
 }
 
+/** A page of keys at one revision. */
 export interface RangeResult {
   readonly items: readonly KeyValue[]
   readonly more: boolean
@@ -82,12 +87,14 @@ export interface RangeResult {
   readonly revision: number
 }
 
+/** What must hold for a transaction to commit. */
 export interface Condition {
   readonly key: string
   /** The revision of the key's last change; 0 means the key must be absent. */
   readonly modRevision: number
 }
 
+/** A put or deletion in a transaction. */
 export type Operation =
   | {
       readonly type: 'put'
@@ -97,12 +104,14 @@ export type Operation =
     }
   | { readonly type: 'delete'; readonly key: string }
 
+/** Operations that are executed together if all conditions hold. */
 export interface Transaction {
   readonly conditions?: readonly Condition[]
   /** At most one per key. */
   readonly operations: readonly Operation[]
 }
 
+/** Whether a transaction committed, and what it found. */
 export type TransactionResult =
   | {
       readonly committed: true
@@ -118,6 +127,7 @@ export type TransactionResult =
       readonly present: readonly (KeyValue | undefined)[]
     }
 
+/** Options of {@link Store.watch}. */
 export interface WatchOptions {
   /** The first revision. @default the one after the newest durable when the watch begins */
   readonly from?: number
@@ -128,6 +138,7 @@ export interface WatchOptions {
   readonly signal?: AbortSignal
 }
 
+/** A put or deletion of one key, as a watch delivers it. */
 export type Change =
   | { readonly type: 'put'; readonly kv: KeyValue; readonly previous?: KeyValue | undefined }
   | {
@@ -137,6 +148,7 @@ export type Change =
       readonly previous?: KeyValue | undefined
     }
 
+/** The changes of one or more whole transactions, or a progress notification. */
 export interface WatchBatch {
   /** Everything up to this revision has been delivered. */
   readonly revision: number
@@ -144,6 +156,7 @@ export interface WatchBatch {
   readonly changes: readonly Change[]
 }
 
+/** The revisions of a store. */
 export interface StoreStatus {
   readonly revision: number
   /** The oldest revision that reads and watches can start from. */

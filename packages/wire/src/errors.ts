@@ -19,12 +19,14 @@ export type TransportErrorCode =
   /** A certificate, key or certificate request that cannot be parsed. */
   | 'BadCertificate'
 
+/** The cause of a TransportError, and whether the request was sent. */
 export interface TransportErrorOptions {
   readonly cause?: unknown
   /** Whether the server may have seen the request: retrying it may then do its work twice. @default true */
   readonly sent?: boolean
 }
 
+/** A request without a complete response. Check with {@link isTransportError}. */
 export class TransportError extends CodedError<TransportErrorCode> {
   override readonly name = 'TransportError'
   readonly sent: boolean

@@ -4,6 +4,7 @@ import { ChunkStream } from './chunk-stream.ts'
 import { TransportError } from './errors.ts'
 import type { Handler, PeerCertificate, Transport, WireBody, WireRequest, WireResponse } from './message.ts'
 
+/** The client's identity on an in-process connection. */
 export interface InProcessTransportOptions {
   /** The client's identity, as if its certificate had been verified. @default no certificate */
   readonly peer?: PeerCertificate

@@ -40,6 +40,7 @@ export type BodyRefusal = 'too large' | 'no room'
  */
 export type WireHeaders = Readonly<Record<string, string | readonly string[]>>
 
+/** The subject and validity of a verified client certificate. */
 export interface PeerCertificate {
   readonly commonName: string
   readonly organizations: readonly string[]
@@ -50,6 +51,7 @@ export interface PeerCertificate {
   readonly raw?: Uint8Array
 }
 
+/** A response, as a server sends it and a client receives it. */
 export interface WireResponse {
   readonly status: number
   readonly headers: WireHeaders
@@ -87,6 +89,7 @@ export interface MessageChannel {
   send(message: Uint8Array): Promise<void>
 }
 
+/** A response body: bytes, chunks, or a stream of chunks. */
 export type WireBody = Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
 
 /**

@@ -6,6 +6,7 @@ export interface ChunkReceiver {
   end(): void
 }
 
+/** Options of a {@link PushStream}. */
 export interface PushStreamOptions {
   /** The maximum number of buffered bytes. */
   readonly limit: number

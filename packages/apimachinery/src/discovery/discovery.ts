@@ -19,6 +19,7 @@ export interface DiscoveredVersion extends GroupVersion {
   readonly resources: readonly DiscoveredResource[]
 }
 
+/** An API group and its versions, as discovered. */
 export interface DiscoveredGroup {
   readonly name: string
   readonly preferredVersion: string

@@ -21,6 +21,7 @@ export interface CustomResourceDefinition {
   readonly spec: CustomResourceDefinitionSpec
 }
 
+/** `spec` of a CRD. */
 export interface CustomResourceDefinitionSpec {
   readonly group: string
   readonly names: {
@@ -37,6 +38,7 @@ export interface CustomResourceDefinitionSpec {
   readonly preserveUnknownFields?: boolean
 }
 
+/** `spec.conversion` of a CRD. */
 export interface CustomResourceConversion {
   readonly strategy: 'None' | 'Webhook'
   readonly webhook?: {
@@ -54,6 +56,7 @@ export interface CustomResourceConversion {
   }
 }
 
+/** An entry of `spec.versions` of a CRD. */
 export interface CustomResourceDefinitionVersion {
   readonly name: string
   readonly served: boolean
@@ -76,6 +79,7 @@ export interface CustomResourceDefinitionVersion {
   }
 }
 
+/** Options of {@link toCustomResourceDefinition}. */
 export interface CrdOptions {
   /** Truncates descriptions to that many characters, at the end of a sentence if possible; 0 omits them. */
   readonly maxDescriptionLength?: number

@@ -13,12 +13,14 @@ export interface ColumnDefinition extends Omit<Partial<PrinterColumn>, 'name' | 
   readonly jsonPath: string
 }
 
+/** The paths of a scale subresource. */
 export interface ScaleDefinition {
   readonly specReplicasPath: string
   readonly statusReplicasPath: string
   readonly labelSelectorPath?: string
 }
 
+/** One version of a kind definition. */
 export interface VersionDefinition {
   /** Objects are stored in this version. Exactly one has it; a single version may omit it. */
   readonly storage?: boolean
@@ -45,6 +47,7 @@ export interface VersionDefinition {
   readonly selectableFields?: readonly string[]
 }
 
+/** The argument of {@link defineKind}. */
 export interface KindDefinition<
   G extends string,
   K extends string,

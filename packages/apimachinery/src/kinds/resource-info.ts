@@ -17,6 +17,7 @@ export interface ResourceInfo {
   readonly storedAs?: { readonly group: string; readonly version: string }
 }
 
+/** A resource at one version. */
 export interface VersionInfo {
   readonly name: string
   readonly served: boolean
@@ -38,8 +39,10 @@ export interface VersionInfo {
   readonly deprecated?: string
 }
 
+/** A verb that a resource may support. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
+/** A subresource of one version. */
 export interface SubresourceInfo {
   /** `status`, `scale`, `eviction`, ... */
   readonly name: string
@@ -50,6 +53,7 @@ export interface SubresourceInfo {
   readonly kind?: string
 }
 
+/** A column of a Table. */
 export interface PrinterColumn {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'

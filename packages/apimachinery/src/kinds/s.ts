@@ -25,12 +25,16 @@ import type {
 import { conditionSchema } from './condition-schema.ts'
 import { embeddedObjectMeta, embedSchema, quantityPattern } from './embed-schema.ts'
 
+/** Constraints of a string. */
 export type StringOptions = Pick<Schema, 'minLength' | 'maxLength' | 'pattern' | 'format'>
+/** Constraints of a number. */
 export type NumberOptions = Pick<
   Schema,
   'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf'
 >
+/** Constraints of a list. */
 export type ListOptions = Pick<Schema, 'minItems' | 'maxItems'>
+/** Constraints of a map. */
 export type MapOptions = Pick<Schema, 'minProperties' | 'maxProperties'>
 
 /** A value whose read, create and apply forms are the same. */

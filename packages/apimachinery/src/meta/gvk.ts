@@ -11,14 +11,17 @@ export interface GroupKind {
   readonly kind: string
 }
 
+/** A resource of a group, at no particular version. */
 export interface GroupResource {
   readonly group: string
   /** The plural, as in URLs. */
   readonly resource: string
 }
 
+/** A kind at one version. */
 export interface GroupVersionKind extends GroupVersion, GroupKind {}
 
+/** A resource at one version. */
 export interface GroupVersionResource extends GroupVersion, GroupResource {}
 
 /**

@@ -28,11 +28,13 @@ interface DiffOptions {
   readonly deletions: boolean
 }
 
+/** Checks of a two-way patch. */
 export interface TwoWayOptions {
   /** Dotted paths, of one or two parts, that the patch may not touch: otherwise it throws `PatchPrecondition`. */
   readonly unchanged?: readonly string[]
 }
 
+/** The three objects of a three-way patch, and its checks. */
 export interface ThreeWayOptions extends TwoWayOptions {
   /** The last applied configuration. */
   readonly original: PlainObject

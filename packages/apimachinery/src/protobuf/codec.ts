@@ -15,6 +15,7 @@ export interface DefaultKind {
   readonly kind: string
 }
 
+/** A watch event with its object. */
 export interface WatchEventObject {
   readonly type: string
   readonly object: unknown
@@ -25,6 +26,7 @@ export interface ListHead extends DefaultKind {
   readonly metadata: object
 }
 
+/** Encodes a list item by item. */
 export interface ListEncoder {
   /** The encoding of one item inside the list. */
   item(value: unknown): Uint8Array

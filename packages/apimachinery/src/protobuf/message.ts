@@ -10,6 +10,7 @@ export interface Message {
   readonly fields: readonly MessageField[]
 }
 
+/** One field of a message. */
 export interface MessageField {
   /** Empty for an embedded struct: protobuf nests it, JSON has its fields in the parent. */
   readonly json: string
@@ -19,6 +20,7 @@ export interface MessageField {
   readonly omit: 'never' | 'empty' | 'zero'
 }
 
+/** A scalar type of protobuf. */
 export type ScalarType = 'string' | 'bool' | 'int32' | 'int64' | 'float64' | 'bytes'
 /** Types with a JSON form of their own. */
 export type WellKnownType =
@@ -34,6 +36,7 @@ export type WellKnownType =
   | 'schemaOrBool'
   | 'schemaOrStringArray'
 
+/** The type of a list item or map value. */
 export type ElementType =
   | { readonly form: 'scalar'; readonly scalar: ScalarType; readonly pointer: boolean }
   | {
@@ -47,6 +50,7 @@ export type ElementType =
   /** A list that is a message itself, `repeated items = 1`: the value of a map. */
   | { readonly form: 'wrapped'; readonly element: ElementType }
 
+/** The type of a field. */
 export type FieldType =
   | ElementType
   | { readonly form: 'list'; readonly element: ElementType }

@@ -48,6 +48,7 @@ export interface Schema {
   readonly name?: string
 }
 
+/** An entry of `x-kubernetes-validations`: a CEL rule. */
 export interface ValidationRule {
   readonly rule: string
   readonly message?: string

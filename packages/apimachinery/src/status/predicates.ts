@@ -38,6 +38,7 @@ function is(error: unknown, reason: StatusReason, code: number): boolean {
   return found.reason === reason || (found.code === code && !knownReasons.has(found.reason))
 }
 
+/** A 404. */
 export function isNotFound(error: unknown): boolean {
   return is(error, 'NotFound', 404)
 }
@@ -52,6 +53,7 @@ export function isConflict(error: unknown): boolean {
   return is(error, 'Conflict', 409)
 }
 
+/** A 422: validation failed. */
 export function isInvalid(error: unknown): boolean {
   return is(error, 'Invalid', 422)
 }
@@ -66,30 +68,37 @@ export function isExpired(error: unknown): boolean {
   return isResourceExpired(error) || is(error, 'Gone', 410)
 }
 
+/** A 406. */
 export function isNotAcceptable(error: unknown): boolean {
   return is(error, 'NotAcceptable', 406)
 }
 
+/** A 415. */
 export function isUnsupportedMediaType(error: unknown): boolean {
   return is(error, 'UnsupportedMediaType', 415)
 }
 
+/** A 405. */
 export function isMethodNotSupported(error: unknown): boolean {
   return is(error, 'MethodNotAllowed', 405)
 }
 
+/** A 503. */
 export function isServiceUnavailable(error: unknown): boolean {
   return is(error, 'ServiceUnavailable', 503)
 }
 
+/** A 400. */
 export function isBadRequest(error: unknown): boolean {
   return is(error, 'BadRequest', 400)
 }
 
+/** A 401: the client is not authenticated. */
 export function isUnauthorized(error: unknown): boolean {
   return is(error, 'Unauthorized', 401)
 }
 
+/** A 403: the user is not authorized. */
 export function isForbidden(error: unknown): boolean {
   return is(error, 'Forbidden', 403)
 }
@@ -104,6 +113,7 @@ export function isServerTimeout(error: unknown): boolean {
   return reasonOf(error) === 'ServerTimeout'
 }
 
+/** A 500 with reason InternalError. */
 export function isInternalError(error: unknown): boolean {
   return is(error, 'InternalError', 500)
 }

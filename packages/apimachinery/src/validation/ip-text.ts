@@ -9,6 +9,7 @@ export interface IPAddress {
   readonly strict: boolean
 }
 
+/** A parsed CIDR block. */
 export interface CIDR {
   readonly address: IPAddress
   readonly prefix: number

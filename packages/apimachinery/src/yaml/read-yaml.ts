@@ -6,6 +6,7 @@ import { setMember } from '../json/value.ts'
 import { findDuplicateKeys } from './duplicate-keys.ts'
 import { kubernetesSchema } from './scalars.ts'
 
+/** Limits of a YAML text. */
 export interface ReadYamlOptions {
   /** The maximum number of bytes. @default maxJsonBytes */
   readonly maxBytes?: number
@@ -15,6 +16,7 @@ export interface ReadYamlOptions {
   readonly maxNodes?: number
 }
 
+/** A parsed document. */
 export interface YamlDocument {
   readonly value: unknown
   /** Strict decoding errors: one text about all duplicate keys, by line. The last one won. */

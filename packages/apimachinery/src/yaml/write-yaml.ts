@@ -7,6 +7,7 @@ const schema = DUMP_SCHEMA.withTags({
   represent: data => String(data),
 })
 
+/** How YAML is formatted. */
 export interface WriteYamlOptions {
   /** Keys in alphabetical order and double quotes, as Go writes it. @default false */
   readonly sorted?: boolean

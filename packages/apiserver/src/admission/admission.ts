@@ -34,6 +34,7 @@ export function isPodWrite(attributes: Attributes, ...operations: Attributes['op
   )
 }
 
+/** The admission chain: mutating plug-ins first, validating ones afterwards. */
 export interface Admission {
   /** What plug-ins may use of the server. */
   readonly server: AdmissionPorts

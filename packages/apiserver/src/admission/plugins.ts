@@ -103,6 +103,7 @@ export interface PluginConfigurations {
   readonly PodNodeSelector?: PodNodeSelectorConfiguration
 }
 
+/** Which admission plug-ins to enable and disable, by name. */
 export interface PluginChoice {
   /** `--enable-admission-plugins`: in addition to the defaults. */
   readonly enable?: readonly string[]
@@ -111,6 +112,7 @@ export interface PluginChoice {
   readonly configurations?: PluginConfigurations
 }
 
+/** The enabled plug-ins, or the error of an invalid choice. */
 export type ChosenPlugins =
   | { readonly ok: true; readonly plugins: readonly AdmissionPlugin[] }
   /** The message is kube-apiserver's. */

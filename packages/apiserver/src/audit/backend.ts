@@ -6,6 +6,7 @@ export interface AuditBackend extends AsyncDisposable {
   write(event: AuditEvent): void
 }
 
+/** How a backend queues and batches events. */
 export interface BatchOptions {
   readonly clock: Clock
   readonly log: Logger

@@ -22,6 +22,7 @@ import { authenticateInOrder } from './union.ts'
 /** What aggregated API servers need to authenticate requests: PEM of CAs, and JSON lists of header names. */
 export type AuthenticationTrust = Readonly<Record<string, string>>
 
+/** How requests are authenticated. */
 export interface AuthenticationOptions {
   /** Tried in order before the bearer token. @default client certificates */
   readonly authenticators?: readonly Authenticator[]

@@ -56,6 +56,7 @@ export const allUnauthenticated = 'system:unauthenticated'
 /** The key of a user's extra that identifies the credential. */
 export const credentialIdKey = 'authentication.kubernetes.io/credential-id'
 
+/** The user of requests without credentials. */
 export const anonymous: UserInfo = { name: 'system:anonymous', groups: [allUnauthenticated] }
 
 /** The user of the client certificate: CN is the name, O are the groups. */

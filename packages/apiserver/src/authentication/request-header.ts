@@ -2,6 +2,7 @@ import { getHeader, getHeaderValues, type PeerCertificate, type WireHeaders } fr
 import { type Authenticator, authenticateCertificate } from './authenticator.ts'
 import { headerText, unescapeHeaderKey } from './header-text.ts'
 
+/** How front proxies are recognized, and which headers they set. */
 export interface RequestHeaderOptions {
   /** Whether the certificate is a front proxy's: signed by the CA of front proxies. */
   readonly isProxy: (peer: PeerCertificate) => boolean

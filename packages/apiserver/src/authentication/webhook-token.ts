@@ -7,6 +7,7 @@ import type { UserInfo } from '../request/context.ts'
 import { intersect, type TokenAnswer, type TokenAuthenticator } from './authenticator.ts'
 import { cacheTokens } from './token-cache.ts'
 
+/** The token webhook and its caching. */
 export interface WebhookTokenOptions {
   readonly env: Env
   readonly outbound: Outbound

@@ -38,8 +38,11 @@ export interface Decision {
   readonly error?: string
 }
 
+/** The decision to allow, without a reason. */
 export const allow: Decision = { verdict: 'allow' }
+/** The decision to deny, without a reason. */
 export const deny: Decision = { verdict: 'deny' }
+/** Leaves the decision to the next authorizer. */
 export const noOpinion: Decision = { verdict: 'no opinion' }
 
 /** Decides whether an access is allowed; synchronously where possible, since every request waits for it. */
@@ -53,6 +56,7 @@ export interface Authorizer {
 
 const everything = ['*']
 
+/** Allows every access. */
 export const alwaysAllow: Authorizer = Object.assign((): Decision => allow, {
   rulesFor: (): AccessRules => ({
     resourceRules: [{ verbs: everything, apiGroups: everything, resources: everything }],

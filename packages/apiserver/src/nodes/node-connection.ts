@@ -22,6 +22,7 @@ export interface NodeConnection {
   dial(pod: PodAddress, port: number): Promise<PortStream>
 }
 
+/** Which part of a container's log to read: PodLogOptions, parsed. */
 export interface NodeLogOptions {
   readonly follow: boolean
   readonly previous: boolean

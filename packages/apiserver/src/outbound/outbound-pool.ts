@@ -6,6 +6,7 @@ import { describeFailure } from './go-errors.ts'
 import type { Outbound, Target } from './outbound.ts'
 import { cleanUrlPath } from './url-path.ts'
 
+/** One POST to another server. */
 export interface OutboundRequest {
   readonly target: Target
   /** With its query, if any: `/mutate?timeout=10s`. It is cleaned as Go's REST client does. */

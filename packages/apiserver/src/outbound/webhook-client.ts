@@ -44,6 +44,7 @@ export interface WebhookClientOptions {
   readonly authentication?: WebhookAuthentication
 }
 
+/** One call of a webhook. */
 export interface WebhookCall {
   readonly config: WebhookClientConfig
   /** JSON. */

@@ -5,6 +5,7 @@ import type { Commit, RevisionLog } from './revision-log.ts'
 import { validateWatch } from './validate.ts'
 import { type BatchSource, Watcher } from './watcher.ts'
 
+/** Limits of a store's watches. */
 export interface WatchLimits {
   /** How many revisions a consumer may fall behind before its watch ends with `SlowWatcher`. @default 8192 */
   readonly maxLag: number

@@ -21,6 +21,7 @@ export interface Http1Request {
   readonly signal: AbortSignal
 }
 
+/** The response of an exchange. */
 export interface Http1Response extends Http1Head {
   /** Reading to the end, or `return`, closes the connection. Absent after an upgrade. */
   readonly body?: AsyncIterable<Uint8Array>

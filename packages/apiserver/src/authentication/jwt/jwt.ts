@@ -51,6 +51,7 @@ export function isSignedBy(jwt: Jwt, keys: readonly VerificationKey[]): boolean 
   )
 }
 
+/** A signed JSON web token in compact form. */
 export function signJwt(claims: JsonObject, key: SigningKey): string {
   const header = { alg: key.algorithm, kid: key.keyId }
   const input = `${encodePart(header)}.${encodePart(claims)}`

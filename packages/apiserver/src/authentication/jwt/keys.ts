@@ -30,6 +30,7 @@ export interface Jwk {
   readonly y?: string
 }
 
+/** A public key that verifies signatures of tokens. */
 export interface VerificationKey {
   /** Empty for a provider's key without an id. */
   readonly keyId: string
@@ -40,6 +41,7 @@ export interface VerificationKey {
   verify(algorithm: SignatureAlgorithm, input: Uint8Array, signature: Uint8Array): boolean
 }
 
+/** A private key that signs tokens. */
 export interface SigningKey {
   readonly keyId: string
   readonly algorithm: SignatureAlgorithm

@@ -9,6 +9,7 @@ import { ClaimResolver } from './distributed-claims.ts'
 import { KeySet } from './key-set.ts'
 import { compileMapper } from './mapper.ts'
 
+/** What an OpenID authenticator needs besides its configuration. */
 export interface OidcOptions {
   readonly env: Env
   readonly outbound: Outbound

@@ -6,11 +6,13 @@ export interface AuthenticationConfiguration {
   readonly anonymous?: AnonymousConfiguration
 }
 
+/** `anonymous` of AuthenticationConfiguration. */
 export interface AnonymousConfiguration {
   readonly enabled: boolean
   readonly conditions: readonly { readonly path: string }[]
 }
 
+/** One entry of `jwt` in AuthenticationConfiguration. */
 export interface JwtAuthenticator {
   readonly issuer: {
     readonly url: string

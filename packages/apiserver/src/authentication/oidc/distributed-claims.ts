@@ -67,7 +67,7 @@ export class ClaimResolver {
     }
     if (keySet.keys && isSignedBy(jwt, keySet.keys)) return undefined
     const failure = await keySet.refresh()
-    if (!keySet.keys) return failure ?? 'the keys of the issuer cannot be had'
+    if (!keySet.keys) return failure ?? 'failed to fetch the keys of the issuer'
     return isSignedBy(jwt, keySet.keys) ? undefined : 'failed to verify signature'
   }
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '@coxswain/apimachinery/json'
 import { encodeText } from '@coxswain/kit'
 import type { Jwk, SigningKey, VerificationKey } from '../jwt/keys.ts'
 
+/** How service account tokens are issued and verified. */
 export interface ServiceAccountOptions {
   /** Signs new tokens. */
   readonly signingKey: SigningKey

@@ -9,6 +9,7 @@ import type { MatchConditions } from './match-conditions.ts'
 import { ResponseCache } from './response-cache.ts'
 import { reviewSpecOf } from './review.ts'
 
+/** The authorization webhook, its caching and its failure policy. */
 export interface WebhookAuthorizerOptions {
   readonly target: Target
   /** The path on the target; reviews are sent to exactly this path. */

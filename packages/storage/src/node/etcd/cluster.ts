@@ -14,6 +14,7 @@ import {
 import { createClosed, isStoreError, StoreError } from '../../errors.ts'
 import { decodeStatusVersion, encodeRange } from './etcd-messages.ts'
 
+/** TLS settings of connections to etcd. */
 export interface EtcdTls {
   /** PEM. @default the system's CAs */
   readonly ca?: Uint8Array | undefined

@@ -32,6 +32,7 @@ import { EtcdWatch, type WatchHost } from './etcd-watch.ts'
 import { Keyspace } from './keyspace.ts'
 import { Leases } from './leases.ts'
 
+/** Options of {@link createEtcdStore}. */
 export interface EtcdStoreOptions {
   /** Members of one cluster, as `https://host:2379`. When one fails the next is used. */
   readonly endpoints: readonly string[]

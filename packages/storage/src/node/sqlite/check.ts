@@ -15,6 +15,7 @@ import {
 } from './database.ts'
 import { readWitness } from './witness.ts'
 
+/** The result of checking a store. */
 export interface StoreReport {
   readonly revision: number
   readonly compactedRevision: number

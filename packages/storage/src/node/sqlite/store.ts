@@ -35,6 +35,7 @@ import { type Opened, readCommits, readKeyValue, type WriteRequest } from './mes
 import { ReaderLink } from './reader-link.ts'
 import { WriterLink } from './writer-link.ts'
 
+/** Options of {@link openSqliteStore}. */
 export interface SqliteStoreOptions {
   /** Created if it does not exist. One store at a time can use it. */
   readonly directory: string

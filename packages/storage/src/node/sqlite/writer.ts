@@ -194,7 +194,7 @@ export class Writer {
     const lasting: StoreErrorCode = code === 'Corrupt' ? 'Corrupt' : 'Failed'
     const failure: SerializedError = {
       code: lasting,
-      message: 'the store takes no more writes until it is opened again: a commit failed',
+      message: 'the store accepts no more writes until it is opened again: a commit failed',
       detail: message,
     }
     const lacksSpace = isNoSpace(cause)

@@ -5,6 +5,7 @@ import { TransportError } from '../../errors.ts'
 import { http } from '../builtin-http.ts'
 import { connectSocks5 } from './socks5.ts'
 
+/** TLS settings of a client. */
 export interface ClientTls {
   /** PEM. Any certificate in it is a root, as in Go: an intermediate CA, or the server's own. @default the platform's */
   readonly ca?: string
@@ -17,6 +18,7 @@ export interface ClientTls {
   readonly insecure?: boolean
 }
 
+/** Where and how to connect. */
 export interface ConnectOptions {
   readonly server: URL
   readonly tls: ClientTls

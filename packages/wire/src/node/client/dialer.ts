@@ -19,6 +19,7 @@ export interface SocketDialer {
   secure(stream: ByteStream, tls: ClientTls): Promise<ByteStream>
 }
 
+/** Dials with TCP sockets. */
 export const socketDialer: SocketDialer = {
   async lookup(host) {
     if (isIP(host)) return [host]

@@ -6,6 +6,7 @@ import { type ClientTls, type ConnectOptions, connect } from './connect.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { Http2Connection, type KeepAlive } from './http2-session.ts'
 
+/** Options of {@link createHttpTransport}. */
 export interface HttpTransportOptions {
   /** `https://host:6443`, or `http://127.0.0.1:8001` for `kubectl proxy`. A path is prepended to every request's. */
   readonly server: string
@@ -30,6 +31,7 @@ export interface HttpTransportOptions {
   readonly http2?: boolean
 }
 
+/** A transport over HTTP whose credentials can be renewed. */
 export interface HttpTransport extends Transport {
   /** Later requests use new connections; requests in flight finish on the old ones. */
   reset(): void

@@ -23,6 +23,7 @@ export interface ServerLimits {
 
 export type ResolvedLimits = Required<ServerLimits>
 
+/** The defaults of {@link ServerLimits}. */
 export const defaultLimits: ResolvedLimits = {
   bodyBytes: 3 * 1024 ** 2,
   bufferedBytes: 256 * 1024 ** 2,

@@ -15,6 +15,7 @@ import { defaultLimits, type ServerLimits } from './limits.ts'
 import { type ConnectionInfo, collectHeaders, parseTarget, ReceivedRequest } from './received-request.ts'
 import { type PassThrough, ServerCore } from './server-core.ts'
 
+/** The server certificate, and the CA of client certificates. */
 export interface ServerTls {
   /** PEM. */
   readonly cert: string
@@ -23,6 +24,7 @@ export interface ServerTls {
   readonly clientCa?: string
 }
 
+/** Options of {@link serve}. */
 export interface ServeOptions {
   readonly handler: Handler
   /** @default '127.0.0.1' */
@@ -53,11 +55,13 @@ export interface ServeOptions {
   readonly isUrgent?: (path: string) => boolean
 }
 
+/** How a server closes. */
 export interface CloseOptions {
   /** Milliseconds that requests in flight get to finish. @default 10000 */
   readonly grace?: number
 }
 
+/** A listening server. */
 export interface HttpServer extends AsyncDisposable {
   /** `https://127.0.0.1:6443` */
   readonly url: string

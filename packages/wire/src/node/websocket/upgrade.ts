@@ -10,6 +10,7 @@ import type { ServeOptions } from '../server/serve.ts'
 import { acceptHandshake, isProtocol } from './handshake.ts'
 import { openByteChannel, openMessageChannel } from './server-channel.ts'
 
+/** Options of {@link createWebSocketUpgrade}. */
 export interface WebSocketOptions {
   /** The same handler as for ordinary requests. */
   readonly handler: Handler

@@ -32,6 +32,7 @@ export interface KeyPair {
   readonly key: string
 }
 
+/** What a certificate is issued for. */
 export interface CertificateTemplate {
   readonly subject: SubjectName
   /** Its usages, such as `server` and `client`. A `ca` may sign others, and nothing else. */

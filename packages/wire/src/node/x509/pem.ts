@@ -2,6 +2,7 @@ import { encodeBase64 } from '@coxswain/kit'
 import { readPem } from '@coxswain/kit/x509'
 import { TransportError } from '../../errors.ts'
 
+/** A PEM block with this label. */
 export function encodePem(label: string, der: Uint8Array): string {
   const base64 = encodeBase64(der)
   return `-----BEGIN ${label}-----\n${base64.replace(/.{1,64}/g, '$&\n')}-----END ${label}-----\n`

@@ -52,6 +52,7 @@ export function readPeerCertificate(der: Uint8Array): PeerCertificate {
   }
 }
 
+/** The subject, validity and names of a certificate. */
 export interface CertificateInfo extends PeerCertificate {
   /** Milliseconds since the epoch. */
   readonly notBefore: number
